@@ -1,0 +1,54 @@
+# Every target works on Linux and macOS with nothing but Python 3.11+ (venv, pip), git and make; on Windows run
+# the python commands that .github/workflows/ci.yml lists.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+STAMP := $(VENV)/.installed
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup lint format test test-fast bench demo docs clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+setup: $(STAMP) ## create .venv and install everything, when pyproject.toml or constraints.txt changed
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; say which: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --upgrade --constraint constraints.txt pip
+	$(PY) -m pip install --quiet --constraint constraints.txt --editable . --group dev
+	@touch $@
+
+lint: setup ## check format, style, types, layers, dependencies and spelling
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/deptry .
+	$(BIN)/codespell
+
+format: setup ## rewrite the code in the project's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: setup lint ## lint, then every test
+	@$(PY) -m pytest -n auto --dist loadfile
+
+test-fast: setup ## the quick tests only, without lint
+	@$(PY) -m pytest -n auto --dist loadfile -m 'not slow'
+
+bench: setup ## measure what has to be fast
+	@$(PY) -m benchmarks
+
+demo: setup ## a small real workspace to look at
+	@$(PY) -m tests.demo
+
+docs: setup ## write the generated parts of the documentation
+	@$(PY) -m docs.generate
+
+clean: ## remove the environment and every cache
+	rm -rf $(VENV) .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist htmlcov
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,0 +1,8 @@
+"""Runs all benchmarks: `make bench`. Each prints what it measured and the ratios that count."""
+
+from __future__ import annotations
+
+from benchmarks import scan, server
+
+scan.main()
+server.main()

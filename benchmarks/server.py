@@ -1,0 +1,94 @@
+"""How long an editor waits: a hover against an echo in the same server and in a bare pygls server, lenses, the start.
+
+All clients are the demonstration's: one request at a time over a process's standard input and output.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.demo.client import Client
+from tests.trails.writer import TrailWriter
+
+ROUNDS = 300
+LENSES = 1000
+_OURS = """
+from vibes_lsp.lsp.application import create_server
+server = create_server()
+@server.feature("bench/echo")
+def echo(ls, params):
+    return {"contents": {"kind": "plaintext", "value": "x" * 300}}
+server.start_io()
+"""
+_STOCK = """
+from pygls.lsp.server import LanguageServer
+server = LanguageServer("stock", "1")
+@server.feature("bench/echo")
+def echo(ls, params):
+    return {"contents": {"kind": "plaintext", "value": "x" * 300}}
+server.start_io()
+"""
+
+
+def main() -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _project(folder)
+        with _client(folder, _OURS) as ours, _client(folder, _STOCK) as stock:
+            uri = ours.open("many.py")
+            ours.wait_for("textDocument/publishDiagnostics")
+            hover = {"textDocument": {"uri": uri}, "position": {"line": 20, "character": 0}}
+            times = _alternating(
+                {
+                    "hover": lambda: ours.request("textDocument/hover", hover),
+                    "echo, same server": lambda: ours.request("bench/echo", hover),
+                    "echo, bare pygls": lambda: stock.request("bench/echo", hover),
+                }
+            )
+            print("server: one request and its answer")
+            for what, seconds in times.items():
+                print(f"  {what:<24}{seconds * 1e6:8.0f} µs")
+            print(f"  hover / echo             {times['hover'] / times['echo, same server']:8.2f}  (aim at most 2)")
+            begun = time.perf_counter()
+            lenses = ours.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
+            print(f"  {len(lenses):,} lenses             {(time.perf_counter() - begun) * 1e3:8.1f} ms")
+        starts = {"start, vibes-lsp": _OURS, "start, bare pygls": _STOCK}
+        for what, code in starts.items():
+            print(f"  {what:<24}{statistics.median(_start(folder, code) for _ in range(5)) * 1e3:8.0f} ms")
+
+
+def _project(folder: Path) -> None:
+    text = "".join(f"def function_{number}(value):\n    return value * {number}\n" for number in range(LENSES))
+    (folder / "many.py").write_text(text, encoding="utf-8")
+    trail = TrailWriter(folder)
+    trail.config()
+    trail.environment()
+    prompt = trail.prompt("Write a thousand functions.")
+    for number in range(LENSES):
+        trail.line("many.py", 2 * number + 1, 2 * number + 2, prompt=prompt, text=text)
+
+
+def _client(folder: Path, code: str) -> Client:
+    return Client(folder, [sys.executable, "-c", code])
+
+
+def _start(folder: Path, code: str) -> float:
+    begun = time.perf_counter()
+    with _client(folder, code):
+        return time.perf_counter() - begun
+
+
+def _alternating(requests: dict[str, Callable[[], object]]) -> dict[str, float]:
+    times: dict[str, list[float]] = {name: [] for name in requests}
+    for _ in range(ROUNDS):
+        for name, request in requests.items():
+            begun = time.perf_counter()
+            request()
+            times[name].append(time.perf_counter() - begun)
+    return {name: statistics.median(taken) for name, taken in times.items()}

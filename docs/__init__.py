@@ -1,0 +1,1 @@
+"""Documentation; `generate` writes the parts that are made from code."""

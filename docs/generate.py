@@ -1,0 +1,58 @@
+"""Writes the documentation that is made from code: `make docs`. A test fails while a file on disk differs.
+
+Each function returns the text of one file; nothing here decides what is true.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+from tests.conformance import table
+from vibes_lsp.checks.catalogue import ALL
+from vibes_lsp.checks.finding import Check, Severity
+from vibes_lsp.model.schemas import schemas
+
+DOCS: Final = Path(__file__).parent
+_GENERATED: Final = "<!-- Made by `make docs` from {source}; edit that instead. -->\n\n"
+_MEANING: Final = {
+    Severity.ERROR: "the check as a whole fails, `vibes check` exits 1",
+    Severity.WARNING: "something is incomplete or was done in a way that others may trip over",
+    Severity.NOTE: "worth knowing, nothing to mend",
+}
+
+
+def files() -> dict[Path, str]:
+    """Return every generated file with its text."""
+    made = {DOCS / "checks.md": checks(), DOCS / "conformance.md": table.markdown()}
+    for name, schema in schemas().items():
+        made[DOCS / "schema" / name] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return made
+
+
+def checks() -> str:
+    """Return the page about all checks."""
+    head = _GENERATED.format(source="`vibes_lsp/checks/catalogue.py`")
+    head += (
+        "# Checks\n\n`vibes check` looks at a whole audit trail. Every finding carries one of the ids below, a severity and a place.\n\n"
+    )
+    head += "".join(f"- **{severity}**: {meaning}\n" for severity, meaning in _MEANING.items())
+    overview = "\n| check | severity | what it says |\n|---|---|---|\n"
+    overview += "".join(f"| [`{check.id}`](#{check.id}) | {check.severity} | {check.title} |\n" for check in ALL)
+    return head + overview + "".join(map(_section, ALL))
+
+
+def _section(check: Check) -> str:
+    return f"\n## {check.id}\n\n*{check.severity}.* {check.title}.\n\n{check.why}\n\n**What to do:** {check.fix}\n"
+
+
+def main() -> None:
+    """Write all files."""
+    for path, text in files().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""Modules stay small and are named for what they do."""
+
+import re
+
+from tests.architecture import source_tree
+
+LONGEST = 300
+
+# Path -> why this module may be longer. The reason must say what splitting it would cost a reader.
+LONG_FOR_A_REASON: dict[str, str] = {
+    "vibes_lsp/checks/catalogue.py": "a table with one entry for each check; in two files one would not know where to look",
+    "tests/server/test_hover.py": "all that a hover says, one story for each part of it; a reader looks for them in one place",
+}
+
+EMPTY_NAMES = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc"}
+
+
+def test_no_module_is_longer_than_the_cap_except_for_a_listed_reason() -> None:
+    lengths = {path.as_posix(): len((source_tree.text_of(path) or "").splitlines()) for path in source_tree.python_files()}
+    too_long = {path: lines for path, lines in lengths.items() if lines > LONGEST and path not in LONG_FOR_A_REASON}
+    assert not too_long, f"over {LONGEST} lines: split them, or list them with a reason"
+
+
+def test_every_listed_exception_is_still_needed() -> None:
+    long = {path.as_posix() for path in source_tree.python_files() if len((source_tree.text_of(path) or "").splitlines()) > LONGEST}
+    assert set(LONG_FOR_A_REASON) <= long, "these exceptions are no longer needed"
+    assert all(LONG_FOR_A_REASON.values()), "an exception needs a reason"
+
+
+def test_no_module_of_the_product_has_a_name_that_says_nothing() -> None:
+    empty = [
+        path.as_posix()
+        for path in source_tree.python_files()
+        if path.parts[0] == "vibes_lsp"
+        for part in (*path.parts[:-1], path.stem)
+        if EMPTY_NAMES & set(re.split(r"[_\W]+", part.lower()))
+    ]
+    assert not empty, "a module is named for the one thing it does"

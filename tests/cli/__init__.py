@@ -1,0 +1,1 @@
+"""The `vibes` command, as its users run it."""

@@ -1,0 +1,44 @@
+"""Trails to run the command line on: one that nobody writes to, and `vibes` within this process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.running import Done, decoded
+from tests.unit.checks.projects import Project, build, copied
+from vibes_lsp.cli.main import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+    from tests.trails import CompleteTrail
+
+
+@pytest.fixture(scope="package")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> CompleteTrail:
+    """A sound trail at level high, committed; never written to."""
+    return build(tmp_path_factory.mktemp("sound") / "project", "high")
+
+
+@pytest.fixture
+def project(sound: CompleteTrail, tmp_path: Path) -> Project:
+    """A copy of the sound trail, to be spoilt."""
+    return copied(sound, tmp_path / "project")
+
+
+@pytest.fixture
+def within(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Vibes:
+    """Run `vibes` within this process: a traceback would come out as an exception."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def vibes(*arguments: str | Path, cwd: Path) -> Done:
+        monkeypatch.chdir(cwd)
+        capfdbinary.readouterr()
+        code = run([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return Done(code, decoded(out), decoded(err))
+
+    return vibes

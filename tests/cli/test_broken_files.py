@@ -1,0 +1,227 @@
+"""Broken files: said at their place, the rest goes on, no traceback, and nothing on disk changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.cli.outcomes import DEEP, listed, outcome
+from tests.unit.checks.projects import CONFIG, LOG, MANIFEST
+
+if TYPE_CHECKING:
+    from tests.cli.running import Vibes
+    from tests.unit.checks.projects import Project
+
+FILES: Final = (CONFIG, MANIFEST, LOG)
+
+
+# --- the same defect in each of the three files -----------------------------------------------------------------------
+
+
+def broken(project: Project, name: str, content: bytes) -> None:
+    (project.root / name).write_bytes(content)
+
+
+WHOLE: Final[dict[str, tuple[bytes, dict[str, str | None]]]] = {
+    "empty": (
+        b"",
+        {
+            CONFIG: f"{CONFIG}:1: error[config-json] expecting value",
+            MANIFEST: f"{MANIFEST}:1: error[manifest-json] expecting value",
+            LOG: None,
+        },
+    ),
+    "broken": (
+        b'{"a":1,\n"b":}\n',
+        {
+            CONFIG: f"{CONFIG}:2: error[config-json] expecting value",
+            MANIFEST: f"{MANIFEST}:2: error[manifest-json] expecting value",
+            LOG: f"{LOG}:2: error[log-line] extra data (column 4)",
+        },
+    ),
+    "a list": (
+        b"[]\n",
+        {
+            CONFIG: f"{CONFIG}:1: error[config-json] a JSON array where an object is needed",
+            MANIFEST: f"{MANIFEST}:1: error[manifest-json] a JSON array where an object is needed",
+            LOG: f"{LOG}:1: error[log-line] a JSON array where an object is needed",
+        },
+    ),
+    "not a number": (
+        b'{"standard":NaN}\n',
+        {
+            CONFIG: f"{CONFIG}:1: error[config-json] NaN is not JSON",
+            MANIFEST: f"{MANIFEST}:1: error[manifest-json] NaN is not JSON",
+            LOG: f"{LOG}:1: error[log-line] NaN is not JSON (column 13)",
+        },
+    ),
+    "given twice": (
+        b'{"standard":"VIBES","standard":"OTHER","entries":{}}\n',
+        {
+            CONFIG: f"{CONFIG}:1: error[config-json] member 'standard' is given twice with different values",
+            MANIFEST: f"{MANIFEST}:1: error[manifest-frame] standard is 'OTHER'",
+            LOG: f"{LOG}:1: error[log-line] member 'standard' is given twice with different values (column 21)",
+        },
+    ),
+    "deep": (
+        DEEP + b"\n",
+        {
+            CONFIG: f"{CONFIG}:1: error[config-json] nested deeper than 64 levels",
+            MANIFEST: f"{MANIFEST}:1: error[manifest-json] nested deeper than 64 levels",
+            LOG: f"{LOG}:1: error[log-line] nested deeper than 64 levels (column 65)",
+        },
+    ),
+    "not UTF-8": (
+        b'{"standard":\n"\xff\xfe"}\n',
+        {
+            CONFIG: f"{CONFIG}:2: error[config-json] not UTF-8",
+            MANIFEST: f"{MANIFEST}:2: error[manifest-json] not UTF-8",
+            LOG: f"{LOG}:2: error[log-line] not UTF-8 (column 2)",
+        },
+    ),
+    "UTF-16": (
+        '{"standard":"VIBES"}\n'.encode("utf-16"),
+        {
+            CONFIG: f"{CONFIG}:1: error[config-json] not UTF-8",
+            MANIFEST: f"{MANIFEST}:1: error[manifest-json] not UTF-8",
+            LOG: f"{LOG}:1: error[log-line] not UTF-8",
+        },
+    ),
+}
+"""Defects of a whole file, and the error that each must give; None where it is none."""
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("defect", WHOLE)
+def test_a_file_that_is_nothing_but_broken(project: Project, within: Vibes, defect: str, name: str) -> None:
+    content, errors = WHOLE[defect]
+    broken(project, name, content)
+    found = outcome(project, within)
+    wanted = errors[name]
+    assert found.check.code == (0 if wanted is None else 1)
+    assert (wanted in found.errors) if wanted else not found.errors
+    assert listed(found) == (0 if name == LOG else 7)
+    assert found.doctor.code == (0 if wanted is None else 1)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_conflict_markers_are_named_and_what_is_between_them_is_read(project: Project, within: Vibes, name: str) -> None:
+    file = project.root / name
+    lines = file.read_bytes().split(b"\n")
+    ours, theirs = [b"<<<<<<< HEAD", *lines[2:4]], [b"=======", *lines[4:5], b">>>>>>> topic"]
+    file.write_bytes(b"\n".join([*lines[:2], *ours, *theirs, *lines[5:]]))
+    found = outcome(project, within)
+    assert f"{name}:3: error[conflict-marker] merge-conflict marker" in found.errors
+    assert listed(found) == 7
+    assert found.stats.code == 0
+    if name == LOG:
+        assert [error.partition(":")[2].partition(":")[0] for error in found.errors] == ["3", "6", "8"]
+    if name == MANIFEST:
+        assert "manifest.json: line 3: merge-conflict marker" in found.doctor.out
+        assert "context entries" in found.stats.out
+        assert "11" in found.stats.lines[-1]
+
+
+# --- something else in a file's place ----------------------------------------------------------------------------------
+
+
+def a_folder(file: Path) -> None:
+    file.mkdir()
+
+
+def a_pipe(file: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    os.mkfifo(file)
+
+
+def a_loop(file: Path) -> None:
+    file.symlink_to(file.name)
+
+
+def an_unreadable_file(file: Path) -> None:
+    need_permissions()
+    file.touch(mode=0o200)
+
+
+def need_permissions() -> None:
+    if os.name == "nt" or os.geteuid() == 0:
+        pytest.skip("whoever runs this may read everything; a folder and a pipe stand in for it")
+
+
+PLACES: Final[dict[Callable[[Path], None], str]] = {
+    a_folder: "is not a regular file",
+    a_pipe: "is not a regular file",
+    a_loop: "cannot be read: ",
+    an_unreadable_file: "cannot be read: ",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("put", PLACES, ids=lambda put: put.__name__)
+def test_something_else_in_the_place_of_a_file(project: Project, within: Vibes, put: Callable[[Path], None], name: str) -> None:
+    file = project.root / name
+    file.unlink()
+    put(file)
+    found = outcome(project, within)
+    (error,) = found.errors
+    assert error.startswith(f"{name}: error[file-unreadable] {file.name} {PLACES[put]}")
+    assert found.doctor.code == 1
+    assert ("annotations: " in found.doctor.out) == (name != LOG)
+    if name == LOG:
+        assert (found.log.code, found.stats.code) == (2, 2)
+        assert found.log.err.startswith(f"vibes: {file.name} {PLACES[put]}")
+    else:
+        assert listed(found) == 7
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file(project: Project, within: Vibes, name: str) -> None:
+    (project.root / name).unlink()
+    found = outcome(project, within)
+    missing = {CONFIG: "config-missing", MANIFEST: "manifest-missing", LOG: "log-missing"}[name]
+    assert found.errors == [f"{name}: error[{missing}] {name.partition('/')[2]} is missing"]
+    assert listed(found) == (0 if name == LOG else 7)
+
+
+@pytest.mark.parametrize("put", [a_folder, a_loop])
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "blobs", "wal"])
+def test_something_else_in_the_place_of_what_is_no_main_file(
+    project: Project, within: Vibes, put: Callable[[Path], None], name: str
+) -> None:
+    place = project.audit / name
+    if place.is_dir():
+        place.rename(project.root / "away")
+    elif place.exists():
+        place.unlink()
+    put(place)
+    assert listed(outcome(project, within)) == 7
+
+
+def test_a_directory_that_is_empty(project: Project, within: Vibes) -> None:
+    for path in list(project.audit.iterdir()):
+        if path.is_file():
+            path.unlink()
+    found = outcome(project, within)
+    assert {error.partition("[")[2].partition("]")[0] for error in found.errors} == {"config-missing", "manifest-missing", "log-missing"}
+    assert found.check.lines[3] == "Files found: none"
+
+
+@pytest.mark.parametrize("command", ["check", "log", "stats", "doctor", "init"])
+def test_a_directory_that_may_not_be_entered(project: Project, within: Vibes, command: str) -> None:
+    need_permissions()
+    project.audit.chmod(0)
+    try:
+        done = within(command, cwd=project.root)
+    finally:
+        project.audit.chmod(0o700)
+    if command == "doctor":
+        assert (done.code, done.err) == (1, "")
+        assert done.out.count("Permission denied") == 3
+    else:
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert "Permission denied" in done.err

@@ -1,0 +1,149 @@
+"""`vibes doctor`: where the way from the program to an annotation is broken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.running import vibes
+from tests.trails import complete
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Done, Vibes
+    from tests.trails import CompleteTrail
+    from tests.unit.checks.projects import Project
+
+
+def steps(done: Done) -> dict[str, tuple[str, str]]:
+    """Return health and message of each step by what it is about, from JSON."""
+    return {step["about"]: (step["health"], step["message"]) for step in done.json["steps"]}
+
+
+def test_a_sound_trail_is_ok_all_the_way(sound: CompleteTrail) -> None:
+    done = vibes("doctor", cwd=sound.root)
+    assert (done.code, done.err) == (0, "")
+    shown = [line for line in done.lines if not line.startswith("  ")]
+    assert shown[0].startswith("ok      program: vibes-lsp ")
+    assert shown[1:] == [
+        f"ok      audit directory: {sound.root / '.ai-audit'}",
+        "ok      config.json: level high, PRISM off",
+        "ok      manifest.json: 11 context entries",
+        "ok      annotations.jsonl: 25 lines",
+        "ok      git: the trail's files merge by union, derived files are ignored",
+        "ok      annotations: 7 annotations of 3 files, 0 of which are not in this checkout",
+    ]
+
+
+def test_json_has_the_same_steps(sound: CompleteTrail, within: Vibes) -> None:
+    done = within("doctor", "--json", cwd=sound.root)
+    assert all(set(step) == {"about", "health", "message", "hint"} for step in done.json["steps"])
+    assert [step["about"] for step in done.json["steps"]] == [
+        "program", "audit directory", "config.json", "manifest.json", "annotations.jsonl", "git", "annotations",
+    ]  # fmt: skip
+
+
+def test_without_a_directory_it_says_how_to_make_one(tmp_path: Path) -> None:
+    done = vibes("doctor", cwd=tmp_path)
+    assert (done.code, done.err) == (1, "")
+    assert done.lines[1:] == [
+        f"problem audit directory: no .ai-audit/ in {tmp_path} or above it",
+        "          run `vibes init` in the project, or name one with --audit-dir",
+    ]
+
+
+def test_without_git_it_says_what_is_lost(tmp_path: Path, within: Vibes) -> None:
+    complete(tmp_path)
+    done = within("doctor", "--json", cwd=tmp_path)
+    assert done.code == 0
+    assert steps(done)["git"] == ("note", "the project is in no git work tree, or git is not installed")
+
+
+def test_git_that_mistreats_the_trail_is_a_problem(project: Project, within: Vibes) -> None:
+    (project.audit / ".gitattributes").unlink()
+    done = within("doctor", "--json", cwd=project.root)
+    assert done.code == 1
+    assert steps(done)["git"] == ("problem", ".ai-audit/.gitattributes: no sufficient line for annotations.jsonl, manifest.json")
+
+
+def test_on_the_wrong_branch_the_trail_speaks_of_other_files(project: Project, within: Vibes) -> None:
+    for file in project.trail.writer.root.glob("src/*"):
+        (project.root / "src" / file.name).unlink()
+    done = within("doctor", "--json", cwd=project.root)
+    assert done.code == 1
+    assert steps(done)["annotations"] == ("problem", "7 annotations of 3 files, 3 of which are not in this checkout")
+
+
+def test_a_trail_without_annotations_is_a_note(tmp_path: Path, within: Vibes) -> None:
+    within("init", cwd=tmp_path)
+    done = within("doctor", "--json", cwd=tmp_path)
+    assert done.code == 0
+    assert steps(done)["annotations"] == ("note", "the log has no annotation yet")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("config.json", b"{\n oops", "line 2: expecting property name enclosed in double quotes"),
+        ("manifest.json", b"", "line 1: expecting value"),
+        ("annotations.jsonl", b"{}\noops\n", "line 2: expecting value"),
+    ],
+)
+def test_a_broken_file_is_a_problem_at_its_line(project: Project, within: Vibes, file: str, content: bytes, message: str) -> None:
+    (project.audit / file).write_bytes(content)
+    done = within("doctor", "--json", cwd=project.root)
+    assert done.code == 1
+    assert steps(done)[file] == ("problem", message)
+
+
+@pytest.mark.parametrize("file", ["src/auth.py", "./src/auth.py", "src/../src/auth.py"])
+def test_a_file_that_is_annotated(sound: CompleteTrail, within: Vibes, file: str) -> None:
+    done = within("doctor", file, "--json", cwd=sound.root)
+    assert done.code == 0
+    about, health, message, _ = done.json["steps"][-1].values()
+    assert about.endswith("auth.py")
+    assert (health, message) == ("ok", "3 annotations, 0 of them history")
+
+
+def test_a_file_is_named_from_where_one_stands(sound: CompleteTrail, within: Vibes) -> None:
+    below = within("doctor", "auth.py", "--json", cwd=sound.root / "src")
+    absolute = within("doctor", sound.root / "src" / "auth.py", "--json", cwd=sound.root / "src")
+    assert below.code == absolute.code == 0
+    assert below.json["steps"][-1]["message"] == absolute.json["steps"][-1]["message"]
+
+
+def test_a_project_or_a_file_may_be_reached_by_a_link(sound: CompleteTrail, within: Vibes, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(sound.root, target_is_directory=True)
+    for file, directory in ((sound.root, link), (link, sound.root), (link, link)):
+        done = within("doctor", file / "src" / "auth.py", "--audit-dir", directory, cwd=tmp_path)
+        assert done.code == 0
+        assert "3 annotations" in done.lines[-1]
+
+
+def test_an_untracked_file(project: Project, within: Vibes) -> None:
+    (project.root / "notes.md").write_text("Notes\n")
+    done = within("doctor", "notes.md", "--json", cwd=project.root)
+    assert done.code == 0
+    untracked, unnamed = done.json["steps"][-2:]
+    assert (untracked["health"], untracked["message"]) == ("note", "the project does not track this file")
+    assert (unnamed["health"], unnamed["message"]) == ("note", "no annotation names this file")
+
+
+def test_a_file_that_no_record_names_and_one_that_moved(project: Project, within: Vibes) -> None:
+    (project.root / "lib").mkdir()
+    (project.root / "src" / "auth.py").rename(project.root / "lib" / "auth.py")
+    moved, unnamed = (within("doctor", file, "--json", cwd=project.root) for file in ("lib/auth.py", "lib/new.py"))
+    assert moved.code == unnamed.code == 1
+    assert moved.json["steps"][-1]["hint"] == "the log names src/auth.py"
+    assert unnamed.json["steps"][-1]["hint"] == "no record names a file of this name"
+
+
+@pytest.mark.parametrize("file", ["../outside.py", "src/../../outside.py", "/outside.py"])
+def test_a_file_outside_the_project(sound: CompleteTrail, within: Vibes, file: str) -> None:
+    done = within("doctor", file, "--json", cwd=sound.root)
+    assert done.code == 1
+    last = done.json["steps"][-1]
+    assert (last["health"], last["message"]) == ("problem", "the file is outside the project of this audit directory")

@@ -1,0 +1,177 @@
+"""Text from a trail is untrusted: it stays on its line, and nothing of it acts on the terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from tests.cli.running import vibes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.cli.running import Vibes
+    from tests.unit.checks.projects import Project
+
+HARMLESS: Final = "harmless"
+HOSTILE: Final = {
+    "escape codes": "\x1b[31mred\x1b]0;title\x07\x9b2J",
+    "bidi": "\u202eevil\u2066x\u2069\u200f\u061c",
+    "lines": "one\ntwo\r\nthree\u2028four\u2029five\x0bsix\x0cseven\x85eight",
+    "invisible": "a\u200bb\u2060c\ufeffd\u00ade\U000e0041\U000e007f",
+    "surrogates": "lone \ud83d end \udc00",
+    "controls": "\x00\x08\x7f\x1a",
+    "markup": "[bold red]x[/] [link=https://example.org]y[/link] :warning: [/",
+}
+ACTING: Final = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Characters that a terminal acts on, or that hide themselves or others; a newline is ours."""
+FINDING: Final = re.compile(r"\.ai-audit/[a-z.]+(:\d+)?: (error|warning|note)\[[a-z-]+\] |(ok|note|problem) +[a-z. ]+: | {10}\S")
+"""How the lines begin whose number depends on what is wrong: those of the report and of the diagnosis."""
+TABLES: Final = ("log --limit 99", "log --type all", "sessions", "models", "stats")
+COMMANDS: Final = (
+    *TABLES,
+    "check --all",
+    "doctor",
+    "show 00000",
+    "show session-",
+    "show 1111",
+    "show 2222",
+    "show 3333",
+)
+
+
+class Poisoner:
+    """Puts a text wherever a tool could put one, under ids that are easy to name."""
+
+    def __init__(self, project: Project, text: str) -> None:
+        self.writer = project.writer
+        self.text = text
+
+    def everywhere(self) -> None:
+        text = self.text
+        level = {"standard": "VIBES", "standard_version": "1.0", "assurance_level": "high"}
+        config = {**level, "project_name": f"name {text}", "exclude_patterns": [text], f"x {text}": text}
+        self.writer.files.config.write_text(json.dumps(config), encoding="utf-8")
+        named = {"tool_name": f"tool {text}", "tool_version": text, "model_name": f"model {text}", "model_version": text}
+        environment = self.entry("1", {"type": "environment", **named})
+        prompt = self.entry("2", {"type": "prompt", "prompt_text": f"do {text}", "prompt_type": text, f"name {text}": text})
+        command = self.entry("3", {"type": f"type {text}", "command_text": text, "list": [text, {text: text}]})
+        session = {"session_id": f"session-{text}", "environment_hash": environment, "assurance_level": text, "timestamp": text}
+        said = {"description": f"what {text}", "agent_name": text, "agent_type": text, "parent_session_id": text}
+        self.record("session", event="start", **session, **said)
+        place = {"file_path": f"path {text}", "line_start": text, "line_end": 1, "action": text, f"name {text}": text}
+        self.record("line", **session, **place, prompt_hash=prompt, command_hash=command, annotation_id="0" * 64)
+        self.record("function", **session, file_path=text, function_name=f"def {text}", action="modify")
+        ends = {"source_ref": "0" * 64, "source_type": "annotation", "target_ref": text, "target_type": text}
+        self.record("edge", edge_type=text, **ends, timestamp=text)
+        self.record("delegation", parent_session_id=text, child_session_id=f"child {text}", task_description=text, timestamp=text)
+        self.record(f"kind {text}", annotation_id=f"identifier-{text}")
+
+    def entry(self, digit: str, members: dict[str, Any]) -> str:
+        """Add an entry, escaped, as the writer cannot, under a key of one digit."""
+        manifest = self.writer.files.manifest
+        whole = json.dumps({**members, "created_at": self.writer.now()}).encode()
+        manifest.write_bytes(manifest.read_bytes().removesuffix(b"}}\n") + b',"%s":%s\n}}\n' % (digit.encode() * 64, whole))
+        return digit * 64
+
+    def record(self, kind: str, **members: Any) -> None:
+        """Append a record, escaped, as the writer cannot."""
+        self.writer.raw_log(json.dumps({"type": kind, "annotation_id": "f" * 64, **members}).encode() + b"\n")
+
+
+def printed(project: Project, within: Vibes, text: str) -> Iterator[tuple[str, str]]:
+    """Poison a project and give what each command prints."""
+    Poisoner(project, text).everywhere()
+    for command in COMMANDS:
+        done = within(*command.split(), cwd=project.root)
+        assert done.code in (0, 1), (command, done.err)
+        yield command, done.out + done.err
+
+
+def shape(command: str, output: str) -> int:
+    """Count the lines; in a table, where text may go on below itself, the rows; in a report those that tell of nothing."""
+    lines = output.removesuffix("\n").split("\n")
+    if command in TABLES:
+        return sum(not line.startswith(" ") or line[:4].strip().isdigit() for line in lines)
+    return sum(not FINDING.match(line) for line in lines)
+
+
+@pytest.fixture
+def harmless(project: Project, within: Vibes) -> dict[str, int]:
+    """How many lines each command prints when the text is harmless."""
+    manifest, log = project.writer.files.manifest.read_bytes(), project.writer.files.log.read_bytes()
+    shapes = {command: shape(command, output) for command, output in printed(project, within, HARMLESS)}
+    project.writer.raw_manifest(manifest)
+    project.writer.files.log.write_bytes(log)
+    return shapes
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_text_is_inert_and_on_its_line(project: Project, within: Vibes, harmless: dict[str, int], kind: str) -> None:
+    for command, output in printed(project, within, HOSTILE[kind]):
+        assert not ACTING.search(output), command
+        assert shape(command, output) == harmless[command], command
+
+
+def test_markup_is_printed_as_it_is(project: Project, within: Vibes) -> None:
+    outputs = dict(printed(project, within, HOSTILE["markup"]))
+    for command in ("log --limit 99", "sessions", "check --all", "show 2222"):
+        assert "[bold red]x[/]" in re.sub(r"\s+", " ", outputs[command]), command
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_json_of_hostile_text_gives_it_back(project: Project, within: Vibes, kind: str) -> None:
+    text = HOSTILE[kind]
+    Poisoner(project, text).everywhere()
+    records = within("log", "--type", "all", "--json", cwd=project.root).json["records"]
+    assert [each["record"] for each in records] == [json.loads(line) for line in project.writer.files.log.read_bytes().split(b"\n")[:-1]]
+    assert within("show", "2222", "--json", cwd=project.root).json["entry"]["prompt_text"] == f"do {text}"
+    assert within("check", "--json", cwd=project.root).json["project"] == f"name {text}"
+    assert within("sessions", "--json", cwd=project.root).json["sessions"][-1]["session_id"] == f"session-{text}"
+    for command in ("models", "stats", "doctor"):
+        assert within(command, "--json", cwd=project.root).json
+
+
+@pytest.mark.slow
+def test_surrogates_come_out_of_a_process_of_its_own_as_utf_8(project: Project) -> None:
+    text = HOSTILE["surrogates"]
+    Poisoner(project, text).everywhere()
+    shown = vibes("show", "2222", "--json", cwd=project.root)
+    assert shown.json["entry"]["prompt_text"] == f"do {text}"
+    assert r"do lone \ud83d end \udc00" in vibes("show", "2222", cwd=project.root, PYTHONIOENCODING="ascii").out
+    assert vibes("check", cwd=project.root, LC_ALL="C", PYTHONUTF8="0").lines[1] == r"Project: name lone \ud83d end \udc00"
+
+
+@pytest.mark.slow
+def test_a_megabyte_of_text_is_cut(project: Project, within: Vibes) -> None:
+    text = "x" * 1_000_000
+    Poisoner(project, HARMLESS).everywhere()
+    project.writer.config(project_name=text)
+    environment = project.writer.environment(tool=text, model=text)
+    session = project.writer.session_start(environment=environment, description=text)
+    prompt = project.writer.prompt(text)
+    one = project.line(text, environment=environment, prompt=prompt, session_id=session, tool_note=text)
+    odd = project.writer.entry({"type": text, text: text, "short": 1})
+    for command in (*COMMANDS[:-3], f"show {one}", f"show {prompt}", f"show {odd}"):
+        done = within(*command.split(), cwd=project.root)
+        assert done.code in (0, 1)
+        assert len(done.out) < 20_000, command
+
+
+def test_a_megabyte_of_text_is_whole_in_json(project: Project, within: Vibes) -> None:
+    prompt = project.writer.prompt("x" * 1_000_000)
+    assert len(within("show", prompt, "--json", cwd=project.root).json["entry"]["prompt_text"]) == 1_000_000
+
+
+@pytest.mark.parametrize("kind", [kind for kind in HOSTILE if kind not in ("surrogates", "controls")])
+def test_hostile_arguments_come_back_inert(project: Project, within: Vibes, kind: str) -> None:
+    for arguments in (["show", HOSTILE[kind]], ["check", "--base", HOSTILE[kind]], ["log", "--audit-dir", HOSTILE[kind]], [HOSTILE[kind]]):
+        done = within(*arguments, cwd=project.root)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert not ACTING.search(done.err)
+    assert not ACTING.search(within("doctor", HOSTILE[kind], cwd=project.root).out)

@@ -1,0 +1,165 @@
+"""`vibes log`, `sessions`, `models`, `stats`: their tables, and their JSON with records exactly as on disk."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.running import vibes
+
+if TYPE_CHECKING:
+    from tests.cli.running import Vibes
+    from tests.trails import CompleteTrail
+    from tests.unit.checks.projects import Project
+
+
+def ordered(text: str | bytes) -> Any:
+    """Parse JSON into pairs, so that the order of members counts too."""
+    return json.loads(text, object_pairs_hook=list)
+
+
+def records(trail: CompleteTrail) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in trail.writer.files.log.read_bytes().splitlines()]
+
+
+def test_log_lists_annotations_the_newest_last(sound: CompleteTrail) -> None:
+    done = vibes("log", cwd=sound.root)
+    assert (done.code, done.err) == (0, "")
+    assert done.lines[0].split() == ["line", "id", "when", "what"]
+    assert done.lines[2].split()[:7] == ["2", sound.created[:8], "2026-02-03", "10:00", "create", "src/auth.py:1-8", "claude-opus-4-5"]
+    shown = [line.split()[1] for line in done.lines[2:] if line.split()[0].isdigit()]
+    assert shown == [record["annotation_id"][:8] for record in records(sound) if record["type"] in ("line", "function")]
+
+
+def test_records_in_json_are_exactly_as_on_disk(project: Project) -> None:
+    unknown: dict[str, Any] = {
+        "x_number": 1.0,
+        "x_large": 2**70,
+        "x_tiny": 1e-7,
+        "x_null": None,
+        "x_nested": {"b": [1, {"a": ""}], "a": "Größe 😀"},
+    }
+    project.line(**unknown)
+    done = vibes("log", "--type", "all", "--json", cwd=project.root)
+    pairs = dict(ordered(done.out))["records"]
+    on_disk = [ordered(line) for line in project.writer.files.log.read_bytes().splitlines()]
+    assert [dict(each)["record"] for each in pairs] == on_disk
+    assert [dict(each)["line"] for each in pairs] == list(range(1, 28))
+    assert [dict(each)["id"] for each in pairs] == [dict(record)["annotation_id"] for record in on_disk]
+
+
+@pytest.mark.parametrize("kind", ["line", "function", "session", "edge", "delegation"])
+def test_log_of_one_type(sound: CompleteTrail, within: Vibes, kind: str) -> None:
+    done = within("log", "--type", kind, "--json", cwd=sound.root)
+    assert [each["record"] for each in done.json["records"]] == [each for each in records(sound) if each["type"] == kind]
+    assert within("log", "--type", kind, cwd=sound.root).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--file", "src/auth.py"], ["created", "modified", "function"]),
+        (["--file", "./src//auth.py"], ["created", "modified", "function"]),
+        (["--tool", "maestro"], ["created", "modified", "function"]),
+        (["--tool", "claude"], ["worker_line", "pending", "committed", "remapped"]),
+        (["--model", "OPUS", "--file", "src/middleware.py"], ["worker_line"]),
+        (["--model", "gpt"], []),
+        (["--limit", "2"], ["committed", "remapped"]),
+    ],
+)
+def test_log_filters(sound: CompleteTrail, within: Vibes, arguments: list[str], expected: list[str]) -> None:
+    done = within("log", "--json", *arguments, cwd=sound.root)
+    assert [each["id"] for each in done.json["records"]] == [getattr(sound, name) for name in expected]
+
+
+def test_log_of_one_session(sound: CompleteTrail, within: Vibes) -> None:
+    done = within("log", "--json", "--session", sound.session[:6], cwd=sound.root)
+    assert [each["id"] for each in done.json["records"]] == [sound.created, sound.modified, sound.function]
+
+
+def test_an_empty_listing_says_so(sound: CompleteTrail, within: Vibes) -> None:
+    done = within("log", "--model", "nobody", cwd=sound.root)
+    assert (done.code, done.lines[-1]) == (0, "no records")
+    assert within("sessions", "--open", cwd=sound.root).lines[-1] == "no sessions"
+
+
+def test_sessions_are_listed_with_what_happened_in_them(sound: CompleteTrail) -> None:
+    done = vibes("sessions", cwd=sound.root)
+    assert (done.code, done.err) == (0, "")
+    rows = [line.split() for line in done.lines[2:] if line[:1].strip()]
+    assert rows[0][:8] == [sound.session[:8], "2026-02-03", "10:00", "17", "s", "3", "Sign-up", "claude-opus-4-5"]
+    assert [row[0] for row in rows][:2] == [sound.session[:8], sound.worker_session[:8]]
+    assert rows[2][-3:] == ["Ada", "a", "person"]
+
+
+def test_sessions_in_json_have_the_names_that_records_have(sound: CompleteTrail, within: Vibes) -> None:
+    lead, worker, reviewer = within("sessions", "--json", cwd=sound.root).json["sessions"]
+    assert lead == {
+        "session_id": sound.session,
+        "start": "2026-02-03T10:00:00.000Z",
+        "end": "2026-02-03T10:00:17.000Z",
+        "open": False,
+        "environment_hash": sound.environment,
+        "assurance_level": "high",
+        "description": "Sign-up",
+        "parent_session_id": None,
+        "agent_name": "lead",
+        "agent_type": "orchestrator",
+        "tool_name": "Maestro",
+        "model_name": "claude-opus-4-5",
+        "annotations": 3,
+        "line": 1,
+    }
+    assert (worker["session_id"], worker["parent_session_id"]) == (sound.worker_session, sound.session)
+    assert reviewer["model_name"] == "none"
+
+
+def test_open_sessions_alone(project: Project, within: Vibes) -> None:
+    session = project.writer.session_start(description="Unfinished")
+    (only,) = within("sessions", "--open", "--json", cwd=project.root).json["sessions"]
+    assert (only["session_id"], only["open"], only["end"]) == (session, True, None)
+    assert "open" in within("sessions", "--open", cwd=project.root).lines[2].split()
+
+
+def test_models_say_who_wrote_how_much_of_what_is_current(sound: CompleteTrail) -> None:
+    done = vibes("models", cwd=sound.root)
+    assert (done.code, done.err) == (0, "")
+    assert [line.split() for line in done.lines[2:]] == [
+        ["60.0%", "3", "1", "claude-opus-4-5", "Maestro", "1.0.0"],
+        ["40.0%", "2", "2", "claude-opus-4-5", "Claude", "Code", "1.5.2"],
+    ]
+    first, _ = vibes("models", "--json", cwd=sound.root).json["models"]
+    assert first == {
+        "tool_name": "Maestro",
+        "tool_version": "1.0.0",
+        "model_name": "claude-opus-4-5",
+        "model_version": "20251101",
+        "annotations": 3,
+        "files": 1,
+        "share": 0.6,
+    }
+
+
+def test_stats_give_the_trail_in_numbers(sound: CompleteTrail) -> None:
+    done = vibes("stats", cwd=sound.root)
+    assert (done.code, done.err) == (0, "")
+    for row in ("annotations        5, of which 0 history", "actions            4 create, 1 modify", "log records        25"):
+        assert row in [line.rstrip() for line in done.lines]
+    stats = vibes("stats", "--json", cwd=sound.root).json
+    shares = stats.pop("models")
+    assert [share["share"] for share in shares] == [0.6, 0.4]
+    assert stats == {
+        "records": 25,
+        "annotations": 5,
+        "current": 5,
+        "files": 3,
+        "foreignFiles": 0,
+        "untrackedFiles": 0,
+        "sessions": 3,
+        "openSessions": 0,
+        "entries": 11,
+        "actions": {"create": 4, "modify": 1},
+        "assuranceLevels": {"high": 5},
+    }

@@ -1,0 +1,99 @@
+"""`vibes show`: a record, an entry or a session, by any unique prefix, with its relations, exactly as on disk."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.running import vibes
+
+if TYPE_CHECKING:
+    from tests.cli.running import Vibes
+    from tests.trails import CompleteTrail
+    from tests.unit.checks.projects import Project
+
+
+def on_disk(trail: CompleteTrail, identifier: str) -> dict[str, Any]:
+    return trail.writer.files.record(identifier)
+
+
+def test_a_record_is_shown_with_what_it_refers_to(sound: CompleteTrail) -> None:
+    done = vibes("show", sound.created[:12], cwd=sound.root)
+    assert (done.code, done.err) == (0, "")
+    assert done.lines[0] == f"record {sound.created}"
+    assert "  file_path          src/auth.py" in done.lines
+    assert "  prompt_text           Create a sign-up check for email and password." in done.lines
+    assert '  model_parameters  {"temperature": 0.2}' in done.lines
+    assert f"-> caused_by context {(sound.prompt or '')[:36]}" in done.lines
+    assert any(line.startswith("-> reviewed_by session ") for line in done.lines)
+
+
+@pytest.mark.parametrize("name", ["compressed_reasoning", "external_reasoning"])
+def test_reasoning_is_shown_unpacked_whichever_form_it_has(sound: CompleteTrail, within: Vibes, name: str) -> None:
+    done = within("show", getattr(sound, name), cwd=sound.root)
+    text = {"compressed_reasoning": "Length first. ", "external_reasoning": "Windows slide. "}[name]
+    (line,) = [line for line in done.lines if line.startswith("  reasoning_text")]
+    assert text * 10 in line
+    assert line.endswith("…")
+
+
+def test_a_record_in_json(sound: CompleteTrail) -> None:
+    shown = vibes("show", sound.modified, "--json", cwd=sound.root).json
+    assert shown == {
+        "kind": "record",
+        "id": sound.modified,
+        "record": on_disk(sound, sound.modified),
+        "edges": {"out": [on_disk(sound, sound.causes[1]), on_disk(sound, sound.informed_by)], "in": []},
+    }
+
+
+def test_edges_of_any_member_are_those_of_the_lineage(sound: CompleteTrail, within: Vibes) -> None:
+    shown = [within("show", identifier, "--json", cwd=sound.root).json for identifier in sound.lineage]
+    assert [each["record"]["annotation_id"] for each in shown] == list(sound.lineage)
+    assert all(on_disk(sound, sound.causes[4]) in each["edges"]["out"] for each in shown)
+
+
+def test_an_entry_in_json(sound: CompleteTrail, within: Vibes) -> None:
+    key = sound.prompt or ""
+    shown = within("show", key[:10], "--json", cwd=sound.root).json
+    entry = json.loads(sound.writer.files.manifest.read_bytes())["entries"][key]
+    assert (shown["kind"], shown["id"], shown["entry"]) == ("entry", key, entry)
+    assert [edge["edge_type"] for edge in shown["edges"]["in"]] == ["caused_by"] * 3
+
+
+def test_a_session_in_json(sound: CompleteTrail, within: Vibes) -> None:
+    shown = within("show", sound.worker_session, "--json", cwd=sound.root).json
+    assert (shown["kind"], shown["id"]) == ("session", sound.worker_session)
+    assert [record["event"] for record in shown["records"]] == ["start", "end"]
+    assert shown["record"] == shown["records"][0]
+    assert [edge["edge_type"] for edge in shown["edges"]["in"]] == ["delegated_to", "caused_by"]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "message"),
+    [
+        ("ffffffff", "vibes: no record, context entry or session begins with 'ffffffff'; `vibes log` lists the records\n"),
+        ("abc", "vibes: 'abc' is too short for an id; give at least 4 characters\n"),
+        ("", "vibes: '' is too short for an id; give at least 4 characters\n"),
+    ],
+)
+def test_an_id_that_names_nothing_is_wrong_use(sound: CompleteTrail, within: Vibes, prefix: str, message: str) -> None:
+    done = within("show", prefix, cwd=sound.root)
+    assert (done.code, done.out, done.err) == (2, "", message)
+
+
+def test_a_prefix_of_two_ids_is_wrong_use(project: Project, within: Vibes) -> None:
+    for session in ("same-start-1", "same-start-2"):
+        project.writer.session_start(session_id=session)
+    done = within("show", "same-start", cwd=project.root)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "vibes: 'same-start' begins 2 ids: session same-start-1, session same-start-2; give more characters\n"
+
+
+def test_without_a_manifest_the_context_is_not_published(project: Project, within: Vibes) -> None:
+    project.writer.files.manifest.unlink()
+    done = within("show", project.trail.created, cwd=project.root)
+    assert done.code == 0
+    assert f"prompt {(project.trail.prompt or '')[:16]}: context not published" in done.lines

@@ -1,0 +1,204 @@
+"""What holds for every command: help, exit codes, one line on standard error, finding the trail, pipes and colour."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.running import SCRIPT, surroundings, vibes
+from vibes_lsp import __version__
+from vibes_lsp.cli.main import COMMANDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+    from tests.trails import CompleteTrail
+    from tests.unit.checks.projects import Project
+
+READING = ("check", "find", "coverage", "log", "sessions", "models", "stats", "doctor")
+"""Commands that need no argument and only read."""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_that_fits_the_terminal(tmp_path: Path, within: Vibes, command: str) -> None:
+    for flag in ("--help", "-h"):
+        done = within(command, flag, cwd=tmp_path)
+        assert (done.code, done.err) == (0, "")
+        assert done.lines[0].startswith(f"Usage: vibes {command} ")
+        assert max(map(len, done.lines)) <= 80
+
+
+def test_the_help_of_all_lists_every_command(tmp_path: Path) -> None:
+    done = vibes("--help", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[0] for line in done.lines if line.startswith("  ") and line.split()[0] in COMMANDS] == list(COMMANDS)
+    assert max(map(len, done.lines)) <= 80
+
+
+def test_the_version(tmp_path: Path) -> None:
+    assert vibes("--version", cwd=tmp_path).out == f"vibes, version {__version__}\n"
+
+
+def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, within: Vibes) -> None:
+    done = within(cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Usage: vibes ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "No such command 'nonsense'."),
+        (["check", "--nonsense"], "No such option '--nonsense'."),
+        (["show"], "Missing argument 'ID'."),
+        (["log", "--limit", "0"], "Invalid value for '--limit': 0 is not in the range x>=1."),
+        (["log", "--limit", "many"], "Invalid value for '--limit': 'many' is not a valid integer range."),
+        (
+            ["log", "--type", "x"],
+            "Invalid value for '--type': 'x' is not one of 'line', 'function', 'session', 'edge', 'delegation', 'all'.",
+        ),
+        (["check", "--base"], "Option '--base' requires an argument."),
+        (["stats", "surplus"], "Got unexpected extra argument (surplus)"),
+        (["init", "--assurance-level", "total"], "Invalid value for '--assurance-level': 'total' is not one of 'low', 'medium', 'high'."),
+        (["init", "--extensions", "py"], "'py' is not an extension; write them like .py,.ts"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exit_code_2(tmp_path: Path, within: Vibes, arguments: list[str], message: str) -> None:
+    done = within(*arguments, cwd=tmp_path)
+    assert (done.code, done.out, done.err) == (2, "", f"vibes: {message}\n")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", [*READING[:-1], "show abcd"])
+def test_without_a_trail_it_says_where_it_looked(tmp_path: Path, within: Vibes, command: str) -> None:
+    done = within(*command.split(), cwd=tmp_path)
+    hint = "run `vibes init` in the project, or name one with --audit-dir"
+    assert (done.code, done.out, done.err) == (2, "", f"vibes: no .ai-audit/ in {tmp_path} or above it; {hint}\n")
+
+
+@pytest.mark.parametrize("command", READING)
+def test_the_nearest_trail_above_is_used(sound: CompleteTrail, within: Vibes, command: str) -> None:
+    here, below = (within(command, cwd=folder) for folder in (sound.root, sound.root / "src"))
+    assert here.code == below.code == 0
+    assert here.out == below.out
+
+
+def test_a_nearer_trail_hides_the_one_above(project: Project, within: Vibes) -> None:
+    within("init", "src", cwd=project.root)
+    assert within("stats", "--json", cwd=project.root / "src").json["records"] == 0
+    assert within("stats", "--json", cwd=project.root).json["records"] == 25
+
+
+@pytest.mark.parametrize("command", READING)
+@pytest.mark.parametrize("named", [".ai-audit", "."])
+def test_a_trail_can_be_named_from_anywhere(sound: CompleteTrail, within: Vibes, tmp_path: Path, command: str, named: str) -> None:
+    done = within(command, "--audit-dir", sound.root / named, cwd=tmp_path)
+    assert done.code == 0
+    assert done.out == within(command, cwd=sound.root).out
+
+
+def test_a_trail_may_have_any_name(project: Project, within: Vibes) -> None:
+    project.audit.rename(project.root / "kept")
+    assert within("stats", "--audit-dir", "kept", "--json", cwd=project.root).json["records"] == 25
+
+
+@pytest.mark.parametrize("name", ["gone", "file"])
+def test_a_named_trail_that_is_no_folder_is_wrong_use(tmp_path: Path, within: Vibes, name: str) -> None:
+    (tmp_path / "file").touch()
+    done = within("log", "--audit-dir", name, cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"vibes: {name} is not a folder; give the path of an .ai-audit/ folder\n"
+
+
+@pytest.mark.parametrize("command", READING)
+def test_reading_changes_nothing(project: Project, within: Vibes, command: str) -> None:
+    before = project.contents()
+    for flags in ([], ["--json"]):
+        within(command, *flags, cwd=project.root)
+    assert project.contents() == before
+
+
+@pytest.mark.parametrize("arguments", [[name] for name in READING] + [[name, "--json"] for name in READING])
+def test_tables_and_text_fit_into_80_columns(sound: CompleteTrail, within: Vibes, arguments: list[str]) -> None:
+    done = within(*arguments, cwd=sound.root)
+    if arguments[0] in ("log", "sessions", "models", "stats") and "--json" not in arguments:
+        assert max(map(len, done.lines)) <= 80
+    assert "\x1b" not in done.out + done.err
+
+
+def test_tables_of_long_names_fit_into_80_columns(project: Project, within: Vibes) -> None:
+    environment = project.writer.environment(tool="tool " * 30, model="model-" * 30, model_version="x" * 300)
+    session = project.writer.session_start(environment=environment, description="why " * 100)
+    project.line("src/" + "deep/" * 40 + "a.py", environment=environment, session_id=session)
+    project.line("src/größe/" + "漢字" * 40, environment=environment, action="x" * 200)
+    for command in ("log", "sessions", "models", "stats"):
+        done = within(command, cwd=project.root)
+        assert done.code == 0
+        assert max(map(cells, done.lines)) <= 80, command
+
+
+def cells(line: str) -> int:
+    """Columns of a terminal: two for each Han character."""
+    return sum(2 if "一" <= character <= "鿿" else 1 for character in line)
+
+
+def test_the_output_is_as_wide_as_the_terminal_says(project: Project) -> None:
+    project.line("src/" + "deep/" * 20 + "a.py")
+    assert max(map(len, vibes("log", cwd=project.root, COLUMNS="200").lines)) > 120
+
+
+@pytest.mark.slow
+def test_no_escape_codes_reach_a_pipe(project: Project) -> None:
+    project.writer.raw_log(b"oops\n")
+    for command in ("check", "doctor", "show " + project.trail.created):
+        done = vibes(*command.split(), cwd=project.root)
+        assert "\x1b" not in done.out + done.err
+
+
+@pytest.mark.parametrize("command", ["check", "doctor", "log"])
+def test_no_color_means_no_escape_codes_at_all(project: Project, command: str) -> None:
+    project.writer.raw_log(b"oops\n")
+    assert "\x1b" in vibes(command, cwd=project.root, FORCE_COLOR="1").out
+    assert "\x1b" not in vibes(command, cwd=project.root, FORCE_COLOR="1", NO_COLOR="1").out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows closes pipes in its own way")
+@pytest.mark.parametrize("arguments", [["log"], ["log", "--json"], ["stats"], ["check"], ["doctor"], ["show", "--help"]])
+def test_a_reader_that_has_seen_enough_is_no_error(sound: CompleteTrail, arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [SCRIPT, *arguments],
+            cwd=sound.root,
+            env=surroundings({}),
+            stdin=subprocess.DEVNULL,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs head")
+def test_the_first_line_of_a_long_log(project: Project) -> None:
+    project.writer.raw_log(project.writer.files.log.read_bytes().splitlines(keepends=True)[1] * 3000)
+    script = f'"{SCRIPT}" log --limit 5000 | head -1'
+    done = subprocess.run(["sh", "-c", script], cwd=project.root, env=surroundings({}), capture_output=True, check=False)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [b"line", b"id", b"when", b"what"], b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder in use cannot be removed there")
+def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
+    script = f'mkdir gone && cd gone && rmdir ../gone && exec "{SCRIPT}" log'
+    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=surroundings({}), capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"vibes: ")
+    assert done.stderr.count(b"\n") == 1

@@ -1,0 +1,117 @@
+"""The faces of the reader that the tests look at: the trail, the report about it, and the program as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from tests.trails import AUDIT_DIR
+from vibes_lsp.checks.report import Report, check_trail
+from vibes_lsp.checks.subject import open_subject
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.layout import AuditDir
+
+NOW: Final = datetime(2026, 3, 1, tzinfo=UTC)
+LOG: Final = f"{AUDIT_DIR}/annotations.jsonl"
+MANIFEST: Final = f"{AUDIT_DIR}/manifest.json"
+CONFIG: Final = f"{AUDIT_DIR}/config.json"
+
+READING: Final = (("check",), ("log",), ("sessions",), ("models",), ("stats",), ("doctor",))
+"""The subcommands that answer for a whole trail and need no argument."""
+
+
+def audit_dir(root: Path) -> AuditDir:
+    """Return the audit directory of the project at `root`."""
+    return AuditDir(root / AUDIT_DIR)
+
+
+def opened(root: Path) -> Trail:
+    """Read the trail of the project at `root` as it is now."""
+    trail = Trail(audit_dir(root))
+    trail.refresh()
+    return trail
+
+
+def checked(root: Path, base: str | None = None) -> Report:
+    """Check the trail of the project at `root`, on a fixed day."""
+    return check_trail(open_subject(audit_dir(root), NOW), base)
+
+
+def found(report: Report, file: str | None = None, line: int | None = None) -> set[tuple[str, str | None]]:
+    """Return what a report says, as check and field: all of it, or what it says of one line of a file."""
+    return {
+        (finding.check.id, finding.field)
+        for finding in report.findings
+        if (file is None or finding.file == file) and (line is None or finding.line == line)
+    }
+
+
+def weight(report: Report, check: str) -> set[str]:
+    """Return the severities of all findings of a check; empty when it found nothing."""
+    return {finding.severity.value for finding in report.findings if finding.check.id == check}
+
+
+def places(report: Report, check: str) -> list[tuple[str, int | None]]:
+    """Return the file and line of each finding of a check."""
+    return [(finding.file, finding.line) for finding in report.findings if finding.check.id == check]
+
+
+def log_lines(root: Path) -> int:
+    """Return how many lines the log has."""
+    return (root / LOG).read_bytes().count(b"\n")
+
+
+def snapshot(root: Path) -> dict[str, bytes]:
+    """Return every file of the audit directory with its content."""
+    folder = root / AUDIT_DIR
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a run of the program ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The answer, which must be JSON."""
+        return json.loads(self.out)
+
+
+def vibes(root: Path, *arguments: str) -> Ran:
+    """Run `vibes` as a process of its own in the folder `root`."""
+    return _run(root, "from vibes_lsp.cli.main import main; main()", *arguments)
+
+
+def vibes_each(root: Path, commands: Iterable[tuple[str, ...]], *more: str) -> Ran:
+    """Run several commands in one process, each with `more` arguments; what they say comes one after the other."""
+    program = "import json, sys; from vibes_lsp.cli.main import run; sys.exit(max([run(each) for each in json.loads(sys.argv[1])]))"
+    return _run(root, program, json.dumps([[*command, *more] for command in commands]))
+
+
+def _run(root: Path, program: str, *arguments: str) -> Ran:
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=root,
+        env={
+            **os.environ,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "COLUMNS": "200",
+            "PYTHONIOENCODING": "utf-8",
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))

@@ -1,0 +1,149 @@
+"""Readings R17 to R19, R26 and R28: commits that nobody recorded, stand-ins, paths, what is tracked, time and names."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance import sound
+from tests.conformance.faces import audit_dir, checked, found, opened, places, vibes, weight
+from tests.conformance.requirement import reading
+from tests.trails import AUDIT_DIR, OMIT, CompleteTrail, Repository, TrailWriter
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.index.repeats import show_once
+from vibes_lsp.index.trail import Trail
+
+BARE = dict.fromkeys(("anchor_context", "anchor_hash", "file_content_hash"), OMIT)
+
+
+@reading("R17", "without a commit and without the log in git, the first later commit that touches the file is taken")
+@pytest.mark.parametrize(("touched", "severities"), [("src/auth.py", set()), ("src/limits.py", {"warning"})])
+def test_a_commit_is_inferred_from_the_history_of_the_file(trail: CompleteTrail, touched: str, severities: set[str]) -> None:
+    repository = Repository(trail.root)
+    repository.write(".git/info/exclude", f"{AUDIT_DIR}/\n")
+    repository.commit("Before", "2026-02-03T10:00:00+00:00")
+    sound.append(trail, {**sound.line(trail), "commit_hash": None})
+    assert weight(checked(trail.root), "commit-unknown") == {"note"}, "newer than HEAD"
+    repository.write(touched, "changed = True\n")
+    repository.commit("After", "2026-02-03T12:00:00+00:00")
+    assert weight(checked(trail.root), "commit-unknown") == severities
+
+
+@reading("R18", "repeated changes of line 1 without anchors stand for the whole file: one of them is shown, and on no line")
+def test_stand_ins_are_shown_once(trail: CompleteTrail) -> None:
+    stand_in = {**sound.line(trail), **BARE, "line_start": 1, "line_end": 1}
+    ids = [trail.writer.record({**stand_in, "timestamp": f"2026-02-03T11:00:0{second}Z"}) for second in range(3)]
+    shown = show_once(opened(trail.root).lineages_in("src/auth.py"))
+    (one,) = (each for each in shown if each.placeholder)
+    assert one.lineage.current.id == ids[-1]
+    assert [each.current.id for each in one.repeats] == ids[:-1]
+    doctor = vibes(trail.root, "doctor", "src/auth.py", "--json").json["steps"][-1]
+    assert "3 records name no real line" in doctor["message"]
+
+
+@reading("R18", "a single change of line 1, or one that has anchors, is taken at its word")
+@pytest.mark.parametrize("anchored", [True, False])
+def test_a_single_change_of_line_1_is_no_stand_in(trail: CompleteTrail, anchored: bool) -> None:
+    record = {**sound.line(trail), **({} if anchored else BARE), "line_start": 1, "line_end": 1}
+    for second in range(2 if anchored else 1):
+        trail.writer.record({**record, "timestamp": f"2026-02-03T11:00:0{second}Z"})
+    assert not any(each.placeholder for each in show_once(opened(trail.root).lineages_in("src/auth.py")))
+
+
+@reading("R19", "absolute, escaping and absent paths are one remark that counts them by kind, and no error")
+def test_paths_of_elsewhere_are_summed_up(trail: CompleteTrail) -> None:
+    first = trail.writer.files.log.read_bytes().count(b"\n") + 1
+    for path in ("/home/someone/a.py", "C:\\Users\\someone\\b.py", "../c.py", "src/../../d.py", "src/gone.py"):
+        sound.append(trail, {**sound.line(trail), "file_path": path})
+    report = checked(trail.root)
+    assert report.passed
+    (finding,) = (each for each in report.findings if each.check.id == "path-foreign")
+    assert finding.line == first
+    for part in ("5 annotations", "2 absolute", "2 leaves the project", "1 not there"):
+        assert part in finding.message
+
+
+@reading("R19", "spellings of one path are one file")
+@pytest.mark.parametrize("spelling", ["./src/auth.py", "src//auth.py", "src\\auth.py", "src/x/../auth.py"])
+def test_spellings_of_a_path_are_one_file(trail: CompleteTrail, spelling: str) -> None:
+    before = len(opened(trail.root).lineages_in("src/auth.py"))
+    assert sound.record_findings(trail, sound.line(trail), file_path=spelling) == set()
+    assert len(opened(trail.root).lineages_in("src/auth.py")) == before + 1
+
+
+@reading("R26", "a path is tracked when its extension is listed and no exclude pattern matches it, as in a gitignore file")
+@pytest.mark.parametrize(
+    ("path", "tracked"),
+    [
+        ("src/auth.py", True),
+        ("src/AUTH.PY", True),
+        ("src/auth.pyc", False),
+        ("Makefile", False),
+        ("build/x.py", False),
+        ("src/build/x.py", True),
+        ("a/node_modules/b/c.py", False),
+        ("node_modules/c.py", False),
+        ("gen/x.py", False),
+        ("gen/keep.py", True),
+    ],
+)
+def test_tracking_follows_extension_and_patterns(trail: CompleteTrail, path: str, tracked: bool) -> None:
+    trail.writer.config(tracked_extensions=[".py"], exclude_patterns=["/build/", "**/node_modules/**", "gen/*", "!gen/keep.py"])
+    sound.append(trail, {**sound.line(trail), "file_path": path})
+    report = checked(trail.root)
+    assert weight(report, "path-untracked") == (set() if tracked else {"note"})
+
+
+@reading("R26", "records about files that are not tracked are shown, and counted apart")
+def test_records_of_untracked_files_are_counted_apart(trail: CompleteTrail) -> None:
+    (trail.root / "plan.md").write_text("# Plan\n", encoding="utf-8")
+    line = sound.append(trail, {**sound.line(trail), "file_path": "plan.md"})
+    stats = vibes(trail.root, "stats", "--json").json
+    assert (stats["files"], stats["untrackedFiles"], stats["foreignFiles"]) == (4, 1, 0)
+    assert [each["line"] for each in vibes(trail.root, "log", "--file", "plan.md", "--json").json["records"]] == [line]
+
+
+@reading("R28", "a timestamp with any offset is read, and one without is UTC: records are ordered by instant")
+def test_timestamps_with_any_offset_are_ordered_by_instant(trail: CompleteTrail) -> None:
+    instants = [
+        "2026-02-03T14:00:00+02:00",
+        "2026-02-03T12:00:01",
+        "2026-02-03T12:00:02.5Z",
+        "20260203T120003Z",
+        "2026-02-03T07:00:04-05:00",
+        "2026-02-03 12:00:05Z",
+    ]
+    records = [trail.writer.record({**sound.line(trail), "timestamp": instant}) for instant in reversed(instants)]
+    assert [lineage.current.id for lineage in opened(trail.root).lineages_in("src/auth.py")][-6:] == records[::-1]
+    assert not places(checked(trail.root), "timestamp")
+
+
+@reading("R28", "a commit is known by any beginning of its hash that is unique")
+def test_a_commit_may_be_shortened(trail: CompleteTrail) -> None:
+    repository = Repository(trail.root)
+    near = repository.commit("One")
+    original = trail.writer.record(sound.line(trail))
+    here = trail.writer.remap(original, commit=near[:7], edge_timestamp="2026-02-03T12:00:00Z")
+    trail.writer.remap(original, commit="bbbb" * 10, edge_timestamp="2026-02-03T13:00:00Z")
+    work_tree = open_repository(trail.root)
+    assert work_tree is not None
+    trail_now = Trail(audit_dir(trail.root), nearest=work_tree.nearest_ancestor)
+    trail_now.refresh()
+    lineage = trail_now.lineage_of(original)
+    assert lineage is not None
+    assert lineage.current.id == here
+    assert sound.record_findings(trail, sound.line(trail), commit_hash=near[:7]) == set()
+
+
+@reading("R28", "the kind of an agent is shown as it was written, and means nothing to us; only the model `none` is a person")
+@pytest.mark.parametrize("agent_type", ["human", "Claude-Code", "…"])
+def test_the_kind_of_an_agent_is_shown_verbatim(trail: CompleteTrail, agent_type: str) -> None:
+    writer = TrailWriter(trail.root, level="high", start="2026-02-04T10:00:00Z")
+    before = vibes(trail.root, "models", "--json").json["models"]
+    session = writer.session_start(environment=trail.environment, agent_type=agent_type)
+    record = {**sound.line(trail), "session_id": session}
+    writer.cause(writer.record(record), trail.command)
+    writer.session_end(session)
+    assert found(checked(trail.root)) == set()
+    assert vibes(trail.root, "show", session, "--json").json["record"]["agent_type"] == agent_type
+    after = vibes(trail.root, "models", "--json").json["models"]
+    assert sum(each["annotations"] for each in after) == sum(each["annotations"] for each in before) + 1

@@ -1,0 +1,170 @@
+"""Readings R4 to R7 and R12: what records say of one another, and lines that are no records."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance import sound
+from tests.conformance.faces import LOG, audit_dir, checked, found, opened, places, vibes, weight
+from tests.conformance.requirement import reading
+from tests.trails import CompleteTrail, Repository, TrailWriter
+from vibes_lsp.index.reviews import Review
+from vibes_lsp.index.trail import Trail
+
+
+@reading("R4", "a record without a commit gets one from git: the oldest commit whose log holds it")
+def test_a_commit_is_derived_from_the_history_of_the_log(trail: CompleteTrail) -> None:
+    repository = Repository(trail.root)
+    repository.commit("Recorded", "2026-02-03T10:30:00+00:00")
+    sound.append(trail, {**sound.line(trail), "commit_hash": None})
+    assert weight(checked(trail.root), "commit-unknown") == {"note"}, "newer than HEAD: it waits for its commit"
+    repository.commit("Recorded more", "2026-02-03T12:00:00+00:00")
+    assert found(checked(trail.root)) == set()
+
+
+@reading("R4", "a back-filled record is the same edit as before: one annotation, not two")
+def test_a_back_filled_record_is_no_second_edit(trail: CompleteTrail) -> None:
+    original = trail.writer.record({**sound.line(trail), "commit_hash": None})
+    edits = len(opened(trail.root).lineages())
+    committed = trail.writer.remap(original, commit="c0ffee" * 6)
+    trail_now = opened(trail.root)
+    assert len(trail_now.lineages()) == edits
+    lineage = trail_now.lineage_of(original)
+    assert lineage is not None
+    assert (lineage.first.id, lineage.current.id) == (original, committed)
+
+
+@reading("R5", "an edge whose ends are called `source_id` and `target_id` leads where it leads; a missing kind means annotation")
+def test_older_names_of_the_ends_are_read(trail: CompleteTrail) -> None:
+    edge = trail.writer.edge("informed_by", trail.modified, trail.created, old_names=True)
+    (read,) = (each for each in opened(trail.root).log.edges(out_of=trail.modified) if each.record.id == edge)
+    assert (read.source, read.target) == (trail.modified, trail.created)
+    assert (read.source_type, read.target_type) == ("annotation", "annotation")
+    report = checked(trail.root)
+    assert report.passed
+    assert weight(report, "edge-names") == {"warning"}
+
+
+def reviews(trail: CompleteTrail, annotation: str) -> list[Review]:
+    trail_now = opened(trail.root)
+    lineage = trail_now.lineage_of(annotation)
+    assert lineage is not None
+    return trail_now.reviews_of(lineage)
+
+
+@reading("R6", "a review is an edge from the annotation to the reviewer's session, and says who, how, and about which text")
+def test_a_review_is_told_whole(trail: CompleteTrail) -> None:
+    trail.writer.review(trail.modified, verdict="rejected", reviewer="Grace", note="Too long.")
+    (review,) = reviews(trail, trail.modified)
+    assert (review.by, review.kind, review.verdict, review.note) == ("Grace", "human", "rejected", "Too long.")
+    assert review.text == trail.writer.files.record(trail.modified)["anchor_hash"]
+
+
+@reading("R6", "a review edge is read in either direction, and without metadata: then its reviewer is unknown")
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_review_of_another_tool_is_read(trail: CompleteTrail, backwards: bool) -> None:
+    if backwards:
+        trail.writer.edge("reviewed_by", trail.session, trail.function, source_type="session", target_type="annotation")
+    else:
+        trail.writer.edge("reviewed_by", trail.function, trail.session, target_type="session")
+    (review,) = reviews(trail, trail.function)
+    assert (review.annotation, review.kind, review.verdict) == (trail.function, "unknown", None)
+
+
+@reading("R6", "of two annotations joined by a review edge, the one whose action is `review` is the review")
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_review_of_two_annotations_is_told_apart(trail: CompleteTrail, backwards: bool) -> None:
+    review = trail.writer.record({**sound.line(trail), "action": "review"})
+    ends = (review, trail.function) if backwards else (trail.function, review)
+    trail.writer.edge("reviewed_by", *ends, target_type="annotation")
+    assert [each.annotation for each in reviews(trail, trail.function)] == [trail.function]
+    assert reviews(trail, review) == []
+
+
+@reading("R6", "a reviewing person counts for no model")
+def test_a_person_is_no_model(trail: CompleteTrail) -> None:
+    models = vibes(trail.root, "models", "--json").json["models"]
+    assert "none" not in {each["model_name"] for each in models}
+    assert sum(each["annotations"] for each in models) == 5
+
+
+@reading("R7", "any member's id finds the whole edit, and edges of any member are edges of all")
+def test_any_member_finds_the_lineage(trail: CompleteTrail) -> None:
+    trail_now = opened(trail.root)
+    for member in trail.lineage:
+        lineage = trail_now.lineage_of(member)
+        assert lineage is not None
+        assert lineage.ids == trail.lineage
+        assert lineage.current.id == trail.remapped
+        out, _ = trail_now.edges_of(lineage)
+        assert trail.causes[4] in {edge.record.id for edge in out}
+
+
+@reading("R7", "of several ends of one edit, the one whose commit is nearest to HEAD holds; without git the later")
+def test_of_several_ends_the_nearest_to_head_holds(trail: CompleteTrail) -> None:
+    original = trail.writer.record(sound.line(trail))
+    here = trail.writer.remap(original, commit="aaaa" * 10, edge_timestamp="2026-02-03T12:00:00Z")
+    later = trail.writer.remap(original, commit="bbbb" * 10, edge_timestamp="2026-02-03T13:00:00Z")
+    for nearest, expected in ((None, later), ("aaaa" * 10, here)):
+        trail_now = Trail(audit_dir(trail.root), nearest=lambda _, chosen=nearest: chosen)  # type: ignore[misc]
+        trail_now.refresh()
+        lineage = trail_now.lineage_of(original)
+        assert lineage is not None
+        assert lineage.current.id == expected
+
+
+@reading("R7", "a `supersedes` edge between two edits makes the older history only where the newer covers it")
+@pytest.mark.parametrize(("start", "end", "metadata", "history"), [(1, 9, None, True), (3, 9, None, False), (3, 9, "covers", True)])
+def test_an_edit_becomes_history_when_it_is_covered(
+    trail: CompleteTrail, start: int, end: int, metadata: str | None, history: bool
+) -> None:
+    older = trail.writer.record({**sound.line(trail), "line_start": 1, "line_end": 5})
+    newer = trail.writer.record({**sound.line(trail), "line_start": start, "line_end": end, "timestamp": "2026-02-03T12:00:00Z"})
+    trail.writer.edge("supersedes", newer, older, target_type="annotation", metadata=None if metadata is None else {"reason": metadata})
+    lineage = opened(trail.root).lineage_of(older)
+    assert lineage is not None
+    assert lineage.superseded_by == (() if history is False and metadata is None else (newer,))
+
+
+@reading("R7", "back-fill and remap never change which of two edits is the newer one")
+def test_a_remap_does_not_change_the_rank(trail: CompleteTrail) -> None:
+    older = trail.writer.record(sound.line(trail))
+    newer = trail.writer.record({**sound.line(trail), "timestamp": "2026-02-03T12:00:00Z"})
+    trail.writer.remap(older, commit="c0ffee" * 6, edge_timestamp="2026-02-04T12:00:00Z")
+    ranked = [lineage.first.id for lineage in opened(trail.root).lineages_in("src/auth.py")]
+    assert ranked[-2:] == [older, newer]
+
+
+@reading("R12", "a line that is no JSON object is reported with its number, and hides no other line")
+@pytest.mark.parametrize(
+    ("row", "check"),
+    [
+        (b"<<<<<<< HEAD", "conflict-marker"),
+        (b"=======", "conflict-marker"),
+        (b">>>>>>> topic", "conflict-marker"),
+        (b"[1]", "log-line"),
+        (b'"text"', "log-line"),
+        (b"null", "log-line"),
+        (b'{"type":"line"', "log-line"),
+        (b"\xff\xfe", "log-line"),
+        (b"# remark", "log-line"),
+    ],
+)
+def test_a_line_that_is_no_record_hides_nothing(trail: CompleteTrail, row: bytes, check: str) -> None:
+    content = (trail.root / LOG).read_bytes()
+    before = checked(trail.root).records
+    first, _, rest = content.partition(b"\n")
+    (trail.root / LOG).write_bytes(first + b"\n" + row + b"\n" + rest)
+    report = checked(trail.root)
+    assert places(report, check) == [(LOG, 2)]
+    assert report.records == {**before, "broken": 1}
+
+
+@reading("R12", "whatever stands in the log, the program answers, and says nothing of what it skips but in the report")
+def test_broken_lines_do_not_stop_an_answer(trail: CompleteTrail) -> None:
+    before = vibes(trail.root, "models", "--json")
+    trail.writer.raw_log(b'<<<<<<< HEAD\n{"type":"line","file_path":7,"timestamp":[]}\n{"type":{}}\n')
+    after = vibes(trail.root, "models", "--json")
+    assert (after.code, after.err) == (0, "")
+    assert {each["model_name"] for each in before.json["models"]} <= {each["model_name"] for each in after.json["models"]}
+    assert TrailWriter(trail.root).files.record(trail.created)

@@ -1,0 +1,52 @@
+"""RFC 13.3: finding what was tampered with."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance.faces import MANIFEST, checked, opened, places, vibes
+from tests.conformance.requirement import rfc
+from tests.trails import CompleteTrail
+
+
+@rfc("13.3", "SHOULD", "every key of the manifest is verified, and an entry that was changed is named with its line")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"prompt_text":"Limit attempts: five an hour."', '"prompt_text":"Limit attempts: six an hour."'),
+        ('"selected":"regex"', '"selected":"library"'),
+        ('"temperature":0.2', '"temperature":0.3'),
+        ('"reasoning_token_count":12,', ""),
+        ('"tool_extensions":["filesystem"]', '"tool_extensions":["filesystem"],"added":true'),
+    ],
+    ids=["prompt", "decision", "environment", "reasoning", "a member added"],
+)
+def test_a_changed_entry_is_named(trail: CompleteTrail, old: str, new: str) -> None:
+    assert checked(trail.root).hashes_pass
+    content = (trail.root / MANIFEST).read_text(encoding="utf-8")
+    assert content.count(old) == 1
+    line = content[: content.index(old)].count("\n") + 1
+    trail.writer.raw_manifest(content.replace(old, new).encode())
+    report = checked(trail.root)
+    assert places(report, "hash-mismatch") == [(MANIFEST, line)]
+    assert not report.hashes_pass
+
+
+@rfc("13.3", "SHOULD", "two entries that changed places are both found")
+def test_exchanged_entries_are_found(trail: CompleteTrail) -> None:
+    one, other = trail.command, trail.read_command
+    content = (trail.root / MANIFEST).read_bytes()
+    mark = b"0" * 64
+    trail.writer.raw_manifest(content.replace(one.encode(), mark).replace(other.encode(), one.encode()).replace(mark, other.encode()))
+    manifest = opened(trail.root).manifest
+    assert {line for _, line in places(checked(trail.root), "hash-mismatch")} == {manifest.line_of(one), manifest.line_of(other)}
+
+
+@rfc("13.3", "SHOULD", "tampering makes the program's check fail")
+def test_the_program_fails_on_tampering(trail: CompleteTrail) -> None:
+    assert vibes(trail.root, "check").code == 0
+    content = (trail.root / MANIFEST).read_bytes()
+    trail.writer.raw_manifest(content.replace(b"five an hour", b"nine an hour"))
+    failed = vibes(trail.root, "check")
+    assert failed.code == 1
+    assert "Hash integrity: FAIL" in failed.out

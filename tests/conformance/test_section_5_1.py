@@ -1,0 +1,26 @@
+"""RFC 5.1: the one hash algorithm."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from tests.conformance.faces import MANIFEST, checked, found, opened
+from tests.conformance.requirement import rfc
+from tests.conformance.sound import prompt
+from tests.trails import CompleteTrail, context_hash
+
+
+@rfc("5.1", "stated", "only SHA-256 in lower-case hexadecimal makes a key: another digest of the same content is a mismatch")
+@pytest.mark.parametrize("algorithm", ["sha512", "md5", "upper case"])
+def test_another_digest_is_a_mismatch(trail: CompleteTrail, algorithm: str) -> None:
+    entry = prompt()
+    right = context_hash(entry)
+    key = right.upper() if algorithm == "upper case" else hashlib.new(algorithm, right.encode()).hexdigest()[:64]
+    trail.writer.entry(entry, key=key)
+    trail.writer.entry(entry, key=right)
+    report = checked(trail.root)
+    assert report.context_hashes["mismatch"] == 1
+    assert not report.hashes_pass
+    assert found(report, MANIFEST, opened(trail.root).manifest.line_of(right)) == set()

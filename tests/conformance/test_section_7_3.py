@@ -1,0 +1,145 @@
+"""RFC 7.3: line records."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance.faces import checked, found, log_lines, opened, places, vibes
+from tests.conformance.requirement import rfc
+from tests.conformance.sound import line, record_findings
+from tests.trails import OMIT, CompleteTrail
+
+REQUIRED = (
+    "type",
+    "file_path",
+    "line_start",
+    "line_end",
+    "environment_hash",
+    "action",
+    "timestamp",
+    "commit_hash",
+    "assurance_level",
+    "annotation_id",
+)
+REPORTED_AS = {"annotation_id": "annotation-id-absent", "commit_hash": "commit-unknown"}
+"""Members that real logs lack for reasons are missed by checks of their own; all others by `record-field`."""
+OPTIONAL = (
+    "command_hash",
+    "prompt_hash",
+    "reasoning_hash",
+    "decision_hash",
+    "session_id",
+    "anchor_context",
+    "anchor_hash",
+    "file_content_hash",
+    "risk_score",
+    "risk_factors",
+)
+
+
+@rfc("7.3", "stated", "a line record with all its members is read, and nothing is found about it")
+def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
+    assert record_findings(trail, line(trail)) == set()
+    lineage = opened(trail.root).lineages_in("src/auth.py")[-1]
+    assert {name: value for name, value in lineage.current.members.items() if name != "annotation_id"} == line(trail)
+
+
+@rfc("7.3", "REQUIRED", "a line record that lacks a required member is reported at its line and member")
+@pytest.mark.parametrize("member", REQUIRED)
+def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
+    assert record_findings(trail, line(trail), **{member: OMIT}) == {(REPORTED_AS.get(member, "record-field"), member)}
+
+
+@rfc("7.3", "OPTIONAL", "optional members may be left out or null")
+@pytest.mark.parametrize("member", OPTIONAL)
+@pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
+def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
+    assert record_findings(trail, line(trail), **{member: value}) == set()
+
+
+@rfc("7.3", "REQUIRED", "a required member that is null is reported, but for a commit that is not known yet")
+@pytest.mark.parametrize("member", [name for name in REQUIRED if name not in REPORTED_AS])
+def test_a_null_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
+    assert record_findings(trail, line(trail), **{member: None}) == {("record-field", member)}
+
+
+@rfc("7.3", "REQUIRED", "lines count from 1, and a range does not end before it starts")
+@pytest.mark.parametrize(
+    ("start", "end", "member"),
+    [
+        (1, 1, None),
+        (3, 3, None),
+        (0, 2, "line_start"),
+        (-1, 2, "line_start"),
+        (4, 3, "line_end"),
+        ("1", 2, "line_start"),
+        (1, 2.5, "line_end"),
+    ],
+)
+def test_a_range_is_made_of_line_numbers(trail: CompleteTrail, start: object, end: object, member: str | None) -> None:
+    found_there = record_findings(trail, line(trail), line_start=start, line_end=end)
+    assert found_there == (set() if member is None else {("record-field", member)})
+
+
+@rfc("7.3", "REQUIRED", "paths are relative to the project, with forward slashes; others are one remark, not an error each")
+def test_paths_of_elsewhere_are_one_remark(trail: CompleteTrail) -> None:
+    first = log_lines(trail.root) + 1
+    for path in ("/home/someone/x.py", "../x.py", "C:\\Users\\someone\\x.py", "src/gone.py", "src/gone.py"):
+        record_findings(trail, line(trail), file_path=path)
+    report = checked(trail.root)
+    assert report.passed
+    assert places(report, "path-foreign") == [(".ai-audit/annotations.jsonl", first)]
+
+
+@rfc("7.3", "REQUIRED", "each of the three assurance levels is known, another one is reported")
+@pytest.mark.parametrize(("word", "known"), [("low", True), ("medium", True), ("high", True), ("none", False), ("High", False)])
+def test_the_assurance_level_is_one_of_three_words(trail: CompleteTrail, word: str, known: bool) -> None:
+    trail.writer.config(assurance_level="low", tracked_extensions=[".py"])
+    assert record_findings(trail, line(trail), assurance_level=word) == (set() if known else {("record-field", "assurance_level")})
+
+
+@rfc("7.3", "REQUIRED", "a timestamp that is no ISO-8601 date and time is reported, and the record is still read")
+@pytest.mark.parametrize("value", ["now", "2026-02-03", "1770112800", "", "2026-13-03T10:00:00Z"])
+def test_a_timestamp_must_be_a_time(trail: CompleteTrail, value: str) -> None:
+    before = len(opened(trail.root).lineages_in("src/auth.py"))
+    assert record_findings(trail, line(trail), timestamp=value) == {("timestamp", "timestamp")}
+    assert len(opened(trail.root).lineages_in("src/auth.py")) == before + 1
+
+
+@rfc("7.3", "REQUIRED", "a reference must name an entry of the kind that its member is for")
+@pytest.mark.parametrize("member", ["environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"])
+def test_a_reference_names_an_entry_of_its_kind(trail: CompleteTrail, member: str) -> None:
+    other = trail.decision if member != "decision_hash" else trail.command
+    assert record_findings(trail, line(trail), **{member: other}) == {("reference-type", member)}
+    assert record_findings(trail, line(trail), **{member: "0" * 64}) == {("reference-dangling", member)}
+
+
+@rfc("7.3", "RECOMMENDED", "a session's id need not be a UUID")
+def test_a_session_id_may_be_any_word(trail: CompleteTrail) -> None:
+    session = trail.writer.session_start(session_id="monday-1", environment=trail.environment)
+    assert record_findings(trail, line(trail), session_id=session) == set()
+    trail.writer.session_end(session)
+    assert found(checked(trail.root)) == set()
+    assert vibes(trail.root, "show", "monday-1", "--json").json["kind"] == "session"
+
+
+@rfc("7.3", "REQUIRED", "a risk factor that lacks its signal, value or weight is reported at its place in the list")
+@pytest.mark.parametrize("member", ["signal", "value", "weight"])
+def test_a_risk_factor_is_whole(trail: CompleteTrail, member: str) -> None:
+    factor = {"signal": "scope_lines", "value": 1.0, "weight": 0.15, "reason": "all of it"}
+    factors = [factor, {name: value for name, value in factor.items() if name != member}]
+    assert record_findings(trail, line(trail), risk_factors=factors) == {("record-field", f"risk_factors.1.{member}")}
+
+
+@rfc("7.3", "OPTIONAL", "a risk factor may give no reason, and its signal may be one that we do not know")
+@pytest.mark.parametrize("change", [{"reason": None}, {"signal": "acme:moon_phase"}, {"weight": 0}, {"value": 1}])
+def test_a_risk_factor_may_be_of_another_tool(trail: CompleteTrail, change: dict[str, object]) -> None:
+    factor: dict[str, object] = {"signal": "scope_lines", "value": 0.5, "weight": 0.15, **change}
+    assert record_findings(trail, line(trail), risk_factors=[factor]) == set()
+
+
+@rfc("7.3", "OPTIONAL", "a risk score lies between 0 and 1; another one is reported, never clipped")
+@pytest.mark.parametrize(("score", "known"), [(0, True), (1, True), (0.5, True), (1.01, False), (-0.1, False), ("0.5", False)])
+def test_a_risk_score_lies_between_0_and_1(trail: CompleteTrail, score: object, known: bool) -> None:
+    assert record_findings(trail, line(trail), risk_score=score) == (set() if known else {("record-field", "risk_score")})
+    assert opened(trail.root).lineages_in("src/auth.py")[-1].current.members["risk_score"] == score

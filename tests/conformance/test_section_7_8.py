@@ -1,0 +1,24 @@
+"""RFC 7.8: the query database that a tool may derive."""
+
+from __future__ import annotations
+
+from tests.conformance.faces import READING, checked, snapshot, vibes_each, weight
+from tests.conformance.requirement import rfc
+from tests.trails import AUDIT_DIR, CompleteTrail, Repository
+
+
+@rfc("7.8", "MUST", "where a database lies in the trail and `.gitignore` does not name it, that is pointed out")
+def test_a_database_that_is_not_ignored_is_pointed_out(trail: CompleteTrail) -> None:
+    repository = Repository(trail.root)
+    (trail.root / AUDIT_DIR / ".gitignore").write_bytes(b"*.lock\nwal/\nspool/\n")
+    repository.write(f"{AUDIT_DIR}/audit.db", b"SQLite format 3\0")
+    repository.commit("Everything, by mistake")
+    report = checked(trail.root)
+    assert weight(report, "git-ignore") == weight(report, "git-derived") == {"warning"}
+
+
+@rfc("7.8", "MAY", "no database is needed, and reading makes none")
+def test_reading_makes_no_database(trail: CompleteTrail) -> None:
+    files = snapshot(trail.root)
+    assert vibes_each(trail.root, READING).code == 0
+    assert snapshot(trail.root) == files

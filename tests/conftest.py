@@ -1,0 +1,25 @@
+"""Settings and fixtures that every test may use."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tests.requirements import REPOSITORY, in_ci
+
+# No deadline in either profile: on a shared machine it measures the neighbours.
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=500, print_blob=True)
+settings.load_profile("ci" if in_ci() else "local")
+
+
+@pytest.fixture(scope="session")
+def real_trail() -> Path:
+    """The audit trail of a public project, kept beside the repository; it is not ours to copy into it.
+
+    Absent on most machines, CI included: that is a skip, which `-ra` shows in the summary.
+    """
+    trail = REPOSITORY.parent / "shared" / "data" / "maestro-2026-03"
+    if not (trail / "manifest.json").is_file():
+        pytest.skip("../shared/data/maestro-2026-03 is absent: nothing here was checked against a real audit trail")
+    return trail

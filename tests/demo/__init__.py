@@ -1,0 +1,1 @@
+"""The demonstration: a small real repository with a trail, looked at with the real commands (`make demo`)."""

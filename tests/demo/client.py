@@ -1,0 +1,85 @@
+"""The smallest language client there is: one request at a time over a real server's standard input and output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+
+class Client:
+    """Speaks LSP with a `vibes-lsp` process of its own, rooted in a folder; pushed diagnostics are kept by URI."""
+
+    def __init__(self, folder: Path, command: Sequence[str | Path] = ()) -> None:
+        self._folder = folder
+        self._command = list(command) or [Path(sysconfig.get_path("scripts")) / "vibes-lsp"]
+        self._number = 0
+        self.diagnostics: dict[str, list[dict[str, Any]]] = {}
+
+    def __enter__(self) -> Self:
+        self._server = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        uri = self._folder.as_uri()
+        folders = [{"uri": uri, "name": self._folder.name}]
+        self.request("initialize", {"processId": None, "rootUri": uri, "workspaceFolders": folders, "capabilities": {}})
+        self.notify("initialized", {})
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.request("shutdown", None)
+        self.notify("exit", None)
+        self._server.wait(timeout=20)
+
+    def open(self, path: str) -> str:
+        """Open a file of the folder and return its URI."""
+        file = self._folder / path
+        uri = file.as_uri()
+        document = {"uri": uri, "languageId": "plaintext", "version": 1, "text": file.read_text(encoding="utf-8")}
+        self.notify("textDocument/didOpen", {"textDocument": document})
+        return uri
+
+    def request(self, method: str, params: object) -> Any:
+        """Send a request and return its result.
+
+        Raises:
+            RuntimeError: The server answered with an error, or went away.
+        """
+        self._number += 1
+        self._send({"id": self._number, "method": method, "params": params})
+        while True:
+            message = self._receive()
+            if message.get("id") == self._number and "method" not in message:
+                if "error" in message:
+                    raise RuntimeError(message["error"]["message"])
+                return message.get("result")
+
+    def wait_for(self, method: str) -> None:
+        """Wait until the server sends a notification."""
+        while self._receive().get("method") != method:
+            pass
+
+    def notify(self, method: str, params: object) -> None:
+        """Send a notification."""
+        self._send({"method": method, "params": params})
+
+    def _send(self, message: dict[str, object]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        assert self._server.stdin is not None
+        self._server.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self._server.stdin.flush()
+
+    def _receive(self) -> dict[str, Any]:
+        assert self._server.stdout is not None
+        length = 0
+        while (line := self._server.stdout.readline()) not in (b"\r\n", b""):
+            name, _, value = line.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        if not length:
+            raise RuntimeError("the server went away")
+        message: dict[str, Any] = json.loads(self._server.stdout.read(length))
+        if message.get("method") == "textDocument/publishDiagnostics":
+            self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]
+        return message

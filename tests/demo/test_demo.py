@@ -1,0 +1,25 @@
+"""What `make demo` runs ends well and shows what the README promises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.requirements import REPOSITORY
+
+
+@pytest.mark.slow
+def test_the_demonstration_shows_hover_lenses_problems_and_tampering(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "COLUMNS": "120"}
+    run = subprocess.run([sys.executable, "-m", "tests.demo"], cwd=tmp_path, capture_output=True, check=False, env=environment)
+    shown = run.stdout.decode()
+    assert run.returncode == 0, shown + run.stderr.decode()
+    assert "edited since (recorded at 18-22); commit " in shown
+    assert "claude-opus-4-5 · create · moved from 8-15 · approved" in shown
+    assert "critical risk (0.82)" in shown
+    assert "error[hash-mismatch]" in shown
+    assert "error[base-record]" in shown

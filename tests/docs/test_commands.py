@@ -1,0 +1,80 @@
+"""Every command and every snippet that the documentation shows is run, or stands here with the reason why not."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sysconfig
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.demo.workspace import build
+from tests.requirements import REPOSITORY
+from vibes_lsp.lsp.settings import Settings, read_settings
+
+PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")])
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+RUN_ELSEWHERE = {
+    "make demo": "tests/demo/test_demo.py",
+    "make test": "it is what runs this test",
+    "pip install .": "the Makefile installs the project before any test",
+}
+NOT_RUN = {
+    "lua": "needs a newer Neovim than a bare system has",
+    "": "a diagram or a listing, nothing to run",
+}
+
+
+def _blocks(language: str) -> list[tuple[str, str]]:
+    found = ((page.name, kind, body) for page in PAGES for kind, body in _BLOCK.findall(page.read_text(encoding="utf-8")))
+    return [(page, body) for page, kind, body in found if kind == language]
+
+
+def _commands() -> list[str]:
+    lines = (line for _, body in _blocks("console") for line in body.splitlines())
+    return list(dict.fromkeys(line.removeprefix("$ ") for line in lines if line.startswith("$ ")))
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("documented")).root
+
+
+@pytest.mark.parametrize("command", _commands())
+def test_a_command_of_the_documentation_does_what_it_says(command: str, workspace: Path) -> None:
+    if command in RUN_ELSEWHERE:
+        return
+    typed, _, given = command.partition(" < ")
+    program, *arguments = shlex.split(typed)
+    assert program in ("vibes", "vibes-lsp"), f"list {command!r} with the place where it is run"
+    run = subprocess.run(
+        [Path(sysconfig.get_path("scripts")) / program, *arguments],
+        cwd=workspace,
+        input=(workspace / given).read_bytes() if given else None,
+        capture_output=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr.decode()
+    assert run.stdout
+
+
+def test_every_snippet_is_of_a_kind_that_is_tested_or_listed() -> None:
+    kinds = {kind for page in PAGES for kind, _ in _BLOCK.findall(page.read_text(encoding="utf-8"))}
+    assert kinds <= {"console", "json", "toml", *NOT_RUN}
+
+
+@pytest.mark.parametrize(("page", "snippet"), _blocks("json"))
+def test_documented_settings_are_the_defaults(page: str, snippet: str) -> None:
+    assert page == "server.md"
+    assert read_settings(json.loads(snippet)) == Settings()
+
+
+@pytest.mark.parametrize(("page", "snippet"), _blocks("toml"))
+def test_documented_helix_configuration_starts_our_server(page: str, snippet: str) -> None:
+    assert page == "server.md"
+    assert tomllib.loads(snippet)["language-server"]["vibes"] == {"command": "vibes-lsp"}

@@ -1,0 +1,43 @@
+"""The generated pages say what the code says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from docs.generate import DOCS, files
+from tests.trails.stories import complete
+
+
+@pytest.mark.parametrize("path", sorted(files()), ids=lambda path: str(path.relative_to(DOCS)))
+def test_the_page_on_disk_is_the_one_that_make_docs_writes(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == files()[path], "run `make docs`"
+
+
+@pytest.mark.parametrize("level", ["low", "medium", "high"])
+def test_a_sound_trail_fits_the_published_schemas(tmp_path: Path, level: str) -> None:
+    trail = complete(tmp_path, level)
+    audit = tmp_path / ".ai-audit"
+    for name, instance in (
+        ("config", json.loads((audit / "config.json").read_bytes())),
+        ("manifest", json.loads((audit / "manifest.json").read_bytes())),
+    ):
+        jsonschema.Draft202012Validator(_schema(name)).validate(instance)
+    validator = jsonschema.Draft202012Validator(_schema("record"))
+    for record in trail.writer.files.records():
+        validator.validate(record)
+
+
+def test_a_record_that_lacks_what_the_rfc_requires_does_not_fit(tmp_path: Path) -> None:
+    trail = complete(tmp_path)
+    record = trail.writer.files.record(trail.created)
+    del record["environment_hash"]
+    assert not jsonschema.Draft202012Validator(_schema("record")).is_valid(record)
+
+
+def _schema(name: str) -> dict[str, object]:
+    schema: dict[str, object] = json.loads((DOCS / "schema" / f"{name}.schema.json").read_bytes())
+    return schema

@@ -1,0 +1,1 @@
+"""What must hold for every input, shown on inputs that hypothesis makes up."""

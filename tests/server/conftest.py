@@ -1,0 +1,59 @@
+"""A real server process over stdio, met by clients that can do much, something else, and nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+import pytest_lsp
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig
+
+from tests.server.editor import Editor, EditorClient
+from tests.server.profiles import PROFILES, capabilities_of
+from tests.server.project import Project
+from tests.trails import CompleteTrail, complete
+
+SERVER: Final = [sys.executable, "-c", "from vibes_lsp.lsp.main import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def trail(tmp_path_factory: pytest.TempPathFactory) -> CompleteTrail:
+    """The workspace folder: a trail that keeps every rule, at the highest level. Tests leave it as it is."""
+    return complete(tmp_path_factory.mktemp("workspace"), "high")
+
+
+@pytest_lsp.fixture(
+    scope="module",
+    params=PROFILES,
+    config=ClientServerConfig(server_command=SERVER, client_factory=EditorClient),
+)  # type: ignore[untyped-decorator]  # pytest-lsp ships no types for it
+async def session(lsp_client: EditorClient, request: pytest.FixtureRequest, trail: CompleteTrail) -> AsyncIterator[None]:
+    """A client that is connected, of each profile in turn."""
+    folder = types.WorkspaceFolder(uri=trail.root.as_uri(), name="project")
+    lsp_client.profile = request.param
+    await lsp_client.initialize_session(
+        types.InitializeParams(capabilities=capabilities_of(request.param), root_uri=folder.uri, workspace_folders=[folder])
+    )
+    yield
+    await lsp_client.shutdown_session()
+
+
+@pytest.fixture
+async def editor(session: EditorClient) -> AsyncIterator[Editor]:
+    """The connected client as an editor; what a test leaves open or chosen is put back."""
+    editor = Editor(session)
+    yield editor
+    await editor.leave()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project of one test's own, outside the workspace folder: the nearest audit directory owns a file all the same."""
+    project = Project(tmp_path / "own")
+    project.config()
+    project.environment()
+    return project

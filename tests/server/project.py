@@ -1,0 +1,42 @@
+"""A project of one test's own: a trail to write, and the files that it speaks of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.trails import TrailWriter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STORY: Final = """import hashlib
+
+
+def digest(payload: bytes) -> str:
+    \"\"\"Return the digest of a payload.\"\"\"
+    seen = hashlib.sha256(payload)
+    return seen.hexdigest()
+
+
+def same(one: bytes, other: bytes) -> bool:
+    left = digest(one)
+    right = digest(other)
+    return left == right
+"""
+"""A file whose functions, on lines 4-7 and 10-13, cannot be mistaken for each other."""
+
+
+class Project(TrailWriter):
+    """A trail writer that also writes the annotated files."""
+
+    def file(self, path: str, text: str | bytes = STORY) -> Path:
+        """Write a file of the project, newlines as given, and return its path."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        return file
+
+    def annotated(self, path: str = "a.py", start: int = 4, end: int = 7, text: str = STORY, **members: Any) -> Path:
+        """Write a file and annotate lines of it, with anchors; return its path."""
+        self.line(path, start, end, text=text, **members)
+        return self.file(path, text)

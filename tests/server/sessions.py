@@ -1,0 +1,74 @@
+"""Sessions of one test's own, for what a client says at the start: folders, options, settings."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from lsprotocol import types
+
+from tests.server.editor import Editor, EditorClient
+from tests.server.profiles import capabilities_of
+
+_SERVER: Final = (
+    "import os, sys; os.dup2(os.open(sys.argv.pop(), os.O_WRONLY | os.O_CREAT), 2); from vibes_lsp.lsp.main import main; main()"
+)
+_LOG: Final = "server.log"
+
+
+@contextlib.asynccontextmanager
+async def session(
+    place: Path,
+    folders: Sequence[Path],
+    *,
+    profile: str = "vscode_current",
+    options: object = None,
+    settings: object = None,
+) -> AsyncIterator[Editor]:
+    """Run a server until the end of the block; what it logs is in `log_of(place)`.
+
+    Args:
+        place: An existing folder, for the log.
+        folders: The workspace folders; there may be none.
+        profile: What the client can do.
+        options: Its `initializationOptions`.
+        settings: What it answers when it is asked for section `vibes`; None for nothing.
+    """
+    client = EditorClient()
+    client.profile = profile
+    if settings is not None:
+        client.set_configuration(settings, section="vibes")
+    await client.start_io(sys.executable, "-c", _SERVER, str(place / _LOG))
+    try:
+        await client.initialize_session(
+            types.InitializeParams(
+                capabilities=capabilities_of(profile),
+                root_uri=folders[0].as_uri() if folders else None,
+                workspace_folders=[as_folder(each) for each in folders],
+                initialization_options=options,
+            )
+        )
+        editor = Editor(client)
+        if editor.asks_for_settings:
+            await client.until(lambda sent: sent[0] == types.WORKSPACE_CONFIGURATION)
+            await editor.hover_whole("untitled:answered-after-all-that-came-before", 1)
+        yield editor
+        await client.shutdown_session()
+    finally:
+        server = client._server
+        if server is not None and server.returncode is None:  # the test failed
+            server.terminate()
+        await client.stop()  # type: ignore[no-untyped-call]  # of pytest-lsp
+
+
+def as_folder(path: Path) -> types.WorkspaceFolder:
+    """Return a folder as a client names it."""
+    return types.WorkspaceFolder(uri=path.as_uri(), name=path.name)
+
+
+def log_of(place: Path) -> str:
+    """Return what a server logged, once its session is over."""
+    return (place / _LOG).read_text(encoding="utf-8")

@@ -1,0 +1,117 @@
+"""A large trail is read in a thread, with progress where the client shows it; until then answers say so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchmarks.corpus import CorpusSize, generate
+from tests.server.wire import Wire, hover_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TEXT = "    total = sum(item.price for item in basket)\n" * 2000
+ABLE: dict[str, Any] = {"window": {"workDoneProgress": True}}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, CorpusSize]:
+    """A project of ten thousand annotations."""
+    root = tmp_path_factory.mktemp("large")
+    size = generate(root, 10_000)
+    assert size.log_bytes > 4 << 20, "smaller ones are read at once"
+    hottest = root / size.hottest_file
+    hottest.parent.mkdir(parents=True)
+    hottest.write_text(TEXT, encoding="utf-8")
+    return root, size
+
+
+@pytest.fixture
+def wire(tmp_path: Path) -> Iterator[Wire]:
+    with Wire(tmp_path / "server.log") as wire:
+        yield wire
+        assert "Traceback" not in wire.logged()
+
+
+def received(wire: Wire, method: str) -> dict[str, Any]:
+    """Read until a message of this method has come."""
+    while (message := wire.receive()).get("method") != method:
+        wire.notifications.append(message)
+    return message
+
+
+def until_it_ends(wire: Wire) -> list[dict[str, Any]]:
+    """Return what a progress tells, to its end."""
+    told: list[dict[str, Any]] = []
+    while not told or told[-1]["value"]["kind"] != "end":
+        told.append(received(wire, "$/progress")["params"])
+    return told
+
+
+def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, CorpusSize]) -> None:
+    root, size = corpus
+    uri = (root / size.hottest_file).as_uri()
+    wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
+    asked = received(wire, "window/workDoneProgress/create")
+    early = wire.request("workspace/executeCommand", {"command": "vibes.lookup", "arguments": [{"uri": uri}]})
+    assert early["error"]["data"] == {"code": "still-reading"}
+    assert "still being read" in early["error"]["message"]
+    shown = wire.request("workspace/executeCommand", {"command": "vibes.show", "arguments": [{"id": "abcd"}]})
+    assert shown["error"]["data"] == {"code": "still-reading"}
+    assert wire.request("textDocument/hover", hover_at(uri, 1))["result"] is None
+    wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}})
+    wire.send(id=asked["id"], result=None)
+    told = until_it_ends(wire)
+    assert {each["token"] for each in told} == {asked["params"]["token"]}
+    kinds = [each["value"]["kind"] for each in told]
+    assert kinds == ["begin", *["report"] * (len(kinds) - 2), "end"]
+    parts = [each["value"]["percentage"] for each in told[:-1]]
+    assert len(parts) > 2
+    assert parts == sorted(parts)
+    assert parts[-1] <= 99
+    assert received(wire, "vibes/provenanceChanged")["params"] == {"uri": uri}
+    found = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})["result"]["placements"]
+    assert len(found) > 100
+
+
+def test_each_folder_has_a_token_of_its_own_which_is_given_back(wire: Wire, corpus: tuple[Path, CorpusSize]) -> None:
+    root, _ = corpus
+    folders = [{"uri": root.as_uri(), "name": "large"}, {"uri": (root / "src").as_uri(), "name": "large"}]
+    wire.initialize(root, ABLE, workspaceFolders=folders)
+    tokens = []
+    for _ in folders:
+        asked = received(wire, "window/workDoneProgress/create")
+        tokens.append(asked["params"]["token"])
+        wire.send(id=asked["id"], result=None)
+        until_it_ends(wire)
+    assert len(set(tokens)) == len(folders)
+    wire.notify("window/workDoneProgress/cancel", {"token": tokens[0]})
+    wire.request("textDocument/hover", hover_at("untitled:x", 1))
+    assert "unknown token" in wire.logged(), "a token that is still known was not given back"
+
+
+@pytest.mark.parametrize("able", [{}, ABLE], ids=["cannot", "refuses"])
+def test_a_client_without_progress_gets_its_answers_all_the_same(wire: Wire, corpus: tuple[Path, CorpusSize], able: dict[str, Any]) -> None:
+    root, size = corpus
+    uri = (root / size.hottest_file).as_uri()
+    wire.initialize(root, able, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
+    wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}})
+    if able:
+        asked = received(wire, "window/workDoneProgress/create")
+        wire.send(id=asked["id"], error={"code": -32601, "message": "Method not found"})
+    received(wire, "vibes/provenanceChanged")
+    found = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})["result"]["placements"]
+    assert len(found) > 100
+    assert [each for each in wire.notifications if each.get("method") == "$/progress"] == []
+
+
+def test_it_can_be_told_to_stop_while_it_reads(wire: Wire, corpus: tuple[Path, CorpusSize]) -> None:
+    root, _ = corpus
+    wire.initialize(root, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
+    assert wire.request("shutdown", None)["result"] is None
+    wire.notify("exit", None)
+    wire.drain()
+    assert wire.process.wait() == 0

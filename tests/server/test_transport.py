@@ -1,0 +1,121 @@
+"""How a server is started: over TCP for one client, or not at all with a wrong address."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from lsprotocol import types
+
+from tests.server.editor import Editor, EditorClient
+from tests.server.profiles import capabilities_of
+from tests.server.project import Project
+from vibes_lsp import __version__
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
+START: Final = "from vibes_lsp.lsp.main import main; main()"
+_PATIENCE: Final = 60
+
+
+async def start(*arguments: str) -> Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        START,
+        *arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+async def run(*arguments: str) -> tuple[int | None, str, str]:
+    """Run the program to its end; return exit code, output and errors."""
+    server = await start(*arguments)
+    async with asyncio.timeout(_PATIENCE):
+        output, errors = await server.communicate()
+    return server.returncode, output.decode(), errors.decode()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+async def served() -> AsyncIterator[tuple[Process, EditorClient]]:
+    """A server of the test's own that listens on a port of this machine, and a client that is connected to it."""
+    port = free_port()
+    server = await start("--tcp", f"127.0.0.1:{port}")
+    client = EditorClient()
+    client.profile = "vscode_current"
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            while not await connected(client, port):
+                assert server.returncode is None
+        yield server, client
+    finally:
+        if server.returncode is None:
+            server.terminate()
+        await server.communicate()
+        await client.stop()  # type: ignore[no-untyped-call]  # of pytest-lsp
+
+
+async def connected(client: EditorClient, port: int) -> bool:
+    try:
+        await client.start_tcp("127.0.0.1", port)
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+async def test_a_client_is_answered_over_tcp(served: tuple[Process, EditorClient], project: Project) -> None:
+    server, client = served
+    folder = types.WorkspaceFolder(uri=project.root.as_uri(), name="project")
+    answer = await client.initialize_session(
+        types.InitializeParams(capabilities=capabilities_of(client.profile), root_uri=folder.uri, workspace_folders=[folder])
+    )
+    assert answer.server_info == types.ServerInfo("vibes-lsp", __version__)
+    editor = Editor(client)
+    uri = editor.open(project.annotated())
+    assert "claude-opus-4-5" in await editor.hover(uri, 4)
+    assert len(await editor.lenses(uri)) == 1
+    assert (await editor.provenance(uri))["placements"][0]["state"] == "exact"
+    await client.shutdown_session()
+    async with asyncio.timeout(_PATIENCE):
+        assert await server.wait() == 0
+
+
+async def test_the_version() -> None:
+    assert await run("--version") == (0, f"vibes-lsp {__version__}{os.linesep}", "")
+
+
+@pytest.mark.parametrize(
+    "address", ["", "localhost", "127.0.0.1", "127.0.0.1:", "127.0.0.1:lsp", "127.0.0.1:-1", "127.0.0.1:65536", ":1.5"]
+)
+async def test_a_wrong_address_is_refused(address: str) -> None:
+    code, output, errors = await run("--tcp", address)
+    assert (code, output) == (2, "")
+    assert errors.splitlines()[-1] == f"vibes-lsp: error: argument --tcp: {address!r} is not HOST:PORT"
+
+
+@pytest.mark.parametrize("arguments", [("--tcp",), ("--socket", "1"), ("file.py",)], ids=" ".join)
+async def test_arguments_that_it_does_not_know_are_refused(arguments: tuple[str, ...]) -> None:
+    code, output, errors = await run(*arguments)
+    assert (code, output) == (2, "")
+    assert errors.startswith("usage: vibes-lsp ")
+    assert "Traceback" not in errors
+
+
+async def test_standard_output_stays_empty_until_somebody_speaks() -> None:
+    _, output, errors = await run("--stdio")
+    assert output == ""
+    assert "Traceback" not in errors

@@ -1,0 +1,268 @@
+"""The log half of the writer: annotations, sessions, edges and delegations (RFC 7)."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Final
+
+from tests.trails.content import anchors
+from tests.trails.contexts import ContextWriter
+from tests.trails.files import Omit, dumped, joined
+from tests.trails.hashing import annotation_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+SESSION_NAMESPACE: Final = uuid.UUID("6f4f1f2e-52a0-5b7e-9d0c-3f6f0a6f7a10")
+
+
+class RecordWriter(ContextWriter):
+    """Appends records. Members override or add RFC fields; a member given as `OMIT` is left out."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        level: str = "medium",
+        project: str = "demo",
+        start: str = "2026-02-03T10:00:00.000Z",
+    ) -> None:
+        """Open the trail of the project at `root`; see `ContextWriter`."""
+        super().__init__(root, level=level, project=project, start=start)
+        self._sessions = 0
+
+    def record(self, record: Mapping[str, object], *, id_variant: str = "spec") -> str:
+        """Append a record as it is given and return its id.
+
+        The id is added as `id_variant` makes it, unless the record brings one. A record whose `annotation_id` is
+        `OMIT` is stored without; the returned id is then the one that RFC 5.4 gives it.
+        """
+        stored = joined(record, {})
+        if "annotation_id" not in record:
+            stored["annotation_id"] = annotation_id(stored, id_variant)
+        self.raw_log(dumped(stored).encode() + b"\n")
+        return str(stored.get("annotation_id", annotation_id(stored)))
+
+    def raw_log(self, content: bytes) -> None:
+        """Append bytes to the log as they are."""
+        self.files.append_log(content)
+
+    def session_start(
+        self,
+        *,
+        environment: str | None = None,
+        parent: str | None = None,
+        agent_name: str | None = None,
+        agent_type: str | None = None,
+        description: str | None = None,
+        timestamp: str | Omit | None = None,
+        **members: object,
+    ) -> str:
+        """Append a session's start and return the session id, which follows from the writer's start and a counter."""
+        self._sessions += 1
+        session = str(members.pop("session_id", uuid.uuid5(SESSION_NAMESPACE, f"{self.start} {self._sessions}")))
+        known: dict[str, object] = {
+            "type": "session",
+            "event": "start",
+            "session_id": session,
+            "timestamp": timestamp or self.tick(),
+            "environment_hash": self._environment(environment),
+            "assurance_level": self.level,
+        }
+        optional = {
+            "description": description,
+            "parent_session_id": parent,
+            "agent_name": agent_name,
+            "agent_type": agent_type,
+        }
+        self._append(known, optional, members)
+        return session
+
+    def session_end(self, session: str, *, timestamp: str | Omit | None = None, **members: object) -> str:
+        """Append a session's end and return the id of the record."""
+        known: dict[str, object] = {"type": "session", "event": "end", "session_id": session, "timestamp": timestamp or self.tick()}
+        return self._append(known, {}, members)
+
+    def line(
+        self,
+        path: str,
+        start: int,
+        end: int,
+        *,
+        action: str | Omit = "create",
+        environment: str | None = None,
+        command: str | None = None,
+        prompt: str | None = None,
+        reasoning: str | None = None,
+        decision: str | None = None,
+        session: str | None = None,
+        commit: str | None = None,
+        text: str | bytes | None = None,
+        timestamp: str | Omit | None = None,
+        id_variant: str = "spec",
+        **members: object,
+    ) -> str:
+        """Append a line annotation (RFC 7.3) and return its id.
+
+        Optional members that are None are left out, but `commit_hash`: it is null until a commit is known (R4).
+
+        Args:
+            path: The file, relative to the project, with forward slashes.
+            start: The first line, 1-based.
+            end: The last line, inclusive.
+            action: What the AI did (RFC 7.9).
+            environment: Key of the environment; the writer's last one if None.
+            command: Key of the command that made the edit.
+            prompt: Key of the prompt.
+            reasoning: Key of the reasoning.
+            decision: Key of the decision.
+            session: The session's id.
+            commit: The commit's hash.
+            text: The whole file's text; makes the three anchors.
+            timestamp: The time; the writer's clock if None.
+            id_variant: How the id is made (see `hashing`).
+            **members: Fields that override or add.
+        """
+        place = {"type": "line", "file_path": path, "line_start": start, "line_end": end}
+        optional = {
+            "command_hash": command,
+            "prompt_hash": prompt,
+            "reasoning_hash": reasoning,
+            "decision_hash": decision,
+            "session_id": session,
+        }
+        content = {} if text is None else anchors(text, start, end).members()
+        known = self._annotation(place, action, environment, commit, timestamp) | content
+        return self._append(known, optional, members, id_variant)
+
+    def function(
+        self,
+        path: str,
+        name: str,
+        signature: str | None = None,
+        *,
+        action: str | Omit = "create",
+        environment: str | None = None,
+        command: str | None = None,
+        prompt: str | None = None,
+        reasoning: str | None = None,
+        decision: str | None = None,
+        session: str | None = None,
+        commit: str | None = None,
+        text: str | bytes | None = None,
+        lines: tuple[int, int] | None = None,
+        timestamp: str | Omit | None = None,
+        id_variant: str = "spec",
+        **members: object,
+    ) -> str:
+        """Append a function annotation (RFC 7.4) and return its id.
+
+        Arguments are those of `line`; `lines` says where in `text` the function is and is not itself stored.
+        """
+        place: dict[str, object] = {"type": "function", "file_path": path, "function_name": name}
+        if signature is not None:
+            place["function_signature"] = signature
+        optional = {
+            "command_hash": command,
+            "prompt_hash": prompt,
+            "reasoning_hash": reasoning,
+            "decision_hash": decision,
+            "session_id": session,
+        }
+        content = {} if text is None or lines is None else anchors(text, *lines).members()
+        known = self._annotation(place, action, environment, commit, timestamp) | content
+        return self._append(known, optional, members, id_variant)
+
+    def edge(
+        self,
+        type: str,  # noqa: A002 - the RFC's word
+        source: str,
+        target: str,
+        *,
+        source_type: str | Omit = "annotation",
+        target_type: str | Omit = "context",
+        metadata: Mapping[str, object] | None = None,
+        session: str | None = None,
+        timestamp: str | Omit | None = None,
+        old_names: bool = False,
+        **members: object,
+    ) -> str:
+        """Append an edge (RFC 7.6) and return its id.
+
+        `old_names` writes `source_id` and `target_id` without their types, as RFC 7.3.1 shows them (R5).
+        """
+        ends: dict[str, object] = {
+            "source_ref": source,
+            "source_type": source_type,
+            "target_ref": target,
+            "target_type": target_type,
+        }
+        if old_names:
+            ends = {"source_id": source, "target_id": target}
+        known = {"type": "edge", "edge_type": type, **ends, "timestamp": timestamp or self.tick()}
+        optional = {"session_id": session, "metadata": None if metadata is None else dict(metadata)}
+        return self._append(known, optional, members)
+
+    def delegation(
+        self,
+        parent: str,
+        child: str,
+        *,
+        task: str | None = None,
+        files: Sequence[str] | None = None,
+        delegation_type: str | None = "task",
+        parent_environment: str | None = None,
+        child_environment: str | None = None,
+        timestamp: str | Omit | None = None,
+        **members: object,
+    ) -> str:
+        """Append a delegation (RFC 7.7) and return its id; its edge and the child's start are separate calls."""
+        known: dict[str, object] = {
+            "type": "delegation",
+            "parent_session_id": parent,
+            "child_session_id": child,
+            "timestamp": timestamp or self.tick(),
+        }
+        optional = {
+            "task_description": task,
+            "delegated_files": None if files is None else list(files),
+            "delegation_type": delegation_type,
+            "parent_environment_hash": parent_environment,
+            "child_environment_hash": child_environment,
+        }
+        return self._append(known, optional, members)
+
+    def _annotation(
+        self,
+        place: Mapping[str, object],
+        action: str | Omit,
+        environment: str | None,
+        commit: str | None,
+        timestamp: str | Omit | None,
+    ) -> dict[str, object]:
+        return {
+            **place,
+            "environment_hash": self._environment(environment),
+            "action": action,
+            "timestamp": timestamp or self.tick(),
+            "commit_hash": commit,
+            "assurance_level": self.level,
+        }
+
+    def _environment(self, given: str | None) -> str:
+        chosen = given or self.last_environment
+        if chosen is None:
+            raise ValueError("no environment was given and none was written before")
+        return chosen
+
+    def _append(
+        self,
+        known: Mapping[str, object],
+        optional: Mapping[str, object],
+        members: Mapping[str, object],
+        id_variant: str = "spec",
+    ) -> str:
+        present = {name: value for name, value in optional.items() if value is not None}
+        merged = {**known, **present, **members}
+        return self.record(merged, id_variant=id_variant)

@@ -1,0 +1,100 @@
+"""A real git repository for tests: no configuration of the machine's, and hashes that are the same in every run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AUTHOR: Final = ("Ada Example", "ada@example.org")
+
+
+class Repository:
+    """Git in one folder. Commits are a minute apart unless they are given a date."""
+
+    def __init__(self, path: Path, *, start: str = "2026-02-03T09:00:00+00:00") -> None:
+        """Open the repository at `path`, and create it, with the branch `main`, where there is none."""
+        self.path: Final = path
+        self._time = datetime.fromisoformat(start).astimezone(UTC)
+        path.mkdir(parents=True, exist_ok=True)
+        if not (path / ".git").exists():
+            self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *args: str, date: str | None = None) -> str:
+        """Run git and return what it prints, less the final newline.
+
+        Args:
+            *args: The arguments.
+            date: Author and committer date of a commit that this makes.
+
+        Raises:
+            RuntimeError: If git fails; the message holds what it said.
+        """
+        done = subprocess.run(
+            ["git", *args],
+            cwd=self.path,
+            env=self._environment(date or self._time.isoformat()),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            said = (done.stderr or done.stdout).decode(errors="replace")
+            raise RuntimeError(f"git {' '.join(args)} ended with {done.returncode}: {said}")
+        return done.stdout.decode("utf-8", errors="surrogateescape").removesuffix("\n")
+
+    def write(self, path: str, text: str | bytes) -> Path:
+        """Write a file of the work tree, newlines as given, and return its path."""
+        file = self.path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
+        return file
+
+    def commit(self, message: str, date: str | None = None) -> str:
+        """Commit the whole work tree, be there a change or not, and return the commit's hash."""
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", message, date=date)
+        self._time += timedelta(minutes=1)
+        return self.head()
+
+    def head(self) -> str:
+        """Return the hash of HEAD."""
+        return self.git("rev-parse", "HEAD")
+
+    def branch(self, name: str, start: str | None = None) -> None:
+        """Make a branch, at HEAD or at `start`, and stay where we are."""
+        self.git("branch", name, *([] if start is None else [start]))
+
+    def switch(self, name: str, *, create: bool = False) -> None:
+        """Go to a branch, which `create` makes first."""
+        self.git("switch", "--quiet", *(["--create"] if create else []), name)
+
+    def merge(self, name: str, message: str | None = None, date: str | None = None) -> str:
+        """Merge a branch into the current one by a merge commit, and return its hash.
+
+        Raises:
+            RuntimeError: If there are conflicts.
+        """
+        self.git("merge", "--quiet", "--no-ff", "--message", message or f"Merge {name}", name, date=date)
+        self._time += timedelta(minutes=1)
+        return self.head()
+
+    def _environment(self, date: str) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
+        name, address = AUTHOR
+        return kept | {
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_AUTHOR_NAME": name,
+            "GIT_AUTHOR_EMAIL": address,
+            "GIT_AUTHOR_DATE": date,
+            "GIT_COMMITTER_NAME": name,
+            "GIT_COMMITTER_EMAIL": address,
+            "GIT_COMMITTER_DATE": date,
+            "LC_ALL": "C",
+        }

@@ -1,0 +1,63 @@
+"""Making anchors: the three of a range, alike for every line end, never cut within a character; as an independent writer makes them."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.trails import anchors
+from vibes_lsp.anchors.making import CONTEXT_BYTES, Anchors, context_of, make_anchors, range_hash, range_hashes
+from vibes_lsp.anchors.text import Text
+
+LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=120), min_size=1, max_size=8)
+
+
+@given(LINES, st.data(), st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_they_are_those_of_the_independent_writer(lines: list[str], data: st.DataObject, newline: str, final: bool) -> None:
+    content = newline.join(lines) + (newline if final or lines[-1] == "" else "")
+    start = data.draw(st.integers(1, len(lines)))
+    end = data.draw(st.integers(start, len(lines)))
+    wanted = anchors(content, start, end)
+    if content.startswith("\ufeff") and start == 1:  # a byte-order mark is none of the first line's text
+        return
+    made = make_anchors(Text(content), start, end)
+    assert made == Anchors(wanted.anchor_context, wanted.anchor_hash, wanted.file_content_hash)
+
+
+@given(st.binary(max_size=600))
+def test_bytes_of_any_kind_have_anchors(data: bytes) -> None:
+    text = Text.from_bytes(data)
+    made = make_anchors(text, 1, max(1, len(text.lines)))
+    assert made.file_hash == hashlib.sha256(data).hexdigest()
+    assert made.context is not None
+    made.context.encode()
+
+
+@pytest.mark.parametrize("character", ["a", "ß", "漢", "😀"])
+@pytest.mark.parametrize("before", range(5))
+def test_a_cut_never_falls_within_a_character(character: str, before: int) -> None:
+    line = "x" * before + character * 300
+    context = context_of([line])
+    size = len(character.encode())
+    assert line.startswith(context)
+    assert CONTEXT_BYTES - size < len(context.encode()) <= CONTEXT_BYTES
+
+
+def test_only_the_first_three_lines_are_context() -> None:
+    assert context_of(["a", "b", "c", "d"]) == "a\nb\nc"
+    assert context_of([""]) == ""
+    assert context_of([]) == ""
+
+
+def test_line_ends_and_a_final_newline_make_no_difference_to_a_range() -> None:
+    contents = ("a\nb\nc\n", "a\nb\nc", "a\r\nb\r\nc\r\n", "a\r\nb\nc\r")
+    assert {make_anchors(Text(content), 2, 3).hash for content in contents} == {hashlib.sha256(b"b\nc").hexdigest()}
+
+
+def test_digests_of_other_tools_are_known() -> None:
+    wanted = [hashlib.sha256(data).hexdigest() for data in (b"a\nb", b"a\nb\n", b"a\r\nb", b"a\r\nb\r\n")]
+    assert list(range_hashes(["a", "b"])) == wanted
+    assert range_hash(["a", "b"]) == wanted[0]

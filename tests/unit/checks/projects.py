@@ -1,0 +1,145 @@
+"""Projects to check: a sound one in a real repository, and the smallest one there can be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tests.trails import SOURCES, CompleteTrail, Repository, TrailWriter, complete
+from tests.trails.stories import LIMITS_BEFORE
+from vibes_lsp.checks.report import Report, check_trail
+from vibes_lsp.checks.subject import open_subject
+from vibes_lsp.store.layout import AuditDir
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW: Final = datetime(2026, 2, 3, 12, tzinfo=UTC)
+CONFIG: Final = ".ai-audit/config.json"
+MANIFEST: Final = ".ai-audit/manifest.json"
+LOG: Final = ".ai-audit/annotations.jsonl"
+LEVELS: Final = ("low", "medium", "high")
+
+
+class Seen(NamedTuple):
+    """A finding as its reader sees it."""
+
+    check: str
+    severity: str
+    file: str
+    line: int | None
+    field: str | None
+    message: str
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project with its repository, and a writer that goes on where its trail ends."""
+
+    root: Path
+    repository: Repository
+    writer: TrailWriter
+    trail: CompleteTrail
+    head: str
+
+    @property
+    def audit(self) -> Path:
+        """The audit directory."""
+        return self.root / ".ai-audit"
+
+    def report(self, base: str | None = None) -> Report:
+        """Check the project."""
+        return check(self.root, base)
+
+    def seen(self, base: str | None = None) -> list[Seen]:
+        """Check the project and return all that was found."""
+        return seen(self.report(base))
+
+    def line(self, path: str = "src/auth.py", *, prompt: str | None = None, **members: object) -> str:
+        """Append an annotation as sound as those before it, but for some members; return its id."""
+        known = {"session_id": self.trail.session, "commit_hash": self.head, **members}
+        identifier = self.writer.line(path, 1, 2, prompt=prompt or self.trail.prompt, **known)  # type: ignore[arg-type]
+        self.writer.cause(identifier, self.trail.command, session=self.trail.session)
+        return identifier
+
+    def contents(self) -> dict[str, bytes | str]:
+        """Return all that lies in the audit directory: of files their bytes, of all else what it is."""
+        return contents(self.audit)
+
+    def last_line(self, file: str) -> int:
+        """Return the number of the line on which a file ends."""
+        return (self.root / file).read_bytes().count(b"\n") + 1
+
+    def last(self, back: int = 0) -> int:
+        """Return the number of the log's last line, or of one so many lines before it."""
+        return (self.root / LOG).read_bytes().count(b"\n") - back
+
+    def place(self, text: str, file: str = MANIFEST) -> int:
+        """Return the first line of a file that holds a text."""
+        lines = (self.root / file).read_text(encoding="utf-8").split("\n")
+        return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def contents(folder: Path) -> dict[str, bytes | str]:
+    """Return all that lies in a folder, at any depth: of files their bytes, of links where they lead, of all else what is known."""
+    found: dict[str, bytes | str] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            found[name] = f"to {path.readlink()}"
+        elif path.is_file():
+            found[name] = path.read_bytes() if os.access(path, os.R_OK) else f"{path.stat().st_size} bytes"
+        else:
+            found[name] = "no file"
+    return found
+
+
+def build(root: Path, level: str) -> CompleteTrail:
+    """Make a repository whose trail keeps every rule at a level, everything committed."""
+    repository = Repository(root)
+    repository.write("src/limits.py", LIMITS_BEFORE)
+    earlier = repository.commit("Add limits")
+    for path, text in SOURCES.items():
+        repository.write(path, text)
+    commit = repository.commit("Add the rest")
+    trail = complete(root, level, commit=commit, earlier_commit=earlier)
+    repository.commit("Add the trail")
+    return trail
+
+
+def copied(template: CompleteTrail, root: Path) -> Project:
+    """Copy a project that `build` made, so that a test may spoil it."""
+    shutil.copytree(template.root, root)
+    repository = Repository(root)
+    writer = TrailWriter(root, level=template.level, start="2026-02-03T11:00:00.000Z")
+    writer.last_environment = template.environment
+    return Project(root, repository, writer, template, repository.head())
+
+
+def smallest(root: Path, level: str) -> TrailWriter:
+    """Make a repository whose trail holds one annotation, without prompt and reasoning."""
+    repository = Repository(root)
+    repository.write("a.py", "one\ntwo\n")
+    commit = repository.commit("Add a.py")
+    writer = TrailWriter(root, level=level)
+    writer.config()
+    writer.housekeeping()
+    writer.environment()
+    session = writer.session_start()
+    annotation = writer.line("a.py", 1, 2, commit=commit, session=session)
+    writer.cause(annotation, writer.command("a.py", type="file_write"), session=session)
+    writer.session_end(session)
+    return writer
+
+
+def check(root: Path, base: str | None = None) -> Report:
+    """Check the trail of the project at `root`."""
+    return check_trail(open_subject(AuditDir(root / ".ai-audit"), NOW), base)
+
+
+def seen(report: Report) -> list[Seen]:
+    """Return a report's findings as their reader sees them."""
+    return [Seen(each.check.id, each.severity.value, each.file, each.line, each.field, each.message) for each in report.findings]

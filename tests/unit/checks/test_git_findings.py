@@ -1,0 +1,138 @@
+"""What is found about git: its housekeeping, and what a base revision held."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.unit.checks.projects import LOG, MANIFEST, Project, Seen
+from vibes_lsp.errors import HistoryUnavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IGNORE, ATTRIBUTES = ".ai-audit/.gitignore", ".ai-audit/.gitattributes"
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [("", "audit.db*, *.lock, wal/, spool/"), ("audit.db\n*.lock\nwal/\nspool/\n", "audit.db*"), (None, "audit.db*, *.lock, wal/, spool/")],
+)
+def test_git_ignore(project: Project, text: str | None, missing: str) -> None:
+    replace(project.root / IGNORE, text)
+    assert project.seen() == [Seen("git-ignore", "warning", IGNORE, None, None, f"missing: {missing}")]
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        (None, "annotations.jsonl, manifest.json"),
+        ("annotations.jsonl merge=union -text\n", "manifest.json"),
+        ("annotations.jsonl merge=union -text\nmanifest.json merge=union\n", "manifest.json"),
+    ],
+)
+def test_git_attributes(project: Project, text: str | None, files: str) -> None:
+    replace(project.root / ATTRIBUTES, text)
+    assert project.seen() == [Seen("git-attributes", "warning", ATTRIBUTES, None, None, f"no sufficient line for {files}")]
+
+
+def replace(file: Path, text: str | None) -> None:
+    file.unlink()
+    if text is not None:
+        file.write_text(text)
+
+
+def test_one_attribute_line_for_all_files_will_do(project: Project) -> None:
+    replace(project.root / ATTRIBUTES, "* merge=union -text\n")
+    assert project.seen() == []
+
+
+@pytest.mark.parametrize("name", ["audit.db", "audit.db-wal", "manifest.json.lock", "wal/one.jsonl"])
+def test_git_derived(project: Project, name: str) -> None:
+    project.writer.files.write(name, b"")
+    project.repository.git("add", "--force", f".ai-audit/{name}")
+    assert project.seen() == [Seen("git-derived", "warning", f".ai-audit/{name}", None, None, f"{name} is tracked")]
+
+
+@pytest.mark.parametrize(("name", "severity"), [("annotations.jsonl", "warning"), ("config.json", "warning"), ("manifest.json", "note")])
+def test_git_ignored(project: Project, name: str, severity: str) -> None:
+    project.repository.git("rm", "--cached", "--quiet", f".ai-audit/{name}")
+    with (project.root / IGNORE).open("a") as file:
+        file.write(f"{name}\n")
+    assert project.seen() == [Seen("git-ignored", severity, f".ai-audit/{name}", None, None, f"git ignores {name}")]
+
+
+def test_without_a_repository_nobody_asks_for_housekeeping(project: Project) -> None:
+    (project.root / ".git").rename(project.root / "not-git")
+    replace(project.root / IGNORE, None)
+    assert project.seen() == []
+
+
+def rewrite(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_base_record(project: Project) -> None:
+    log = project.root / LOG
+    first, _, rest = log.read_bytes().partition(b"\n")
+    removed = project.trail.informed_by
+    kept = [line for line in rest.splitlines(keepends=True) if f'"annotation_id":"{removed}"'.encode() not in line]
+    log.write_bytes(first + b"\n" + b"".join(kept))
+    message = f"record {removed[:16]} (line 6 at {project.head[:12]}) is gone, or was changed together with its id"
+    assert project.seen(base="HEAD") == [Seen("base-record", "error", LOG, None, None, message)]
+
+
+def test_a_record_that_was_changed_is_found_where_it_is_now(project: Project) -> None:
+    rewrite(project.root / LOG, '"note":"Fine."', '"note":"Bad."')
+    found = {finding.check: finding for finding in project.seen(base="HEAD")}
+    message = f"record {project.trail.review[:16]} (line 24 at {project.head[:12]}) was changed"
+    assert found["base-record"] == Seen("base-record", "error", LOG, 24, None, message)
+    assert set(found) == {"base-record", "annotation-id-mismatch"}
+
+
+def test_a_record_that_only_moved_is_still_there(project: Project) -> None:
+    log = project.root / LOG
+    log.write_bytes(b"".join(reversed(log.read_bytes().splitlines(keepends=True))))
+    assert project.seen(base="HEAD") == []
+
+
+def test_records_that_were_added_are_no_finding(project: Project) -> None:
+    project.line()
+    assert project.seen(base="HEAD") == []
+
+
+def test_base_entry(project: Project) -> None:
+    key = project.writer.command("make")
+    project.repository.commit("Add an entry that nothing names")
+    (project.root / MANIFEST).write_bytes(project.repository.git("show", f"HEAD~1:{MANIFEST}").encode() + b"\n")
+    head = project.repository.head()
+    message = f"entry {key[:16]} of {head[:12]} is gone"
+    assert project.seen(base="HEAD") == [Seen("base-entry", "error", MANIFEST, None, None, message)]
+
+
+def test_an_entry_that_was_changed_is_found_where_it_is_now(project: Project) -> None:
+    key = project.trail.command
+    rewrite(project.root / MANIFEST, '"command_type":"file_write"', '"command_type":"file_read"')
+    found = {finding.check: finding for finding in project.seen(base="HEAD")}
+    message = f"entry {key[:16]} was changed since {project.head[:12]}"
+    assert found["base-entry"] == Seen("base-entry", "error", MANIFEST, project.place(key), None, message)
+    assert set(found) == {"base-entry", "hash-mismatch"}
+
+
+def test_a_base_before_the_trail_demands_nothing(project: Project) -> None:
+    assert project.seen(base="HEAD~2") == []
+
+
+@pytest.mark.parametrize("revision", ["nonsense", "", "--all", "HEAD~99", "HEAD:src"])
+def test_an_unknown_revision_is_no_finding_but_an_error(project: Project, revision: str) -> None:
+    with pytest.raises(HistoryUnavailable, match="names no commit here"):
+        project.report(base=revision)
+
+
+def test_a_base_needs_a_repository(project: Project) -> None:
+    (project.root / ".git").rename(project.root / "not-git")
+    with pytest.raises(HistoryUnavailable, match="needs a git repository"):
+        project.report(base="HEAD")

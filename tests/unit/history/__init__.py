@@ -1,0 +1,1 @@
+"""Tests of git's part: revisions, ancestry, the commits that records came with."""

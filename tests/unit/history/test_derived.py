@@ -1,0 +1,253 @@
+"""Derived commits (R4, R17): the commit that a record came with, when the record itself does not say."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import OMIT, Repository, TrailWriter
+from tests.unit.index.opened import ENVIRONMENT
+from vibes_lsp.history.derived import CommitMethod, DerivedCommit, commits_by_log, commits_by_path
+from vibes_lsp.history.repository import Repository as Git
+from vibes_lsp.history.repository import open_repository
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+START = datetime(2026, 2, 3, 9, tzinfo=UTC)
+"""When the repository's first commit is made; each further one is a minute later."""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "project")
+
+
+@pytest.fixture
+def writer(repository: Repository) -> TrailWriter:
+    writer = TrailWriter(repository.path)
+    writer.housekeeping()
+    return writer
+
+
+def git(repository: Repository) -> Git:
+    found = open_repository(repository.path)
+    assert found is not None
+    return found
+
+
+def annotate(writer: TrailWriter, path: str = "a.py", **members: object) -> str:
+    return writer.line(path, 1, 2, environment=ENVIRONMENT, **members)  # type: ignore[arg-type]
+
+
+def by_log(writer: TrailWriter, repository: Repository, wanted: Sequence[str]) -> dict[str, str]:
+    found = commits_by_log(git(repository), writer.files.log, wanted)
+    assert all(each.method is CommitMethod.LOG for each in found.values())
+    return {identifier: each.commit for identifier, each in found.items()}
+
+
+def test_the_oldest_commit_whose_log_holds_a_record(repository: Repository, writer: TrailWriter) -> None:
+    expected: dict[str, str] = {}
+    for number in range(3):
+        ones = [annotate(writer), annotate(writer)]
+        commit = repository.commit(f"Commit {number}")
+        expected |= dict.fromkeys(ones, commit)
+    pending = annotate(writer)
+    assert by_log(writer, repository, [*expected, pending]) == expected
+
+
+def test_only_what_is_asked_for_is_answered(repository: Repository, writer: TrailWriter) -> None:
+    one, _ = annotate(writer), annotate(writer)
+    commit = repository.commit("Both")
+    assert by_log(writer, repository, [one]) == {one: commit}
+    assert by_log(writer, repository, []) == {}
+
+
+def test_a_record_without_an_id_is_known_by_its_content(repository: Repository, writer: TrailWriter) -> None:
+    computed = annotate(writer, annotation_id=OMIT)
+    commit = repository.commit("One")
+    assert by_log(writer, repository, [computed]) == {computed: commit}
+
+
+def test_a_merged_record_came_with_the_commit_of_its_branch(repository: Repository, writer: TrailWriter) -> None:
+    annotate(writer)
+    repository.commit("Start")
+    repository.switch("topic", create=True)
+    theirs = annotate(writer, "topic.py")
+    topic = repository.commit("Topic")
+    repository.switch("main")
+    ours = annotate(writer, "main.py")
+    main = repository.commit("Main")
+    assert by_log(writer, repository, [ours, theirs]) == {ours: main}, "no ancestor of HEAD holds the other one"
+    repository.merge("topic")
+    assert by_log(writer, repository, [ours, theirs]) == {ours: main, theirs: topic}
+
+
+def test_a_record_that_only_a_merge_commit_brought(repository: Repository, writer: TrailWriter) -> None:
+    annotate(writer)
+    repository.commit("Start")
+    repository.switch("topic", create=True)
+    annotate(writer, "topic.py")
+    repository.commit("Topic")
+    repository.switch("main")
+    repository.git("merge", "--no-ff", "--no-commit", "topic")
+    amid = annotate(writer, "merge.py")
+    merge = repository.commit("Merge, with an edit of its own")
+    assert by_log(writer, repository, [amid]) == {amid: merge}
+
+
+def test_an_amended_commit_takes_its_records_along(repository: Repository, writer: TrailWriter) -> None:
+    annotate(writer)
+    repository.commit("Start")
+    one = annotate(writer)
+    before = repository.commit("One")
+    repository.git("commit", "--quiet", "--amend", "--message", "One, reworded", date="2026-03-01T00:00:00+00:00")
+    after = repository.head()
+    assert after != before
+    assert by_log(writer, repository, [one]) == {one: after}
+
+
+def test_a_record_that_was_taken_out_and_brought_back_came_with_the_first(repository: Repository, writer: TrailWriter) -> None:
+    one = annotate(writer)
+    log = writer.files.log.read_bytes()
+    first = repository.commit("In")
+    writer.files.log.write_bytes(b"")
+    repository.commit("Out")
+    writer.files.log.write_bytes(log)
+    repository.commit("In again")
+    assert by_log(writer, repository, [one]) == {one: first}
+
+
+def test_a_log_that_git_takes_for_binary_is_read(repository: Repository, writer: TrailWriter) -> None:
+    writer.files.write(".gitattributes", b"annotations.jsonl -diff merge=union\n")
+    one = annotate(writer)
+    commit = repository.commit("One")
+    assert by_log(writer, repository, [one]) == {one: commit}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("log.showRoot", "false"),
+        ("diff.noprefix", "true"),
+        ("diff.mnemonicPrefix", "true"),
+        ("color.ui", "always"),
+        ("color.diff", "always"),
+        ("log.follow", "true"),
+        ("diff.context", "20"),
+        ("diff.wordRegex", "."),
+        ("diff.renames", "copies"),
+        ("log.diffMerges", "off"),
+        ("format.pretty", "oneline"),
+        ("core.quotePath", "true"),
+        ("log.decorate", "full"),
+        ("diff.orderFile", "no-such-file"),
+        ("diff.indentHeuristic", "false"),
+        ("diff.algorithm", "patience"),
+        ("diff.colorMoved", "zebra"),
+        ("diff.relative", "true"),
+        ("core.commentChar", "+"),
+        ("log.date", "relative"),
+        ("i18n.logOutputEncoding", "utf-16"),
+        ("diff.ignoreSubmodules", "all"),
+        ("diff.interHunkContext", "9"),
+        ("diff.statGraphWidth", "1"),
+    ],
+)
+def test_no_setting_of_the_repository_changes_the_answer(repository: Repository, writer: TrailWriter, name: str, value: str) -> None:
+    first = annotate(writer)
+    root = repository.commit("Root")
+    second = annotate(writer)
+    repository.write("größe.py", "x\n")
+    head = repository.commit("Second")
+    repository.git("config", name, value)
+    assert by_log(writer, repository, [first, second]) == {first: root, second: head}
+    found = commits_by_path(git(repository), repository.path, {"größe.py": [START]})
+    assert {path: each.commit for (path, _), each in found.items()} == {"größe.py": head}
+
+
+def test_without_a_commit_nothing_is_derived(repository: Repository, writer: TrailWriter) -> None:
+    one = annotate(writer)
+    assert by_log(writer, repository, [one]) == {}
+    assert commits_by_path(git(repository), repository.path, {"a.py": [START]}) == {}
+
+
+def test_a_log_outside_the_repository_has_no_commits(repository: Repository, tmp_path: Path) -> None:
+    outside = TrailWriter(tmp_path / "elsewhere")
+    one = annotate(outside)
+    repository.commit("Start")
+    assert commits_by_log(git(repository), outside.files.log, [one]) == {}
+    assert commits_by_path(git(repository), tmp_path / "elsewhere", {"a.py": [START]}) == {}
+
+
+def test_broken_lines_of_a_log_do_not_stop_its_history(repository: Repository, writer: TrailWriter) -> None:
+    writer.raw_log(b"<<<<<<< HEAD\n{broken\n\xff\xfe\n[]\n")
+    one = annotate(writer)
+    commit = repository.commit("One")
+    assert by_log(writer, repository, [one]) == {one: commit}
+
+
+def test_a_project_in_a_folder_of_its_repository(repository: Repository) -> None:
+    project = repository.path / "packages/größe one"
+    writer = TrailWriter(project)
+    one = annotate(writer, "src/a b.py")
+    repository.write("packages/größe one/src/a b.py", "x\n")
+    commit = repository.commit("One")
+    repository.write("src/a b.py", "of another project\n")
+    repository.commit("Other")
+    assert by_log(writer, repository, [one]) == {one: commit}
+    found = commits_by_path(git(repository), project, {"src/a b.py": [START]})
+    assert found == {("src/a b.py", START): DerivedCommit(commit, CommitMethod.INFERRED)}
+
+
+def inferred(repository: Repository, path: str, *minutes: float) -> list[str | None]:
+    moments = [START + timedelta(minutes=each) for each in minutes]
+    found = commits_by_path(git(repository), repository.path, {path: moments})
+    return [found[path, moment].commit if (path, moment) in found else None for moment in moments]
+
+
+def test_the_first_commit_after_an_edit_that_touches_its_file(repository: Repository) -> None:
+    repository.write("a.py", "1\n")
+    first = repository.commit("First")
+    repository.write("b.py", "1\n")
+    repository.commit("Other file")
+    repository.write("a.py", "2\n")
+    third = repository.commit("Third")
+    assert inferred(repository, "a.py", -1, 0, 0.5, 1, 2, 2.1) == [first, first, third, third, third, None]
+    assert inferred(repository, "none.py", 0) == [None]
+
+
+def test_an_edit_within_the_second_of_its_commit_belongs_to_it(repository: Repository) -> None:
+    """Commits know whole seconds only."""
+    repository.write("a.py", "1\n")
+    first = repository.commit("First")
+    assert inferred(repository, "a.py", 0.9 / 60) == [first]
+
+
+@pytest.mark.parametrize("path", ["a b.py", "größe/ß.py", 'with"quote.py', "tab\there.py", "-dash.py", "[x].py", ":(top).py"])
+def test_names_of_any_characters(repository: Repository, path: str) -> None:
+    repository.write(path, "x\n")
+    commit = repository.commit("One")
+    assert inferred(repository, path, -1) == [commit]
+
+
+def test_all_spellings_of_a_path_are_one_file(repository: Repository) -> None:
+    repository.write("src/a.py", "x\n")
+    commit = repository.commit("One")
+    spellings = ["src/a.py", "./src/a.py", "src\\a.py", "src//a.py"]
+    found = commits_by_path(git(repository), repository.path, {path: [START] for path in spellings})
+    assert found == {(path, START): DerivedCommit(commit, CommitMethod.INFERRED) for path in spellings}
+
+
+def test_a_file_of_a_merged_branch(repository: Repository) -> None:
+    repository.commit("Start")
+    repository.switch("topic", create=True)
+    repository.write("a.py", "1\n")
+    topic = repository.commit("Topic")
+    repository.switch("main")
+    repository.commit("Main")
+    repository.merge("topic")
+    assert inferred(repository, "a.py", 0.5) == [topic]

@@ -1,0 +1,171 @@
+"""A repository's own configuration can name programs: none of them may run, whatever we ask git."""
+
+from __future__ import annotations
+
+import stat
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.requirements import require
+from tests.trails import Repository, TrailWriter
+from tests.unit.index.opened import ENVIRONMENT
+from vibes_lsp.history.derived import commits_by_log, commits_by_path
+from vibes_lsp.history.repository import open_repository
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+START = datetime(2026, 2, 3, 9, tzinfo=UTC)
+ATTRIBUTES = "* diff=evil filter=evil merge=evil\n"
+
+
+class Trap:
+    """A program that leaves a mark when it is run."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.mark = folder / "was run"
+        self.program = folder / "program"
+        self.program.write_text(f'#!/bin/sh\ntouch "{self.mark}"\ncat 2>/dev/null\nexit 0\n')
+        self.program.chmod(self.program.stat().st_mode | stat.S_IXUSR)
+
+    def ran(self) -> bool:
+        ran = self.mark.exists()
+        self.mark.unlink(missing_ok=True)
+        return ran
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Iterator[Trap]:
+    require("sh", "runs the program that must not be run")
+    trap = Trap(tmp_path / "trap")
+    yield trap
+    assert not trap.ran(), "a program that the repository names was run"
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> TrailWriter:
+    writer = TrailWriter(tmp_path / "project")
+    repository = Repository(tmp_path / "project")
+    for number in range(2):
+        repository.write("a.py", f"{number}\n")
+        writer.line("a.py", 1, 1, environment=ENVIRONMENT)
+        repository.commit(f"Commit {number}")
+    repository.write("a.py", "changed\n")
+    return writer
+
+
+def ask_everything(writer: TrailWriter) -> None:
+    git = open_repository(writer.root)
+    assert git is not None
+    head = git.head()
+    assert head is not None
+    git.commit_moment(head)
+    assert git.read(head, writer.root / "a.py") == b"1\n"
+    assert git.nearest_ancestor([head]) == head
+    assert "a.py" in git.tracked(writer.root)
+    git.ignores(writer.root / "a.py")
+    wanted = [str(record["annotation_id"]) for record in writer.files.records()]
+    assert len(commits_by_log(git, writer.files.log, wanted)) == 2
+    assert len(commits_by_path(git, writer.root, {"a.py": [START]})) == 1
+
+
+SETTINGS = [
+    "core.fsmonitor",
+    "core.pager",
+    "pager.log",
+    "core.editor",
+    "core.sshCommand",
+    "core.askPass",
+    "core.gitProxy",
+    "core.alternateRefsCommand",
+    "diff.external",
+    "diff.evil.command",
+    "diff.evil.textconv",
+    "filter.evil.smudge",
+    "filter.evil.clean",
+    "filter.evil.process",
+    "merge.evil.driver",
+    "credential.helper",
+    "gpg.program",
+    "gpg.ssh.program",
+    "interactive.diffFilter",
+    "sequence.editor",
+    "uploadpack.packObjectsHook",
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_no_program_of_the_configuration_runs(writer: TrailWriter, trap: Trap, setting: str) -> None:
+    repository = Repository(writer.root)
+    (writer.root / ".git/info").mkdir(exist_ok=True)
+    (writer.root / ".git/info/attributes").write_text(ATTRIBUTES)
+    repository.git("config", setting, str(trap.program))
+    trap.ran()
+    ask_everything(writer)
+
+
+def test_no_signature_program_runs(writer: TrailWriter, trap: Trap) -> None:
+    repository = Repository(writer.root)
+    tree = repository.git("rev-parse", "HEAD^{tree}")
+    commit = (
+        f"tree {tree}\nparent {repository.head()}\nauthor A <a@example.org> 1770112800 +0000\n"
+        "committer A <a@example.org> 1770112800 +0000\n"
+        "gpgsig -----BEGIN PGP SIGNATURE-----\n \n -----END PGP SIGNATURE-----\n\nSigned\n"
+    )
+    (writer.root / ".git/signed").write_text(commit)
+    signed = repository.git("hash-object", "-t", "commit", "-w", ".git/signed")
+    repository.git("update-ref", "HEAD", signed)
+    repository.git("config", "log.showSignature", "true")
+    repository.git("config", "gpg.program", str(trap.program))
+    repository.git("log", "-1", "HEAD")
+    assert trap.ran(), "git itself would have run it: the trap works"
+    ask_everything(writer)
+
+
+def test_no_file_system_monitor_runs(writer: TrailWriter, trap: Trap) -> None:
+    repository = Repository(writer.root)
+    repository.git("config", "core.fsmonitor", str(trap.program))
+    repository.git("status", "--short")
+    assert trap.ran(), "git itself would have run it: the trap works"
+    ask_everything(writer)
+
+
+def test_no_text_conversion_or_external_diff_runs(writer: TrailWriter, trap: Trap) -> None:
+    repository = Repository(writer.root)
+    (writer.root / ".git/info").mkdir(exist_ok=True)
+    (writer.root / ".git/info/attributes").write_text(ATTRIBUTES)
+    repository.git("config", "diff.evil.textconv", str(trap.program))
+    repository.git("log", "-p", "-1")
+    assert trap.ran(), "git itself would have run it: the trap works"
+    ask_everything(writer)
+
+
+def test_no_hook_runs(writer: TrailWriter, trap: Trap) -> None:
+    hooks = writer.root / ".git/hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in ("post-index-change", "post-checkout", "reference-transaction", "fsmonitor-watchman", "pre-commit"):
+        (hooks / name).write_text(trap.program.read_text())
+        (hooks / name).chmod(0o755)
+    ask_everything(writer)
+
+
+def test_replacement_objects_do_not_change_history(writer: TrailWriter) -> None:
+    repository = Repository(writer.root)
+    wanted = [str(record["annotation_id"]) for record in writer.files.records()]
+    git = open_repository(writer.root)
+    assert git is not None
+    before = commits_by_log(git, writer.files.log, wanted)
+    replacement = repository.git("commit-tree", "-m", "Another history", "HEAD^{tree}")
+    repository.git("replace", repository.head(), replacement)
+    assert commits_by_log(git, writer.files.log, wanted) == before
+
+
+def test_asking_changes_nothing_in_the_repository(writer: TrailWriter) -> None:
+    folder = writer.root / ".git"
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    ask_everything(writer)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before

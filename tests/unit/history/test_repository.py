@@ -1,0 +1,145 @@
+"""Revisions, files at a revision, ancestors; and what is answered when git is not there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.derived import commits_by_log, commits_by_path
+from vibes_lsp.history.repository import Repository as Git
+from vibes_lsp.history.repository import open_repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "a project")
+
+
+def git(repository: Repository) -> Git:
+    found = open_repository(repository.path)
+    assert found is not None
+    return found
+
+
+def test_a_repository_is_found_from_any_folder_in_it(repository: Repository) -> None:
+    repository.write("größe/deep/a.py", "x\n")
+    found = open_repository(repository.path / "größe/deep")
+    assert found is not None
+    assert found.root.resolve() == repository.path.resolve()
+
+
+def test_a_folder_outside_any_repository_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert open_repository(tmp_path) is None
+    assert open_repository(tmp_path / "none") is None
+
+
+def test_a_repository_that_the_environment_names_is_not_taken(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As within a git hook, which sets them for the repository that it runs in."""
+    other = Repository(tmp_path / "other")
+    commit = repository.commit("Here")
+    other.commit("There")
+    monkeypatch.setenv("GIT_DIR", str(other.path / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other.path))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other.path / "index"))
+    assert git(repository).head() == commit
+
+
+def test_before_the_first_commit_there_is_no_head(repository: Repository) -> None:
+    found = git(repository)
+    assert found.head() is None
+    assert found.nearest_ancestor(["ab" * 20]) is None
+    with pytest.raises(HistoryUnavailable, match="'HEAD' names no commit here"):
+        found.resolve("HEAD")
+
+
+def test_revisions_are_resolved_to_whole_hashes(repository: Repository) -> None:
+    first = repository.commit("First", "2026-02-03T10:00:00+02:00")
+    second = repository.commit("Second")
+    repository.git("tag", "--annotate", "v1", "--message", "One", first)
+    found = git(repository)
+    assert found.head() == second
+    assert [found.resolve(name) for name in ("HEAD", "main", "HEAD~1", "v1", first[:8])] == [second, second, first, first, first]
+    assert found.commit_moment(first) == datetime(2026, 2, 3, 8, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("revision", ["none", "", "--all", "-h", "HEAD:a.py", "HEAD^{tree}", "0" * 40, "a b", "HEAD~9"])
+def test_what_names_no_commit_is_said(repository: Repository, revision: str) -> None:
+    repository.write("a.py", "x\n")
+    repository.commit("One")
+    with pytest.raises(HistoryUnavailable, match="names no commit here"):
+        git(repository).resolve(revision)
+
+
+def test_a_file_as_it_was(repository: Repository) -> None:
+    path = repository.write("größe und maß/a b.py", b"one\r\n\xff\n")
+    first = repository.commit("First")
+    path.write_bytes(b"two\n")
+    second = repository.commit("Second")
+    path.unlink()
+    third = repository.commit("Third")
+    found = git(repository)
+    assert [found.read(commit, path) for commit in (first, second, third)] == [b"one\r\n\xff\n", b"two\n", None]
+    assert found.read(first, path.parent) is None
+    assert found.read("0" * 40, path) is None
+
+
+def test_the_nearest_ancestor_of_head(repository: Repository) -> None:
+    first, second = repository.commit("First"), repository.commit("Second")
+    repository.switch("topic", create=True)
+    topic = repository.commit("Topic")
+    repository.switch("main")
+    third = repository.commit("Third")
+    found = git(repository)
+    assert found.nearest_ancestor([first, second]) == second
+    assert found.nearest_ancestor([second, first]) == second
+    assert found.nearest_ancestor([topic, first]) == first
+    assert found.nearest_ancestor([first[:7], third[:7]]) == third[:7]
+    assert found.nearest_ancestor([topic]) is None
+    assert found.nearest_ancestor(["", "ab" * 20]) is None
+    assert found.nearest_ancestor([]) is None
+
+
+def test_tracked_files_are_named_from_the_folder(repository: Repository) -> None:
+    repository.write("src/größe.py", "x\n")
+    repository.write("src/a b.py", "x\n")
+    repository.write("c.py", "x\n")
+    repository.commit("One")
+    repository.write("src/untracked.py", "x\n")
+    found = git(repository)
+    assert found.tracked(repository.path / "src") == {"größe.py", "a b.py"}
+    assert found.tracked(repository.path) == {"src/größe.py", "src/a b.py", "c.py"}
+
+
+def test_what_git_ignores(repository: Repository) -> None:
+    repository.write(".gitignore", "*.log\nbuild/\n")
+    found = git(repository)
+    assert found.ignores(repository.path / "a.log")
+    assert found.ignores(repository.path / "build/x")
+    assert not found.ignores(repository.path / "a.py")
+
+
+def test_without_git_nothing_is_known_and_nothing_breaks(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = repository.commit("One")
+    found = git(repository)
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert open_repository(repository.path) is None
+    assert found.head() is None
+    assert found.nearest_ancestor([commit]) is None
+    assert found.read(commit, repository.path / "a.py") is None
+    assert not found.ignores(repository.path / "a.py")
+    assert commits_by_log(found, repository.path / "log", [commit]) == {}
+    assert commits_by_path(found, repository.path, {"a.py": []}) == {}
+    with pytest.raises(HistoryUnavailable, match="git could not be run") as caught:
+        found.tracked(repository.path)
+    assert caught.value.hint

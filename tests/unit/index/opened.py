@@ -1,0 +1,36 @@
+"""Opening a written trail, and naming what it shows by ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.layout import AuditDir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from vibes_lsp.index.lineage import Lineage, Nearest
+
+ENVIRONMENT = "e0" * 32
+"""Key of an environment, for records whose contexts do not matter."""
+
+
+def opened(root: Path, nearest: Nearest | None = None) -> Trail:
+    """Read the trail of the project at `root` as it is now."""
+    trail = Trail(AuditDir(root / ".ai-audit"), nearest=nearest)
+    trail.refresh()
+    return trail
+
+
+def current_of(lineages: Iterable[Lineage]) -> list[str]:
+    """Return the ids of the current annotations that are not history, in the order of rank."""
+    return [lineage.current.id for lineage in lineages if not lineage.superseded_by]
+
+
+def lineage_of(trail: Trail, identifier: str) -> Lineage:
+    """Return the lineage that an id is in, which must exist."""
+    found = trail.lineage_of(identifier)
+    assert found is not None
+    return found

@@ -1,0 +1,249 @@
+"""The log as an index: ids, prefixes, edges, and lines that are no records and hide nothing else (R12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import OMIT, TrailWriter
+from tests.unit.index.opened import opened
+from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.log import LogIndex
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = "ab" * 8
+ONE, OTHER = HEAD + "1" * 48, HEAD + "2" * 48
+"""Two ids whose first sixteen digits, all that an index keeps, are the same."""
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> TrailWriter:
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    return writer
+
+
+def index_of(path: Path, *lines: bytes) -> LogIndex:
+    log = path / "annotations.jsonl"
+    log.write_bytes(b"".join(line + b"\n" for line in lines))
+    index = LogIndex(log, now_ns=lambda: 1 << 62)
+    index.refresh()
+    return index
+
+
+BROKEN = [
+    (b"<<<<<<< HEAD", "merge-conflict marker"),
+    (b"||||||| base", "merge-conflict marker"),
+    (b"=======", "merge-conflict marker"),
+    (b">>>>>>> topic", "merge-conflict marker"),
+    (b'{"type":"line","line_start":NaN}', "NaN is not JSON"),
+    (b'{"type":"line","file_path":"\xff"}', "not UTF-8"),
+    (b'{"type":"line","type":"edge"}', "given twice"),
+    (b'{"type":"line",', "expecting"),
+    (b"[]", "array"),
+    (b"7", "number"),
+    (b"true", "boolean"),
+    (b"null", "null"),
+    (b'"text"', "string"),
+    (b'{"type":"line"} {"type":"line"}', "extra data"),
+    (b'{"a":' * 5000, "nested deeper"),
+    (b"\0\0\0\0", "expecting value"),
+]
+
+
+@pytest.mark.parametrize(("line", "reason"), BROKEN, ids=[reason for _, reason in BROKEN])
+def test_a_broken_line_is_told_with_its_number_and_hides_nothing(tmp_path: Path, line: bytes, reason: str) -> None:
+    sound = b'{"type":"line","file_path":"a.py","annotation_id":"%s"}'
+    index = index_of(tmp_path, sound % ONE.encode(), b"", line, sound % OTHER.encode())
+    (broken,) = index.columns.broken
+    assert broken.line == 3
+    assert reason in broken.reason
+    assert list(index.columns.kinds) == [Kind.LINE, Kind.BLANK, Kind.BROKEN, Kind.LINE]
+    assert [record.line for record in index.of_kind(Kind.LINE)] == [1, 4]
+    assert index.record(3) is None
+    assert index.raw(3) == line
+
+
+def test_the_reason_of_a_broken_line_names_no_line_of_its_own(tmp_path: Path) -> None:
+    (broken,) = index_of(tmp_path, b"{}", b'{"type":"line",}').columns.broken
+    assert "line 1" not in broken.reason
+    assert "column 16" in broken.reason
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"line","file_path":"a.py","extra":1e400}',
+        b'{"type":"line","file_path":"a.py","extra":1,"extra":2}',
+        b'{"type":"line","file_path":"a.py","extra":"\xff"}',
+        b'{"type":"line","file_path":"a.py","extra":' + b"[" * 70 + b"]" * 70 + b"}",
+        b'{"type":"line","file_path":"a.py","extra":1' + b"0" * 5000 + b"}",
+    ],
+    ids=["infinite", "contradiction", "not UTF-8", "deep", "huge"],
+)
+def test_what_only_a_strict_reading_refuses_yields_no_record(tmp_path: Path, line: bytes) -> None:
+    """The scan does not look into members that it does not need; whoever decodes the line is told."""
+    index = index_of(tmp_path, line, b'{"type":"line","file_path":"a.py"}')
+    assert [record.line for record in index.of_kind(Kind.LINE)] == [2]
+    assert [line for line, _ in index.decoded([1, 2])] == [1, 2]
+    assert not hasattr(dict(index.decoded([1]))[1], "members")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"line","file_path":5,"annotation_id":7,"line_start":[]}',
+        b'{"type":"function","file_path":{},"function_name":1}',
+        b'{"type":"edge","edge_type":1,"source_ref":[],"target_ref":{},"metadata":[],"annotation_id":false}',
+        b'{"type":"edge","edge_type":"supersedes","metadata":{"reason":5}}',
+        b'{"type":"session","session_id":1.5,"event":null}',
+        b'{"type":"delegation","annotation_id":[1]}',
+    ],
+)
+def test_members_of_the_wrong_type_are_read_as_absent(tmp_path: Path, line: bytes) -> None:
+    index = index_of(tmp_path, line, b'{"type":"line","file_path":"a.py"}')
+    assert index.columns.broken == []
+    assert index.columns.kinds[0] not in (Kind.OTHER, Kind.BROKEN)
+    record = index.record(1)
+    assert record is not None
+    found = index.by_id(record.id)
+    assert found is not None
+    assert found.line == 1, "its computed id finds it"
+    assert index.columns.annotations.get("a.py") is not None
+
+
+@pytest.mark.parametrize("type_", [b'"later"', b"5", b"null", b'["line"]', b'"LINE"', b'""'])
+def test_unknown_types_are_counted_as_other_and_passed_over(tmp_path: Path, type_: bytes) -> None:
+    index = index_of(tmp_path, b'{"type":' + type_ + b',"annotation_id":"x"}', b"{}")
+    assert list(index.columns.kinds) == [Kind.OTHER, Kind.OTHER]
+    assert index.columns.broken == []
+    assert not index.columns.annotations
+
+
+def test_lone_surrogates_are_kept(tmp_path: Path) -> None:
+    index = index_of(tmp_path, b'{"type":"line","file_path":"\\ud800.py","annotation_id":"\\udfff"}')
+    assert list(index.columns.annotations) == ["\ud800.py"]
+    found = index.by_id("\udfff")
+    assert found is not None
+    assert found.members["file_path"] == "\ud800.py"
+
+
+def test_a_byte_order_mark_hides_no_record(tmp_path: Path) -> None:
+    index = index_of(tmp_path, b'\xef\xbb\xbf{"type":"line","file_path":"a.py"}')
+    assert [record.line for record in index.of_kind(Kind.LINE)] == [1]
+
+
+def test_a_record_without_an_id_gets_the_one_its_content_has(writer: TrailWriter) -> None:
+    computed = writer.line("a.py", 1, 2, annotation_id=OMIT)
+    record = opened(writer.root).log.by_id(computed)
+    assert record is not None
+    assert record.id == computed
+    assert "annotation_id" not in record.members
+
+
+@pytest.mark.parametrize(
+    "identifier", ["note-7", "", "é" * 64, "x" * 64, "ab" * 16, "AB" * 32, ("ab" * 8) + "x" * 48, "0" * 15 + "é" + "0" * 48]
+)
+def test_ids_that_are_no_digests_find_their_records_and_edges(writer: TrailWriter, identifier: str) -> None:
+    plain = writer.line("a.py", 1, 2)
+    writer.line("a.py", 3, 4, annotation_id=identifier)
+    writer.edge("informed_by", identifier, plain)
+    log = opened(writer.root).log
+    record = log.by_id(identifier)
+    if identifier:
+        assert record is not None
+        assert record.members["line_start"] == 3
+        assert [edge.target for edge in log.edges(out_of=identifier)] == [plain]
+        assert [edge.source for edge in log.edges(into=plain)] == [identifier]
+    assert log.by_id("note-8") is None
+
+
+def test_two_ids_with_the_same_first_digits_are_told_apart(writer: TrailWriter) -> None:
+    for line, identifier in enumerate((ONE, OTHER), 1):
+        writer.line("a.py", line, line, annotation_id=identifier)
+        writer.edge("caused_by", identifier, f"prompt {line}")
+    writer.edge("depends_on", OTHER, ONE, target_type="annotation")
+    log = opened(writer.root).log
+    for line, identifier in enumerate((ONE, OTHER), 1):
+        record = log.by_id(identifier)
+        assert record is not None
+        assert record.members["line_start"] == line
+    assert log.by_id(HEAD + "3" * 48) is None
+    assert [edge.target for edge in log.edges(out_of=ONE)] == ["prompt 1"]
+    assert [edge.target for edge in log.edges(out_of=OTHER)] == ["prompt 2", ONE]
+    assert [edge.source for edge in log.edges(into=ONE)] == [OTHER]
+    assert [record.id for record in log.with_prefix(HEAD)] == [ONE, OTHER]
+    assert [record.id for record in log.with_prefix(HEAD + "2")] == [OTHER]
+
+
+def test_edges_come_in_the_order_of_the_log_once_each(writer: TrailWriter) -> None:
+    one, other = writer.line("a.py", 1, 1), writer.line("a.py", 2, 2)
+    edges = [writer.edge("depends_on", one, other), writer.edge("depends_on", one, one), writer.edge("informed_by", other, one)]
+    log = opened(writer.root).log
+    assert [edge.record.id for edge in log.edges(out_of=one, into=one)] == edges
+    assert [edge.record.id for edge in log.edges(into=one)] == edges[1:]
+
+
+def test_an_edge_in_the_older_names_has_ends_of_type_annotation(writer: TrailWriter) -> None:
+    one, other = writer.line("a.py", 1, 1), writer.line("a.py", 2, 2)
+    writer.edge("informed_by", one, other, old_names=True)
+    (edge,) = opened(writer.root).log.edges(out_of=one)
+    assert (edge.target, edge.source_type, edge.target_type) == (other, "annotation", "annotation")
+
+
+def test_what_is_appended_is_found_after_the_next_refresh(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 1)
+    trail = opened(writer.root)
+    assert trail.log.edges(out_of=one) == []
+    generation = trail.log.generation
+    other = writer.line("a.py", 2, 2)
+    writer.edge("depends_on", one, other)
+    assert trail.log.by_id(other) is None
+    assert trail.refresh()
+    assert trail.log.generation > generation
+    assert trail.log.by_id(other) is not None
+    assert [edge.target for edge in trail.log.edges(out_of=one)] == [other]
+
+
+def test_nothing_of_a_replaced_log_is_found_any_more(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 1)
+    writer.edge("depends_on", one, one)
+    trail = opened(writer.root)
+    assert trail.log.by_id(one) is not None
+    assert trail.log.edges(out_of=one)
+    writer.files.log.write_bytes(b'{"type":"session","session_id":"s","event":"start"}\n')
+    assert trail.refresh()
+    assert trail.log.by_id(one) is None
+    assert trail.log.edges(out_of=one) == []
+    assert trail.paths() == []
+
+
+def test_a_torn_tail_changes_nothing_however_often_one_looks(writer: TrailWriter) -> None:
+    writer.line("a.py", 1, 1)
+    writer.raw_log(b'{"type":"li')
+    log = LogIndex(writer.files.log, now_ns=lambda: writer.files.log.stat().st_mtime_ns + 1)
+    assert log.refresh()
+    generation = log.generation
+    assert not log.refresh()
+    assert log.generation == generation
+    assert log.torn_tail() == b'{"type":"li'
+
+
+def test_a_log_that_cannot_be_read_still_answers(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 1)
+    trail = opened(writer.root)
+    log = writer.files.log
+    log.rename(log.with_suffix(".kept"))
+    log.mkdir()
+    assert trail.refresh()
+    assert str(trail.log.problem) == "annotations.jsonl is not a regular file"
+    assert not trail.refresh(), "it is said once"
+    assert trail.paths() == ["a.py"]
+    log.rmdir()
+    log.with_suffix(".kept").rename(log)
+    assert trail.refresh()
+    assert not trail.log.problem
+    assert trail.log.by_id(one) is not None

@@ -1,0 +1,99 @@
+"""Finding a record, an entry or a session by its id or a unique prefix of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import TrailWriter, complete
+from tests.unit.index.opened import ENVIRONMENT, opened
+from vibes_lsp.errors import AmbiguousId, UnknownId
+from vibes_lsp.index.lookup import look_up
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LONG = "abcd" * 16
+
+
+def test_each_kind_of_thing_is_found_by_its_whole_id_and_by_a_prefix(tmp_path: Path) -> None:
+    made = complete(tmp_path)
+    trail = opened(tmp_path)
+    for kind, identifier in (("record", made.created), ("record", made.review), ("entry", made.command), ("session", made.session)):
+        for prefix in (identifier, identifier[:12]):
+            found = look_up(trail, prefix)
+            assert (found.kind, found.id) == (kind, identifier)
+    assert look_up(trail, made.created).record == trail.log.by_id(made.created)
+    assert look_up(trail, made.command).entry == trail.manifest.entry(made.command)
+    session = look_up(trail, made.session).session
+    assert session is not None
+    assert session.text("description") == "Sign-up"
+
+
+def test_a_prefix_beyond_the_first_sixteen_digits_is_heeded(tmp_path: Path) -> None:
+    made = complete(tmp_path)
+    trail = opened(tmp_path)
+    assert look_up(trail, made.created[:40]).id == made.created
+    wrong = made.created[:39] + ("0" if made.created[39] != "0" else "1")
+    with pytest.raises(UnknownId):
+        look_up(trail, wrong)
+
+
+def test_a_prefix_of_several_things_is_ambiguous_and_names_them(tmp_path: Path) -> None:
+    writer = TrailWriter(tmp_path)
+    writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=LONG)
+    writer.entry({"type": "other"}, key=LONG[:60] + "0000")
+    writer.session_start(environment=ENVIRONMENT, session_id="abcd-1")
+    with pytest.raises(AmbiguousId, match=r"begins 3 ids: record abcd.*entry abcd.*session abcd-1"):
+        look_up(opened(tmp_path), "abcd")
+
+
+def test_many_matches_are_not_all_named(tmp_path: Path) -> None:
+    writer = TrailWriter(tmp_path)
+    for number in range(9):
+        writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=LONG[:60] + f"{number:04}")
+    with pytest.raises(AmbiguousId, match=r"begins 9 ids: .* and 4 more"):
+        look_up(opened(tmp_path), "abcd")
+
+
+def test_a_whole_id_wins_over_longer_ones(tmp_path: Path) -> None:
+    writer = TrailWriter(tmp_path)
+    writer.session_start(environment=ENVIRONMENT, session_id="abcd")
+    writer.session_start(environment=ENVIRONMENT, session_id="abcdef")
+    assert look_up(opened(tmp_path), "abcd").id == "abcd"
+
+
+@pytest.mark.parametrize("identifier", ["note-7", "abcd" * 4, "x" * 64])
+def test_a_record_whose_id_is_no_digest_is_found_by_its_whole_id(tmp_path: Path, identifier: str) -> None:
+    writer = TrailWriter(tmp_path)
+    writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=identifier)
+    assert look_up(opened(tmp_path), identifier).kind == "record"
+
+
+def test_a_record_that_stands_twice_is_one(tmp_path: Path) -> None:
+    writer = TrailWriter(tmp_path)
+    one = writer.line("a.py", 1, 1, environment=ENVIRONMENT)
+    writer.raw_log(writer.files.log.read_bytes())
+    record = look_up(opened(tmp_path), one[:8]).record
+    assert record is not None
+    assert record.line == 1
+
+
+@pytest.mark.parametrize("prefix", ["", "a", "abc"])
+def test_a_prefix_of_under_four_characters_is_too_short(tmp_path: Path, prefix: str) -> None:
+    complete(tmp_path)
+    with pytest.raises(UnknownId, match="too short"):
+        look_up(opened(tmp_path), prefix)
+
+
+@pytest.mark.parametrize("prefix", ["ffff_ffff", "zzzz", "0x12", "+123", " 123", "\ud800" * 4, "%" * 100])
+def test_what_nothing_begins_with_is_unknown(tmp_path: Path, prefix: str) -> None:
+    complete(tmp_path)
+    with pytest.raises(UnknownId, match="no record"):
+        look_up(opened(tmp_path), prefix)
+
+
+def test_an_empty_trail_knows_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UnknownId):
+        look_up(opened(tmp_path), "abcd")

@@ -1,0 +1,45 @@
+"""A public project's trail, as its tool wrote it: the numbers that were counted by other means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.lookup import look_up
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.layout import AuditDir
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_real_trail_is_read_whole(real_trail: Path) -> None:
+    trail = Trail(AuditDir(real_trail))
+    assert trail.refresh()
+    kinds = Counter(trail.log.columns.kinds)
+    assert kinds == {Kind.LINE: 484, Kind.SESSION: 168, Kind.EDGE: 61}
+    assert len(trail.log.columns) == 713
+    assert trail.log.columns.broken == []
+    assert len(trail.manifest) == 2985
+    lineages = trail.lineages()
+    assert len(lineages) == 484
+    assert sum(bool(lineage.superseded_by) for lineage in lineages) == 7
+
+
+def test_every_record_and_entry_of_a_real_trail_is_found_by_its_id(real_trail: Path) -> None:
+    trail = Trail(AuditDir(real_trail))
+    trail.refresh()
+    for line in range(1, len(trail.log.columns) + 1):
+        record = trail.log.record(line)
+        assert record is not None
+        assert trail.log.by_id(record.id) == record
+        assert look_up(trail, record.id[:20]).id == record.id
+    assert all(trail.manifest.entry(key) for key in trail.manifest)
+
+
+def test_each_file_of_a_real_trail_tells_what_the_whole_tells(real_trail: Path) -> None:
+    trail = Trail(AuditDir(real_trail))
+    trail.refresh()
+    by_file = [lineage for path in trail.paths() for lineage in trail.lineages_in(path)]
+    assert sorted(by_file, key=lambda each: each.rank) == trail.lineages()

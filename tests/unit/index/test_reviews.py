@@ -1,0 +1,125 @@
+"""Reviews (R6): which end of an edge was reviewed, and what the edge does not say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import TrailWriter
+from tests.unit.index.opened import lineage_of, opened
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vibes_lsp.index.reviews import Review
+
+TEXT = "a\nb\n"
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> TrailWriter:
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    return writer
+
+
+def reviews_of(writer: TrailWriter, annotation: str) -> list[Review]:
+    trail = opened(writer.root)
+    return trail.reviews_of(lineage_of(trail, annotation))
+
+
+def test_a_review_of_ours_says_everything(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 2, text=TEXT)
+    edge = writer.review(one, verdict="rejected", reviewer="Grace", note="No.")
+    (review,) = reviews_of(writer, one)
+    assert (review.annotation, review.by, review.kind, review.verdict, review.note) == (one, "Grace", "human", "rejected", "No.")
+    record = opened(writer.root).log.by_id(one)
+    assert record is not None
+    assert review.text == record.text("anchor_hash")
+    assert review.edge.record.id == edge
+
+
+def test_an_edge_of_another_tool_is_a_review_of_unknown_kind(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 2)
+    writer.edge("reviewed_by", one, "session-1", target_type="session")
+    (review,) = reviews_of(writer, one)
+    assert review.kind == "unknown"
+    assert (review.by, review.verdict, review.text, review.note) == (None, None, None, None)
+
+
+def test_words_that_are_none_of_ours_count_as_unsaid(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 2)
+    writer.review(one, verdict="lgtm", kind="robot", session="s")
+    (review,) = reviews_of(writer, one)
+    assert (review.kind, review.verdict) == ("unknown", None)
+
+
+@pytest.mark.parametrize("metadata", [[], "approved", 5, {"verdict": 1, "kind": ["human"], "reviewer": {}, "text": None, "note": 7}])
+def test_metadata_of_the_wrong_type_says_nothing(writer: TrailWriter, metadata: object) -> None:
+    one = writer.line("a.py", 1, 2)
+    writer.record(
+        {
+            "type": "edge",
+            "edge_type": "reviewed_by",
+            "source_ref": one,
+            "target_ref": "s",
+            "target_type": "session",
+            "metadata": metadata,
+            "timestamp": writer.tick(),
+        }
+    )
+    (review,) = reviews_of(writer, one)
+    assert (review.kind, review.verdict, review.by, review.text, review.note) == ("unknown", None, None, None, None)
+
+
+def test_an_edge_the_other_way_round_is_a_review_too(writer: TrailWriter) -> None:
+    """RFC 10.4.1 says that the edge "targets" the annotation."""
+    one = writer.line("a.py", 1, 2)
+    writer.edge("reviewed_by", "session-1", one, source_type="session", target_type="annotation")
+    (review,) = reviews_of(writer, one)
+    assert review.annotation == one
+
+
+@pytest.mark.parametrize("reversed_", [False, True])
+def test_of_two_annotations_the_one_that_is_a_review_is_the_review(writer: TrailWriter, reversed_: bool) -> None:
+    reviewed = writer.line("a.py", 1, 2)
+    review = writer.line("a.py", 1, 2, action="review")
+    ends = (review, reviewed) if reversed_ else (reviewed, review)
+    writer.edge("reviewed_by", *ends, target_type="annotation")
+    assert [each.annotation for each in reviews_of(writer, reviewed)] == [reviewed]
+    assert reviews_of(writer, review) == []
+
+
+def test_of_two_annotations_that_are_no_reviews_the_source_is_reviewed(writer: TrailWriter) -> None:
+    one, other = writer.line("a.py", 1, 2), writer.line("a.py", 3, 4)
+    writer.edge("reviewed_by", one, other, target_type="annotation")
+    assert [each.annotation for each in reviews_of(writer, one)] == [one]
+    assert reviews_of(writer, other) == []
+
+
+def test_a_review_between_sessions_is_of_no_annotation(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 2)
+    writer.edge("reviewed_by", one, one, source_type="session", target_type="session")
+    assert reviews_of(writer, one) == []
+
+
+def test_reviews_come_in_the_order_of_events(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 2)
+    writer.review(one, note="second", session="s", timestamp="2026-03-02T00:00:00Z")
+    writer.review(one, note="first", session="s", timestamp="2026-03-01T00:00:00Z")
+    writer.review(one, note="third", session="s", timestamp="2026-03-02T00:00:00Z")
+    assert [review.note for review in reviews_of(writer, one)] == ["first", "second", "third"]
+
+
+def test_an_edge_that_stands_twice_is_one_review(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 2)
+    writer.review(one, session="s")
+    writer.raw_log(writer.files.log.read_bytes())
+    assert len(reviews_of(writer, one)) == 1
+
+
+def test_other_edges_are_no_reviews(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 2)
+    writer.edge("informed_by", one, "s", target_type="session", metadata={"verdict": "approved", "kind": "human"})
+    assert reviews_of(writer, one) == []

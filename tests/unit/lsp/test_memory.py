@@ -1,0 +1,85 @@
+"""The protocol object forgets what it has handled, however the library keeps books."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from lsprotocol import types
+
+from vibes_lsp.lsp.application import create_server
+from vibes_lsp.lsp.server import Server
+
+
+class Sink:
+    """Takes what the server writes."""
+
+    def __init__(self) -> None:
+        self.messages: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.messages.append(data)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def tell(server: Server, method: str, params: object, **members: Any) -> None:
+    kind = server.protocol.get_message_type(method)
+    assert kind is not None
+    server.protocol.handle_message(kind(params=params, **members))
+
+
+async def settled(server: Server) -> None:
+    """Wait until every task that the server began has ended."""
+    while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.gather(*tasks)
+    server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
+
+
+def started() -> tuple[Server, Sink]:
+    server, sink = create_server(), Sink()
+    server.protocol.set_writer(sink)
+    params = types.InitializeParams(capabilities=types.ClientCapabilities())
+    tell(server, types.INITIALIZE, params, id=1)
+    tell(server, types.INITIALIZED, types.InitializedParams())
+    return server, sink
+
+
+async def test_two_hundred_changes_leave_nothing_behind() -> None:
+    server, sink = started()
+    item = types.TextDocumentItem("untitled:x", "plaintext", 0, "")
+    tell(server, types.TEXT_DOCUMENT_DID_OPEN, types.DidOpenTextDocumentParams(item))
+    for version in range(1, 201):
+        document = types.VersionedTextDocumentIdentifier(version, "untitled:x")
+        change = types.TextDocumentContentChangePartial(types.Range(types.Position(0, 0), types.Position(0, 0)), "a")
+        tell(server, types.TEXT_DOCUMENT_DID_CHANGE, types.DidChangeTextDocumentParams(document, [change]))
+    await settled(server)
+    assert len(sink.messages) >= 200
+    assert server.protocol._request_futures == {}
+    assert server.protocol._result_types == {}
+    document_now = server.documents.get("untitled:x")
+    assert document_now is not None
+    assert (document_now.version, document_now.content) == (200, "a" * 200)
+
+
+async def test_requests_and_their_failures_leave_nothing_behind() -> None:
+    server, sink = started()
+    for number in range(2, 52):
+        place = types.HoverParams(types.TextDocumentIdentifier("untitled:x"), types.Position(0, 0))
+        tell(server, types.TEXT_DOCUMENT_HOVER, place, id=number)
+        tell(server, types.WORKSPACE_EXECUTE_COMMAND, types.ExecuteCommandParams("vibes.show", arguments=[{"id": "ffff"}]), id=f"x{number}")
+    await settled(server)
+    assert len(sink.messages) == 101
+    assert server.protocol._request_futures == {}
+
+
+async def test_closed_documents_leave_nothing_behind() -> None:
+    server, _ = started()
+    for number in range(50):
+        item = types.TextDocumentItem(f"untitled:{number}", "plaintext", 0, "text")
+        tell(server, types.TEXT_DOCUMENT_DID_OPEN, types.DidOpenTextDocumentParams(item))
+        tell(server, types.TEXT_DOCUMENT_DID_CLOSE, types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(item.uri)))
+    await settled(server)
+    assert server.documents.uris() == []
+    assert server.protocol._request_futures == {}

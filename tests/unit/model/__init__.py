@@ -1,0 +1,1 @@
+"""Tests of the standard as types and pure functions."""

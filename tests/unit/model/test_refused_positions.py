@@ -1,0 +1,26 @@
+"""Where a text breaks the rules of R1, said at the very place, in a text of many lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from vibes_lsp.errors import MalformedJson
+from vibes_lsp.model.canonical import parse
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"a":"NaN",\n  "b": NaN}', (2, 8)),
+        ("[1,\n\n-Infinity]", (3, 1)),
+        ('{"a":1,\n"b":1e999}', (2, 5)),
+        ('{"a":{"x":1},\n"b":{"x":1,\n "x":2}}', (3, 2)),
+        ('{"a":1,\n\n"a" : 2}', (3, 1)),
+        ("[" * 60 + "\n" + "[" * 10 + "]" * 70, (2, 5)),
+        ("[\n" * 5000, (65, 1)),
+    ],
+)
+def test_what_is_refused_is_found(text: str, place: tuple[int, int]) -> None:
+    with pytest.raises(MalformedJson) as caught:
+        parse(text)
+    assert (caught.value.line, caught.value.column) == place

@@ -1,0 +1,172 @@
+"""What is wrong with an object is said with the field it is in; a broken part of a config counts as not given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.trails import OMIT, TrailWriter, complete
+from vibes_lsp.model.config import Config, RiskScoring
+from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS, DEFAULT_WEIGHTS
+from vibes_lsp.model.validation import entry_problems, read_config, record_problems
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vibes_lsp.model.members import Members
+
+
+@pytest.mark.parametrize("level", ["low", "medium", "high"])
+def test_nothing_is_wrong_with_a_complete_trail(tmp_path: Path, level: str) -> None:
+    from vibes_lsp.store.layout import AuditDir
+    from vibes_lsp.store.manifest import read_manifest
+
+    made = complete(tmp_path, level)
+    records: list[Any] = list(made.writer.files.records())
+    assert [record_problems(record) for record in records] == [[]] * len(records)
+    manifest = read_manifest(AuditDir(tmp_path / ".ai-audit"))
+    assert [entry_problems(manifest.entry(key) or {}) for key in manifest] == [[]] * len(manifest)
+
+
+def fields(tmp_path: Path, **members: object) -> list[tuple[str, str]]:
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    writer.line("a.py", 2, 3, **members)  # type: ignore[arg-type]
+    (record,) = writer.files.records()
+    return [(problem.field, problem.kind) for problem in record_problems(record)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ({"line_end": 1}, ("line_end", "range")),
+        ({"line_start": 0}, ("line_start", "greater_than_equal")),
+        ({"line_start": "2"}, ("line_start", "int_type")),
+        ({"line_start": True}, ("line_start", "int_type")),
+        ({"line_start": 2.0}, ("line_start", "int_type")),
+        ({"timestamp": "2026-02-03"}, ("timestamp", "timestamp")),
+        ({"timestamp": OMIT}, ("timestamp", "missing")),
+        ({"action": "rewrite"}, ("action", "enum")),
+        ({"environment_hash": "AB" * 32}, ("environment_hash", "string_pattern_mismatch")),
+        ({"environment_hash": "ab" * 32 + "\n"}, ("environment_hash", "string_pattern_mismatch")),
+        ({"file_path": ""}, ("file_path", "string_too_short")),
+        ({"commit_hash": "HEAD"}, ("commit_hash", "string_pattern_mismatch")),
+        ({"risk_score": 1.01}, ("risk_score", "less_than_equal")),
+        ({"risk_factors": [{"signal": "x", "value": 2, "weight": 1}]}, ("risk_factors.0.value", "less_than_equal")),
+        ({"assurance_level": None}, ("assurance_level", "enum")),
+    ],
+)
+def test_a_problem_names_its_field(tmp_path: Path, members: dict[str, object], expected: tuple[str, str]) -> None:
+    assert expected in fields(tmp_path, **members)
+
+
+def test_an_edge_needs_both_ends_under_either_name() -> None:
+    edge: Members = {"type": "edge", "edge_type": "caused_by", "timestamp": "2026-02-03T10:00:00Z", "source_id": "a"}
+    assert [(problem.field, problem.message) for problem in record_problems(edge)] == [("target_ref", "is required")]
+    assert record_problems({**edge, "target_id": "b"}) == []
+    assert [problem.field for problem in record_problems({**edge, "target_ref": "b"})] == ["target_type"]
+    assert record_problems({**edge, "target_ref": "b", "target_type": "context"}) == []
+
+
+def test_a_start_needs_an_environment_and_a_level_and_an_end_does_not() -> None:
+    session: Members = {"type": "session", "event": "end", "session_id": "s", "timestamp": "2026-02-03T10:00:00Z"}
+    assert record_problems(session) == []
+    assert [problem.field for problem in record_problems({**session, "event": "start"})] == ["environment_hash"]
+
+
+@pytest.mark.parametrize("members", [{"type": "later", "file_path": 5}, {"type": "LINE"}, {"type": ""}])
+def test_nothing_is_wrong_with_a_type_we_do_not_know(members: Members) -> None:
+    assert record_problems(members) == []
+    assert entry_problems(members) == []
+
+
+@pytest.mark.parametrize("members", [{}, {"type": None}, {"type": 5}, {"type": ["line"]}, {"type": {}}])
+def test_a_type_is_required(members: Members) -> None:
+    assert [problem.field for problem in record_problems(members)] == ["type"]
+    assert [problem.field for problem in entry_problems(members)] == ["type"]
+
+
+def test_the_problems_of_one_object_are_bounded() -> None:
+    factors: Members = {"type": "line", "risk_factors": [{"signal": 1} for _ in range(10_000)]}
+    assert len(record_problems(factors)) <= 20
+
+
+def test_a_choice_must_be_among_its_options() -> None:
+    decision: Members = {
+        "type": "decision",
+        "decision_point": "d",
+        "options": [{"id": "x", "description": ""}],
+        "selected": "y",
+        "rationale": "",
+        "created_at": "2026-02-03T10:00:00Z",
+    }
+    assert [problem.kind for problem in entry_problems(decision)] == ["selected"]
+
+
+def test_an_empty_config_is_the_default_and_says_what_it_lacks() -> None:
+    config, problems = read_config({})
+    assert config == Config()
+    assert [problem.field for problem in problems] == ["standard", "standard_version", "assurance_level", "project_name"]
+
+
+SOUND: Members = {"standard": "VIBES", "standard_version": "1.0", "assurance_level": "high", "project_name": "p"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fallback"),
+    [
+        ("assurance_level", "total", "medium"),
+        ("project_name", 5, ""),
+        ("tracked_extensions", ".py", None),
+        ("tracked_extensions", [".py", 5], None),
+        ("exclude_patterns", {"a": 1}, []),
+        ("compress_reasoning_threshold_bytes", -1, 10240),
+        ("compress_reasoning_threshold_bytes", "10", 10240),
+        ("external_blob_threshold_bytes", 1.5, 102400),
+        ("risk_scoring", True, None),
+        ("standard", "OTHER", "VIBES"),
+        ("standard_version", 1.0, "1.0"),
+    ],
+)
+def test_a_broken_member_counts_as_not_given(name: str, value: Any, fallback: object) -> None:
+    config, problems = read_config({**SOUND, name: value})
+    assert getattr(config, name) == fallback
+    assert {problem.field.split(".")[0] for problem in problems} == {name}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fallback"),
+    [
+        ("enabled", "yes", False),
+        ("algorithm", "", "weighted_average"),
+        ("weights", {"temperature": -1}, dict(DEFAULT_WEIGHTS)),
+        ("weights", {"temperature": 10**400}, dict(DEFAULT_WEIGHTS)),
+        ("thresholds", {"high": 0.1}, dict(DEFAULT_THRESHOLDS)),
+        ("thresholds", {"extreme": 0.9}, dict(DEFAULT_THRESHOLDS)),
+        ("review_rules", [{"condition": "scope_lines > 1", "action": "run"}], []),
+    ],
+)
+def test_a_broken_member_of_the_risk_part_leaves_the_others(name: str, value: Any, fallback: object) -> None:
+    sound: Members = {"enabled": True, "algorithm": "own", "weights": {"temperature": 1}}
+    config, problems = read_config({**SOUND, "risk_scoring": {**sound, name: value}})
+    risk = config.risk_scoring
+    assert risk is not None
+    assert getattr(risk, name) == fallback
+    for other in set(sound) - {name}:
+        assert getattr(risk, other) == sound[other]
+    assert problems
+    assert all(problem.field.startswith(f"risk_scoring.{name}") for problem in problems)
+
+
+def test_a_name_that_is_no_text_is_dropped_alone() -> None:
+    config, problems = read_config({**SOUND, "\ud800": 1, "later": 2})
+    assert config.assurance_level == "high"
+    assert config.model_extra == {"later": 2}
+    assert problems
+
+
+def test_bounds_of_some_bands_are_laid_over_the_defaults() -> None:
+    config, problems = read_config({**SOUND, "risk_scoring": {"thresholds": {"critical": 0.7}}})
+    assert not problems
+    assert config.risk_scoring == RiskScoring(thresholds={"critical": 0.7})  # type: ignore[dict-item]

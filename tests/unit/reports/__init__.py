@@ -1,0 +1,1 @@
+"""The reports: numbers, shares and SARIF."""

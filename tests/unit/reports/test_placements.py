@@ -1,0 +1,236 @@
+"""Placements as every adapter reports them: whereabouts in words, scores, reviews and commits of one file against one text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from tests.trails import OMIT, TrailWriter
+from tests.unit.index.opened import opened
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.derived import CommitMethod, DerivedCommit
+from vibes_lsp.index.placements import Placement, place
+from vibes_lsp.model.vocabulary import Band
+from vibes_lsp.reports.placements import PlacementReport, lsp_range, stored_score
+from vibes_lsp.reports.words import title, whereabouts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BEFORE = "import os\n\n\ndef size(path):\n    status = os.stat(path)\n    return status.st_size\n\n\nUNIT = 'byte'\n"
+
+
+class Placed(NamedTuple):
+    """What became of one annotation."""
+
+    placement: Placement
+    facts: dict[str, Any]
+
+
+@pytest.fixture
+def trail(tmp_path: Path) -> TrailWriter:
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    return writer
+
+
+def placed(trail: TrailWriter, content: str, **members: Any) -> list[Placed]:
+    """Place all annotations of `a.py` in a text."""
+    read, text = opened(trail.root), Text(content)
+    report = PlacementReport(read, text, **members)
+    return [Placed(each, report.placement(each)) for each in place(read, "a.py", text)]
+
+
+def only(trail: TrailWriter, content: str, **members: Any) -> Placed:
+    (found,) = placed(trail, content, **members)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("content", "state", "words"),
+    [
+        (BEFORE, "exact", "exact"),
+        ("# new\n" + BEFORE, "moved", "moved from 4-6"),
+        ("pass\n", "lost", "could not be found (recorded at 4-6)"),
+        (BEFORE + BEFORE, "exact", "exact, but other places may fit as well"),
+        ("# new\n" + BEFORE + BEFORE, "moved", "moved from 4-6, but other places may fit as well"),
+    ],
+)
+def test_whereabouts_of_lines(trail: TrailWriter, content: str, state: str, words: str) -> None:
+    trail.line("a.py", 4, 6, text=BEFORE)
+    found = only(trail, content)
+    assert (found.facts["state"], whereabouts(found.placement)) == (state, words)
+    assert found.facts["ambiguous"] == ("may fit" in words)
+
+
+def test_whereabouts_of_edited_lines(trail: TrailWriter) -> None:
+    trail.line("a.py", 4, 9, text=BEFORE)
+    found = only(trail, BEFORE.replace("'byte'", "'bit'"))
+    assert (found.facts["state"], found.facts["confidence"] < 0.9) == ("edited", True)
+    assert whereabouts(found.placement) == "edited since (recorded at 4-9)"
+
+
+def test_whereabouts_without_anchors(trail: TrailWriter) -> None:
+    trail.line("a.py", 4, 6)
+    found = only(trail, BEFORE)
+    assert whereabouts(found.placement) == "not verified: the record has nothing to check against"
+    assert (found.facts["state"], found.facts["method"], found.facts["intactLines"]) == ("unverified", "recorded", None)
+
+
+def test_whereabouts_of_functions(trail: TrailWriter) -> None:
+    trail.function("a.py", "size")
+    trail.function("a.py", "gone")
+    here, gone = placed(trail, BEFORE)
+    assert (title(here.placement), whereabouts(here.placement)) == ("create size", "found by name only")
+    assert (title(gone.placement), whereabouts(gone.placement)) == ("create gone", "could not be found")
+    assert (here.facts["functionName"], here.facts["recordedLineStart"], here.facts["totalLines"]) == ("size", None, None)
+    assert here.facts["ownedRanges"] == []
+
+
+def test_two_definitions_of_one_name_are_ambiguous(trail: TrailWriter) -> None:
+    trail.function("a.py", "size")
+    found = only(trail, BEFORE + BEFORE)
+    assert (found.facts["lineStart"], found.facts["ambiguous"]) == (4, True)
+    assert whereabouts(found.placement) == "found by name only, but other places may fit as well"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def size(path):",
+        "    async def size(self) -> int:",
+        "function size(path) {",
+        "export default async function size(path) {",
+        "pub fn size<T>(path: T) -> u64 {",
+        "func size(path string) int64 {",
+        "class size:",
+        "\tstatic inline struct size;",
+    ],
+)
+def test_what_defines_a_name(trail: TrailWriter, line: str) -> None:
+    trail.function("a.py", "size")
+    assert only(trail, f"x = 1\n{line}\n").facts["lineStart"] == 2
+
+
+@pytest.mark.parametrize(
+    "line", ["resize(path)", "size = 1", "# def size", "define size", "def size_of(path):", "def resize(path):", "return size", ""]
+)
+def test_what_does_not_define_it(trail: TrailWriter, line: str) -> None:
+    trail.function("a.py", "size")
+    assert only(trail, f"x = 1\n{line}\n").facts["lineStart"] is None
+
+
+def test_a_deletion_is_where_it_was_and_within_the_text(trail: TrailWriter) -> None:
+    trail.line("a.py", 4, 6, action="delete", text=BEFORE)
+    for content, line in ((BEFORE, 4), ("one\ntwo\n", 2), ("", 1)):
+        found = only(trail, content)
+        assert whereabouts(found.placement) == "removed lines 4-6 of the file as it was then"
+        assert (found.facts["lineStart"], found.facts["lineEnd"], found.facts["ownedRanges"]) == (line, line, [])
+
+
+def test_stand_ins_are_told_once_and_nowhere(trail: TrailWriter) -> None:
+    for number in range(3):
+        trail.line("a.py", 1, 1, action="modify", prompt=trail.prompt(f"Edit {number}."))
+    found = only(trail, BEFORE)
+    assert whereabouts(found.placement) == "somewhere in this file: 3 records name no real line"
+    assert (found.facts["lineStart"], found.facts["state"]) == (None, "unverified")
+
+
+def test_blank_lines_that_are_anchored_by_nothing_but_themselves(trail: TrailWriter) -> None:
+    trail.line("a.py", 2, 3, text=BEFORE)
+    assert only(trail, BEFORE + "# new\n").facts["state"] == "exact"
+
+
+def test_an_empty_context_without_a_hash_is_no_anchor(trail: TrailWriter) -> None:
+    trail.line("a.py", 4, 6, anchor_context="", anchor_hash="", file_content_hash="")
+    found = only(trail, "\n\n" + BEFORE)
+    assert (found.facts["state"], found.facts["method"], found.facts["lineStart"]) == ("unverified", "recorded", 4)
+
+
+def test_anchors_stay_those_of_the_first_record(trail: TrailWriter) -> None:
+    first = trail.line("a.py", 4, 6, text=BEFORE)
+    later = "# new\n" + BEFORE
+    current = trail.remap(first, commit="c0ffee" * 6, start=5, end=7, text=later, anchor_hash="0" * 64, anchor_context="made anew")
+    found = only(trail, later)
+    assert (found.facts["annotationId"], found.facts["ids"]) == (current, [first, current])
+    assert (found.facts["state"], found.facts["lineStart"], found.facts["recordedLineStart"]) == ("exact", 5, 5)
+    assert (found.facts["action"], found.facts["commitHash"]) == ("create", "c0ffee" * 6)
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"), [(0, 0), (1, 1), (0.25, 0.25), (-0.0001, None), (1.0001, None), ("0.5", None), (True, None), (OMIT, None)]
+)
+def test_scores_are_numbers_between_0_and_1(trail: TrailWriter, score: object, shown: float | None) -> None:
+    trail.line("a.py", 4, 6, text=BEFORE, risk_score=score)
+    found = only(trail, BEFORE)
+    assert stored_score(found.placement) == found.facts["storedScore"] == shown
+    assert found.facts["score"] is None
+    assert (found.facts["band"] is None) == (shown is None)
+
+
+def test_bands_follow_the_thresholds_given(trail: TrailWriter) -> None:
+    trail.line("a.py", 4, 6, text=BEFORE, risk_score=0.5, risk_factors=[{"signal": "temperature"}])
+    assert only(trail, BEFORE).facts["band"] == "medium"
+    strict = only(trail, BEFORE, thresholds={Band.CRITICAL: 0.4})
+    assert (strict.facts["band"], strict.facts["factors"]) == ("critical", [{"signal": "temperature"}])
+
+
+def test_derived_commits_are_told_as_such(trail: TrailWriter) -> None:
+    identifier = trail.line("a.py", 4, 6, text=BEFORE)
+    derived = {identifier: DerivedCommit("abc" * 13, CommitMethod.INFERRED)}
+    assert "commitHash" not in only(trail, BEFORE).facts
+    found = only(trail, BEFORE, derived=derived)
+    assert (found.facts["commitHash"], found.facts["commitMethod"]) == ("abc" * 13, "inferred")
+    trail.remap(identifier, commit="c0ffee" * 6)
+    found = only(trail, BEFORE, derived=derived)
+    assert (found.facts["commitHash"], found.facts["commitMethod"]) == ("c0ffee" * 6, "recorded")
+
+
+def test_prompts_can_be_left_out(trail: TrailWriter) -> None:
+    trail.line("a.py", 4, 6, text=BEFORE, prompt=trail.prompt("Asked."))
+    read, text = opened(trail.root), Text(BEFORE)
+    report, found = PlacementReport(read, text), place(read, "a.py", text)
+    (told,) = report.placements(found)
+    (silent,) = report.placements(found, with_prompts=False)
+    assert isinstance(told, dict)
+    assert isinstance(silent, dict)
+    assert told["prompt"] == "Asked."
+    assert silent == {name: value for name, value in told.items() if name != "prompt"}
+
+
+class TestReviews:
+    """Which review counts, and whether it still holds (R6)."""
+
+    def test_the_last_by_a_person_counts(self, trail: TrailWriter) -> None:
+        identifier = trail.line("a.py", 4, 6, text=BEFORE)
+        assert only(trail, BEFORE).facts["review"] is None
+        trail.review(identifier, verdict="rejected", reviewer="Bo")
+        trail.review(identifier, reviewer="Ada")
+        trail.review(identifier, verdict="rejected", reviewer="critic", kind="ai")
+        review = only(trail, BEFORE).facts["review"]
+        assert {name: review[name] for name in ("verdict", "by", "kind", "stale")} == {
+            "verdict": "approved",
+            "by": "Ada",
+            "kind": "human",
+            "stale": False,
+        }
+
+    def test_it_goes_stale_with_the_text_not_with_the_place(self, trail: TrailWriter) -> None:
+        trail.review(trail.line("a.py", 4, 6, text=BEFORE))
+        stale = [
+            only(trail, content).facts["review"]["stale"]
+            for content in (BEFORE, "# new\n" + BEFORE, BEFORE.replace("\n", "\r\n"), BEFORE.replace("st_size", "st_mode"), "pass\n")
+        ]
+        assert stale == [False, False, False, True, True]
+
+    def test_without_the_reviewed_text_nothing_is_known_to_have_changed(self, trail: TrailWriter) -> None:
+        identifier = trail.line("a.py", 4, 6, text=BEFORE)
+        trail.edge("reviewed_by", identifier, "someone", target_type="session", metadata={"verdict": "approved"})
+        review = only(trail, BEFORE.replace("st_size", "st_mode")).facts["review"]
+        assert (review["kind"], review["stale"]) == ("unknown", False)
+
+
+def test_ranges_end_before_the_next_line() -> None:
+    assert lsp_range(4, 6) == {"start": {"line": 3, "character": 0}, "end": {"line": 6, "character": 0}}
+    assert lsp_range(None, None) is None

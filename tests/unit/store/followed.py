@@ -1,0 +1,43 @@
+"""A follower whose deliveries are put together as a reader of them would."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from vibes_lsp.store.log import LogFollower
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Clock:
+    """A clock that stands still until it is set; far from any file's time unless told otherwise."""
+
+    def __init__(self, now: int = 1 << 62) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+
+class Followed:
+    """What a reader knows of a log: its lines, and what the last poll said."""
+
+    def __init__(self, path: Path, clock: Clock | None = None) -> None:
+        self.follower: Final = LogFollower(path, now_ns=clock or Clock())
+        self.lines: list[bytes] = []
+        self.oversized: dict[int, int] = {}
+
+    def poll(self, *, thorough: bool = False) -> str:
+        """Take in what changed; say `same`, `more` or `reset`."""
+        update = self.follower.poll(thorough=thorough)
+        if update is None:
+            return "same"
+        if update.reset:
+            self.lines, self.oversized = [], {}
+        for batch in update.batches:
+            assert batch.first == len(self.lines) + 1, "lines are numbered without gaps"
+            self.lines += batch.lines
+            if batch.oversized is not None:
+                self.oversized[batch.first] = batch.oversized
+        return "reset" if update.reset else "more"

@@ -1,0 +1,84 @@
+"""Reading `config.json`: whatever is there, there is a policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import complete, quirks
+from vibes_lsp.model.config import Config
+from vibes_lsp.store.config import load_config, parse_config
+from vibes_lsp.store.layout import AuditDir
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> AuditDir:
+    (tmp_path / ".ai-audit").mkdir()
+    return AuditDir(tmp_path / ".ai-audit")
+
+
+def test_the_config_of_a_complete_trail(tmp_path: Path) -> None:
+    made = complete(tmp_path, "high")
+    loaded = load_config(AuditDir(tmp_path / ".ai-audit"))
+    assert (loaded.present, loaded.problem, loaded.problems) == (True, None, ())
+    assert (loaded.config.assurance_level, loaded.config.project_name) == ("high", "demo")
+    assert loaded.data == made.writer.files.config.read_bytes()
+    assert loaded.tracking.tracks("src/auth.py")
+    assert not loaded.tracking.tracks("src/vendor/auth.py")
+    assert not loaded.tracking.tracks("README.md")
+
+
+def test_a_reindented_config_says_the_same(tmp_path: Path) -> None:
+    made = quirks(tmp_path / "project")
+    loaded = load_config(AuditDir(made.root / ".ai-audit"))
+    assert loaded.problems == ()
+    assert loaded.config.project_name == "quirks"
+
+
+def test_an_absent_config_is_the_default_and_no_problem(directory: AuditDir) -> None:
+    loaded = load_config(directory)
+    assert (loaded.config, loaded.present, loaded.problem, loaded.problems) == (Config(), False, None, ())
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff", b'{"a":NaN}', b'{"a":1,"a":2}', b"<<<<<<< HEAD\n{}", b"[" * 100_000])
+def test_a_config_that_is_none_leaves_the_default(directory: AuditDir, data: bytes) -> None:
+    directory.config.write_bytes(data)
+    loaded = load_config(directory)
+    assert loaded.config == Config()
+    assert loaded.present
+    assert loaded.problem is not None
+    assert loaded.problem.code == "malformed-json"
+    assert parse_config(data).config == Config()
+
+
+def test_an_unchanged_config_is_not_read_again(directory: AuditDir) -> None:
+    directory.config.write_bytes(b'{"project_name":"one"}')
+    one = load_config(directory)
+    assert load_config(directory, one) is one
+    directory.config.write_bytes(b'{"project_name":"other"}')
+    other = load_config(directory, one)
+    assert other.config.project_name == "other"
+    directory.config.unlink()
+    absent = load_config(directory, other)
+    assert not absent.present
+    assert load_config(directory, absent) is absent
+
+
+def test_a_folder_in_its_place_is_said_as_long_as_it_is_there(directory: AuditDir) -> None:
+    directory.config.mkdir()
+    loaded = load_config(directory)
+    assert loaded.present
+    assert "not a regular file" in str(loaded.problem)
+    directory.config.rmdir()
+    assert not load_config(directory, loaded).present
+
+
+def test_patterns_that_are_none_stop_nothing(directory: AuditDir) -> None:
+    directory.config.write_bytes(b'{"exclude_patterns":["!","[z-a]","\\\\","gen/"]}')
+    tracking = load_config(directory).tracking
+    assert tracking.tracks("a.py")
+    assert not tracking.tracks("gen/a.py")

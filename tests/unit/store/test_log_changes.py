@@ -1,0 +1,196 @@
+"""Following a log that is appended to, replaced, truncated or rewritten: what counts as more, and what as a reset."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.unit.store.followed import Clock, Followed
+from vibes_lsp.store import log as log_module
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OLD = b'{"a":1}\n{"a":2}\n'
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "annotations.jsonl"
+    path.write_bytes(OLD)
+    return path
+
+
+@pytest.fixture
+def followed(log: Path) -> Followed:
+    followed = Followed(log)
+    assert followed.poll() == "more"
+    assert followed.lines == [b'{"a":1}', b'{"a":2}']
+    return followed
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as stream:
+        stream.write(data)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Put another file in its place, as an editor or git does."""
+    other = path.with_suffix(".new")
+    other.write_bytes(data)
+    other.replace(path)
+
+
+def test_an_unchanged_log_is_not_read_again(log: Path, followed: Followed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "open_file", lambda path: pytest.fail(f"{path} was opened"))
+    assert followed.poll() == "same"
+    assert followed.follower.size == log.stat().st_size
+
+
+def test_appended_lines_alone_are_delivered(log: Path, followed: Followed) -> None:
+    append(log, b'{"a":3}\n')
+    assert followed.poll() == "more"
+    assert followed.lines[2:] == [b'{"a":3}']
+    assert followed.poll() == "same"
+
+
+def test_a_truncated_log_starts_over(log: Path, followed: Followed) -> None:
+    log.write_bytes(b'{"a":1}\n')
+    assert followed.poll() == "reset"
+    assert followed.lines == [b'{"a":1}']
+
+
+def test_a_log_truncated_to_nothing_starts_over(log: Path, followed: Followed) -> None:
+    log.write_bytes(b"")
+    assert followed.poll() == "reset"
+    assert followed.lines == []
+
+
+def test_a_log_truncated_and_grown_beyond_its_old_size_starts_over(log: Path, followed: Followed) -> None:
+    log.write_bytes(b'{"b":1}\n{"b":2}\n{"b":3}\n')
+    assert followed.poll() == "reset"
+    assert followed.lines == [b'{"b":1}', b'{"b":2}', b'{"b":3}']
+
+
+def test_a_log_replaced_by_one_of_the_same_size_starts_over(log: Path, followed: Followed) -> None:
+    replace(log, b'{"b":1}\n{"b":2}\n')
+    assert followed.poll() == "reset"
+    assert followed.lines == [b'{"b":1}', b'{"b":2}']
+
+
+def test_a_log_replaced_by_a_longer_one_with_the_same_beginning_counts_as_appended(log: Path, followed: Followed) -> None:
+    """Git replaces the file on every merge: what was delivered still stands."""
+    replace(log, OLD + b'{"a":3}\n')
+    assert followed.poll() == "more"
+    assert followed.lines[2:] == [b'{"a":3}']
+
+
+def test_a_log_replaced_by_its_copy_is_the_same(log: Path, followed: Followed) -> None:
+    replace(log, OLD)
+    assert followed.poll() == "same"
+
+
+def test_a_line_inserted_before_the_end_starts_over(log: Path, followed: Followed) -> None:
+    replace(log, b'{"a":1}\n{"a":9}\n{"a":2}\n')
+    assert followed.poll() == "reset"
+    assert followed.lines == [b'{"a":1}', b'{"a":9}', b'{"a":2}']
+
+
+def rewrite_unnoticed(path: Path, data: bytes) -> None:
+    """Rewrite in place, leaving size and time as they were."""
+    before = path.stat()
+    with path.open("r+b") as stream:
+        stream.write(data)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
+
+
+def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(log: Path) -> None:
+    clock = Clock(log.stat().st_mtime_ns + 1)
+    followed = Followed(log, clock)
+    assert followed.poll() == "more"
+    assert followed.poll() == "same"
+    rewrite_unnoticed(log, b'{"b":1}\n{"b":2}\n')
+    assert followed.poll() == "reset"
+    assert followed.lines == [b'{"b":1}', b'{"b":2}']
+
+
+def test_a_log_settles_only_when_it_was_looked_at_after_that_time(log: Path) -> None:
+    """The rewrite falls into the racy time, and the next look long after it."""
+    clock = Clock(log.stat().st_mtime_ns + 1)
+    followed = Followed(log, clock)
+    followed.poll()
+    rewrite_unnoticed(log, b'{"b":1}\n{"b":2}\n')
+    clock.now += 3_600_000_000_000
+    assert followed.poll() == "reset"
+
+
+def test_thorough_sees_a_rewrite_that_left_no_trace(log: Path, followed: Followed) -> None:
+    rewrite_unnoticed(log, b'{"b":1}\n{"b":2}\n')
+    assert followed.poll() == "same"
+    assert followed.poll(thorough=True) == "reset"
+    assert followed.lines == [b'{"b":1}', b'{"b":2}']
+
+
+def test_thorough_reads_the_whole_of_a_large_log(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "_BLOCK", 16)
+    monkeypatch.setattr(log_module, "_CHEAP", 64)
+    log.write_bytes(OLD * 20)
+    followed = Followed(log)
+    followed.poll()
+    with log.open("r+b") as stream:
+        stream.write(b'{"b":1}\n')
+    append(log, b'{"a":3}\n')
+    assert followed.poll() == "more", "of a large log that grew, the last blocks are verified"
+    assert followed.poll(thorough=True) == "reset"
+    assert followed.lines[0] == b'{"b":1}'
+    assert len(followed.lines) == 41
+
+
+def test_a_large_log_whose_last_blocks_changed_starts_over(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "_BLOCK", 16)
+    monkeypatch.setattr(log_module, "_CHEAP", 64)
+    log.write_bytes(OLD * 20)
+    followed = Followed(log)
+    followed.poll()
+    log.write_bytes(OLD * 19 + b'{"b":1}\n{"b":2}\n{"b":3}\n')
+    assert followed.poll() == "reset"
+
+
+def test_a_large_log_that_was_replaced_is_verified_whole(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "_BLOCK", 16)
+    monkeypatch.setattr(log_module, "_CHEAP", 64)
+    log.write_bytes(OLD * 20)
+    followed = Followed(log)
+    followed.poll()
+    replace(log, b'{"b":1}\n' + (OLD * 20)[8:] + b'{"a":3}\n')
+    assert followed.poll() == "reset"
+
+
+def test_a_log_that_vanishes_and_comes_back(log: Path, followed: Followed) -> None:
+    log.unlink()
+    assert followed.poll() == "reset"
+    assert followed.lines == []
+    assert followed.poll() == "same"
+    log.write_bytes(OLD)
+    assert followed.poll() == "more"
+    assert len(followed.lines) == 2
+
+
+def test_a_log_that_was_never_there(tmp_path: Path) -> None:
+    followed = Followed(tmp_path / "none" / "annotations.jsonl")
+    assert followed.poll() == "same"
+    assert followed.follower.tail() == b""
+
+
+def test_an_empty_log_has_no_lines(log: Path) -> None:
+    log.write_bytes(b"")
+    followed = Followed(log)
+    followed.poll()
+    assert followed.lines == []
+    append(log, OLD)
+    assert followed.poll() == "more"
+    assert len(followed.lines) == 2

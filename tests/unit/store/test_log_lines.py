@@ -1,0 +1,190 @@
+"""What a line of the log is: its end, an end that is missing, a line that is too long, a file that is none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.unit.store.followed import Followed
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.store import disk
+from vibes_lsp.store import log as log_module
+from vibes_lsp.store.log import read_lines
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "annotations.jsonl"
+
+
+def read(path: Path) -> Followed:
+    followed = Followed(path)
+    followed.poll()
+    return followed
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as stream:
+        stream.write(data)
+
+
+def test_a_last_record_that_lacks_its_newline_counts(log: Path) -> None:
+    log.write_bytes(b'{"a":1}\n{"a":2}')
+    followed = read(log)
+    assert followed.lines == [b'{"a":1}', b'{"a":2}']
+    assert followed.follower.unterminated
+    assert followed.follower.tail() == b""
+    assert followed.poll() == "same"
+
+
+@pytest.mark.parametrize("more", [b"\n", b'\n{"a":3}\n', b'{"a":3}\n', b"x\n"])
+def test_whatever_follows_a_last_record_without_newline_is_read_anew(log: Path, more: bytes) -> None:
+    log.write_bytes(b'{"a":1}\n{"a":2}')
+    followed = read(log)
+    append(log, more)
+    assert followed.poll() == "reset"
+    assert followed.lines == read(log).lines
+    assert not followed.follower.unterminated
+
+
+def test_a_torn_record_waits_for_its_end(log: Path) -> None:
+    log.write_bytes(b'{"a":1}\n{"a":')
+    followed = read(log)
+    assert followed.lines == [b'{"a":1}']
+    assert followed.follower.tail() == b'{"a":'
+    assert not followed.follower.unterminated
+    append(log, b"2}\n")
+    assert followed.poll() == "more"
+    assert followed.lines == [b'{"a":1}', b'{"a":2}']
+    assert followed.follower.tail() == b""
+
+
+def test_the_tail_of_a_torn_record_is_cut(log: Path) -> None:
+    log.write_bytes(b'{"a":"' + b"x" * 1000)
+    assert len(read(log).follower.tail()) == 200
+
+
+@pytest.mark.parametrize("tail", [b"<<<<<<< HEAD", b"[{}", b'{"a":{}', b"null", b"{}}"])
+def test_a_last_line_that_is_no_record_is_not_delivered_before_its_newline(log: Path, tail: bytes) -> None:
+    log.write_bytes(b'{"a":1}\n' + tail)
+    assert read(log).lines == [b'{"a":1}']
+
+
+def test_line_ends_of_windows_stay_on_their_lines(log: Path) -> None:
+    log.write_bytes(b'{"a":1}\r\n{"a":2}\r\n')
+    followed = read(log)
+    assert followed.lines == [b'{"a":1}\r', b'{"a":2}\r']
+    assert followed.follower.size == log.stat().st_size
+
+
+def test_other_line_separators_end_no_line(log: Path) -> None:
+    record = '{"a":"\u2028\u0085"}'.encode()
+    log.write_bytes(record + b"\n")
+    assert read(log).lines == [record]
+
+
+def test_a_byte_order_mark_stays_on_the_first_line(log: Path) -> None:
+    log.write_bytes(b'\xef\xbb\xbf{"a":1}\n\n{"a":2}\n')
+    assert read(log).lines == [b'\xef\xbb\xbf{"a":1}', b"", b'{"a":2}']
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits that a test can reach: lines of 32 bytes, reads of 16, blocks of 8."""
+    monkeypatch.setattr(log_module, "MAX_LINE", 32)
+    monkeypatch.setattr(log_module, "_CHUNK", 16)
+    monkeypatch.setattr(log_module, "_BLOCK", 8)
+
+
+@pytest.mark.usefixtures("small")
+def test_an_oversized_line_is_passed_over_with_its_number_and_length(log: Path) -> None:
+    log.write_bytes(b'{"a":1}\n' + b"x" * 100 + b'\n{"a":2}\n')
+    followed = read(log)
+    assert [len(line) for line in followed.lines] == [7, len(followed.lines[1]), 7]
+    assert followed.oversized == {2: 100}
+    assert followed.lines[2] == b'{"a":2}'
+    assert followed.follower.size == log.stat().st_size
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("length", range(28, 68))
+@pytest.mark.parametrize("before", [0, 5, 15])
+def test_whether_a_line_is_oversized_depends_on_its_length_alone(log: Path, length: int, before: int) -> None:
+    first = b"a" * before
+    log.write_bytes(first + b"\n" + b"x" * length + b"\nend\n")
+    followed = read(log)
+    assert followed.oversized == ({2: length} if length > 32 else {})
+    assert len(followed.lines) == 3
+    assert (followed.lines[0], followed.lines[2]) == (first, b"end")
+
+
+@pytest.mark.usefixtures("small")
+def test_an_oversized_line_is_delivered_when_its_end_is_written(log: Path) -> None:
+    log.write_bytes(b'{"a":1}\n' + b"x" * 100)
+    followed = read(log)
+    assert followed.lines == [b'{"a":1}']
+    append(log, b"y" * 50)
+    followed.poll()
+    assert followed.lines == [b'{"a":1}']
+    append(log, b'\n{"a":2}\n')
+    assert followed.poll() == "more"
+    assert followed.oversized == {2: 150}
+    assert followed.lines[2] == b'{"a":2}'
+
+
+@pytest.mark.usefixtures("small")
+def test_an_oversized_record_without_newline_is_not_delivered(log: Path) -> None:
+    log.write_bytes(b'{"a":1}\n{"a":"' + b"x" * 60 + b'"}')
+    assert read(log).lines == [b'{"a":1}']
+
+
+def test_a_folder_in_its_place_is_said(log: Path) -> None:
+    log.mkdir()
+    with pytest.raises(UnreadableFile, match=r"annotations\.jsonl is not a regular file"):
+        read(log)
+
+
+def test_a_pipe_in_its_place_is_said_and_not_waited_for(log: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    os.mkfifo(log)
+    with pytest.raises(UnreadableFile, match="not a regular file"):
+        read(log)
+
+
+def test_a_pipe_that_takes_its_place_between_two_looks_is_not_waited_for(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    os.mkfifo(log)
+    regular = log.with_name("other")
+    regular.write_bytes(b"{}\n")
+    monkeypatch.setattr(log_module, "signature", lambda _: disk.signature(regular))
+    with pytest.raises(UnreadableFile, match="not a regular file"):
+        read(log)
+
+
+def test_a_log_that_may_not_be_read_keeps_what_was_delivered(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fake refuses, for whoever runs the tests may be allowed to read everything."""
+    log.write_bytes(b'{"a":1}\n')
+    followed = read(log)
+    append(log, b'{"a":2}\n')
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vibes_lsp.store.disk.os.open", refuse)
+        with pytest.raises(UnreadableFile, match="cannot be read: Permission denied"):
+            followed.poll()
+    assert followed.lines == [b'{"a":1}']
+    assert followed.poll() == "more"
+    assert followed.lines == [b'{"a":1}', b'{"a":2}']
+
+
+def test_places_are_read_in_the_order_asked(log: Path) -> None:
+    log.write_bytes(b"one\ntwo\nthree\n")
+    assert read_lines(log, [(8, 5), (0, 3), (8, 99), (99, 3)]) == [b"three", b"one", b"three\n", b""]
+    with pytest.raises(UnreadableFile):
+        read_lines(log.with_name("absent"), [(0, 1)])

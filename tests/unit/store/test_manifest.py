@@ -1,0 +1,230 @@
+"""Reading the manifest (RFC 6, R10): the RFC's object, the JSONL form, the journal, and what can be saved of a broken one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import TrailWriter, complete, context_hash, corrupt_manifest
+from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys, read_manifest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ONE: dict[str, object] = {"type": "prompt", "prompt_text": "One", "prompt_type": "other"}
+TWO: dict[str, object] = {"type": "prompt", "prompt_text": "Zwei: größer", "prompt_type": "other"}
+KEY_ONE, KEY_TWO = context_hash(ONE), context_hash(TWO)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> AuditDir:
+    (tmp_path / ".ai-audit").mkdir()
+    return AuditDir(tmp_path / ".ai-audit")
+
+
+def read(directory: AuditDir, content: bytes) -> Manifest:
+    directory.manifest.write_bytes(content)
+    return read_manifest(directory)
+
+
+def whole(entries: object, **frame: object) -> bytes:
+    return json.dumps({"standard": "VIBES", "version": "1.0", "entries": entries, **frame}, ensure_ascii=False).encode()
+
+
+def test_the_object_of_the_rfc(tmp_path: Path) -> None:
+    made = complete(tmp_path, "high")
+    manifest = read_manifest(AuditDir(tmp_path / ".ai-audit"))
+    assert (manifest.form, manifest.standard, manifest.version, manifest.problem) == (ManifestForm.OBJECT, "VIBES", "1.0", None)
+    stored = json.loads(made.writer.files.manifest.read_bytes())["entries"]
+    assert list(manifest) == list(stored)
+    assert {key: manifest.entry(key) for key in manifest} == stored
+    assert manifest.type_of(made.command) == "command"
+    assert not manifest.pending
+
+
+def test_each_entry_of_the_written_form_is_on_its_line(tmp_path: Path) -> None:
+    complete(tmp_path)
+    manifest = read_manifest(AuditDir(tmp_path / ".ai-audit"))
+    assert [manifest.line_of(key) for key in manifest] == list(range(2, len(manifest) + 2))
+
+
+def test_an_indented_manifest_tells_its_lines(directory: AuditDir) -> None:
+    frame = {"version": "1.0", "entries": {KEY_ONE: ONE, KEY_TWO: TWO}}
+    manifest = read(directory, json.dumps(frame, indent=2).encode())
+    assert manifest.form is ManifestForm.OBJECT
+    assert [manifest.line_of(key) for key in (KEY_ONE, KEY_TWO, "0" * 64)] == [4, 9, None]
+
+
+def test_an_entry_is_kept_as_it_is_stored(directory: AuditDir) -> None:
+    stored = b'{ "type":"later", "n": 1.0, "big": 123456789012345678901234567890 }'
+    manifest = read(directory, b'{"standard":"VIBES","version":"1.0","entries":{"k":' + stored + b"}}")
+    assert manifest.raw("k") == stored
+    entry = manifest.entry("k")
+    assert entry is not None
+    assert entry["big"] == 123456789012345678901234567890
+    assert isinstance(entry["n"], float)
+    with pytest.raises(KeyError):
+        manifest.raw("other")
+
+
+@pytest.mark.parametrize("stored", [b"5", b"[]", b"null", b'"x"', b'{"a":1,"a":2}', b'{"a":"\xff"}', b'{"a":1e999}'])
+def test_an_entry_that_is_no_object_hides_no_other(directory: AuditDir, stored: bytes) -> None:
+    good = json.dumps(ONE).encode()
+    manifest = read(directory, b'{"standard":"VIBES","version":"1.0","entries":{"k":%b,\n"%b":%b}}' % (stored, KEY_ONE.encode(), good))
+    assert manifest.entry("k") is None
+    assert manifest.type_of("k") is None
+    assert manifest.entry(KEY_ONE) == ONE
+    assert "k" in manifest
+
+
+SURROGATE: dict[str, object] = {"type": "prompt", "prompt_text": "\ud800", "prompt_type": "other"}
+KEY_SURROGATE = "5a" * 32
+
+
+@pytest.mark.parametrize("form", ["object", "lines", "jsonl", "journal"])
+def test_a_lone_surrogate_hides_no_entry(directory: AuditDir, form: str) -> None:
+    """What well-formed `JSON.stringify` prints for half a character is valid JSON."""
+    one, odd = json.dumps(ONE), json.dumps(SURROGATE)
+    match form:
+        case "object":
+            directory.manifest.write_bytes(json.dumps({"version": "1.0", "entries": {KEY_ONE: ONE, KEY_SURROGATE: SURROGATE}}).encode())
+        case "lines":
+            directory.manifest.write_text(f'{{"entries":{{\n"{KEY_ONE}":{one}\n,"{KEY_SURROGATE}":{odd}\n}}}}\n')
+        case "jsonl":
+            directory.manifest.write_text(f'{{"{KEY_ONE}":{one}}}\n{{"{KEY_SURROGATE}":{odd}}}\n')
+        case _:
+            directory.journal.mkdir()
+            (directory.journal / "a.jsonl").write_bytes(f'{{"{KEY_ONE}":{one}}}\n{{"{KEY_SURROGATE}":{odd}}}\n'.encode())
+    manifest = read_manifest(directory)
+    assert manifest.problem is None
+    assert manifest.journal_problems == ()
+    assert {key: manifest.entry(key) for key in manifest} == {KEY_ONE: ONE, KEY_SURROGATE: SURROGATE}
+
+
+def test_a_word_that_is_no_json_breaks_the_file_and_the_other_lines_are_saved(directory: AuditDir) -> None:
+    content = whole({}).replace(
+        b"{}}", b'{\n"%b":%b\n,"%b":{"a":NaN}\n}}\n' % (KEY_ONE.encode(), json.dumps(ONE).encode(), KEY_TWO.encode())
+    )
+    manifest = read(directory, content)
+    assert manifest.form is ManifestForm.BROKEN
+    assert "NaN" in str(manifest.problem)
+    assert manifest.entry(KEY_ONE) == ONE
+    assert KEY_TWO not in manifest
+
+
+def test_conflict_markers_break_the_file_and_the_entries_of_both_sides_are_saved(tmp_path: Path) -> None:
+    writer = TrailWriter(tmp_path)
+    keys = [writer.prompt(f"Prompt {number}") for number in range(3)]
+    lines = writer.files.manifest.read_bytes().splitlines(keepends=True)
+    lines[2:2] = [b"<<<<<<< HEAD\n"]
+    lines[4:4] = [b"=======\n"]
+    lines[6:6] = [b">>>>>>> topic\n"]
+    writer.raw_manifest(b"".join(lines))
+    manifest = read_manifest(AuditDir(writer.files.audit))
+    assert manifest.form is ManifestForm.BROKEN
+    assert "merge-conflict marker (line 3, column 1)" in str(manifest.problem)
+    assert set(manifest) == set(keys)
+    assert manifest.line_of(keys[2]) == 6
+
+
+def test_a_manifest_that_was_cut_off_saves_the_whole_entries(tmp_path: Path) -> None:
+    complete(tmp_path)
+    keys = list(read_manifest(AuditDir(tmp_path / ".ai-audit")))
+    corrupt_manifest(tmp_path)
+    manifest = read_manifest(AuditDir(tmp_path / ".ai-audit"))
+    assert manifest.form is ManifestForm.BROKEN
+    assert f"line {len(keys) + 1}," in str(manifest.problem)
+    assert list(manifest) == keys[:-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "expecting value"),
+        (b"[]", "an? (JSON )?(array|list)"),
+        (b"null", "where an object is needed"),
+        (b"{}", "'entries' is missing"),
+        (b'{"standard":"VIBES","version":"1.0"}', "'entries' is missing"),
+        (b'{"entries":[]}', "'entries' is not an object"),
+        (b'{"entries":null}', "'entries' is not an object"),
+        (b"[" * 100_000, "nested deeper"),
+        (b'{"entries":{"k":' + b"[" * 100_000, "nested deeper"),
+        (b'{"entries":{}}x', "extra data"),
+    ],
+)
+def test_what_is_no_manifest_says_why(directory: AuditDir, content: bytes, reason: str) -> None:
+    manifest = read(directory, content)
+    assert manifest.form is ManifestForm.BROKEN
+    assert len(manifest) == 0
+    assert re.search(reason, str(manifest.problem))
+
+
+def test_a_missing_manifest_is_absent(directory: AuditDir) -> None:
+    manifest = read_manifest(directory)
+    assert (manifest.form, manifest.problem, len(manifest)) == (ManifestForm.ABSENT, None, 0)
+    assert KEY_ONE not in manifest
+    assert manifest.entry(KEY_ONE) is None
+
+
+def test_a_byte_order_mark_is_passed_over(directory: AuditDir) -> None:
+    manifest = read(directory, b"\xef\xbb\xbf" + whole({KEY_ONE: ONE}))
+    assert manifest.form is ManifestForm.OBJECT
+    assert manifest.line_of(KEY_ONE) == 1
+
+
+@pytest.mark.parametrize("frame", [{"version": 1}, {"version": None}, {"standard": ["VIBES"]}, {"later": {"a": [1]}}])
+def test_an_odd_frame_does_not_hide_the_entries(directory: AuditDir, frame: dict[str, object]) -> None:
+    manifest = read(directory, whole({KEY_ONE: ONE}, **frame))
+    assert manifest.form is ManifestForm.OBJECT
+    assert manifest.entry(KEY_ONE) == ONE
+
+
+def line(key: str, entry: dict[str, object]) -> bytes:
+    return json.dumps({key: entry}, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [line(KEY_ONE, ONE), line(KEY_TWO, TWO)],
+        [json.dumps(ONE).encode(), json.dumps(TWO).encode()],
+        [b'{"standard":"VIBES","version":"1.0"}', line(KEY_ONE, ONE), b"", json.dumps(TWO, ensure_ascii=False).encode()],
+        [line(KEY_ONE, ONE) + b"\r", line(KEY_TWO, TWO) + b"\r"],
+        [line(KEY_ONE, ONE), line(KEY_ONE, ONE), line(KEY_TWO, TWO)],
+    ],
+    ids=["keyed", "bare", "headed", "windows", "twice"],
+)
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_the_interim_form_is_read(directory: AuditDir, lines: list[bytes], end: bytes) -> None:
+    """RFC 9.3: one context entry per line, duplicates resolved by hash."""
+    manifest = read(directory, b"\n".join(lines) + end)
+    assert manifest.form is ManifestForm.JSONL
+    assert {key: manifest.entry(key) for key in manifest} == {KEY_ONE: ONE, KEY_TWO: TWO}
+
+
+def test_a_pipe_in_its_place_is_not_waited_for(directory: AuditDir) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    os.mkfifo(directory.manifest)
+    assert read_manifest(directory).form is ManifestForm.BROKEN
+
+
+def test_equal_duplicates_are_one_and_others_are_told(directory: AuditDir) -> None:
+    one, other = json.dumps(ONE).encode(), json.dumps(ONE, indent=None, sort_keys=True).encode()
+    two = json.dumps(TWO).encode()
+    key = KEY_ONE.encode()
+    equal = b'{"version":"1.0","entries":{\n"%b":%b\n,"%b":%b\n}}' % (key, one, key, other)
+    assert len(read(directory, equal)) == 1
+    assert contradictory_keys(equal) == []
+    assert contradictory_keys(b'{"entries":{\n"%b":%b\n,"%b":%b\n}}' % (key, one, key, two)) == [(KEY_ONE, 3)]
+
+
+def test_deep_nesting_does_not_stop_the_search_for_contradictions() -> None:
+    key = KEY_ONE.encode()
+    deep = b"[" * 100_000
+    assert contradictory_keys(b'{"entries":{"%b":%b,\n"%b":%b' % (key, deep, key, deep)) == [(KEY_ONE, 2)]

@@ -1,0 +1,150 @@
+"""Why nothing shows (`vibes doctor`): the way from the program to an annotation of a file, step by step."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from vibes_lsp import __version__
+from vibes_lsp.checks.files import check_config, check_log, check_manifest
+from vibes_lsp.checks.finding import Severity, counted
+from vibes_lsp.checks.housekeeping import check_housekeeping
+from vibes_lsp.checks.subject import Subject
+from vibes_lsp.index.foreign import foreign_paths
+from vibes_lsp.index.repeats import show_once
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.store.initialise import REVIEWER_TOOL
+
+
+class Health(StrEnum):
+    """How a step of the diagnosis came out."""
+
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the diagnosis.
+
+    Attributes:
+        about: What was looked at.
+        health: How it came out.
+        message: What was seen.
+        hint: What to do; empty when nothing is to be done.
+    """
+
+    about: str
+    health: Health
+    message: str
+    hint: str = ""
+
+    def as_json(self) -> Members:
+        """Return the step under its attributes' names."""
+        return {"about": self.about, "health": self.health.value, "message": self.message, "hint": self.hint}
+
+
+def program_step() -> Step:
+    """Return what runs: this package, Python, the system."""
+    system = f"{platform.system()} {platform.machine()}".strip()
+    return Step("program", Health.OK, f"{REVIEWER_TOOL} {__version__}, Python {platform.python_version()}, {system}, {sys.executable}")
+
+
+def diagnose(subject: Subject, file: Path | None = None) -> Iterator[Step]:
+    """Give the steps for a trail, and for one file of the project when asked."""
+    yield Step("audit directory", Health.OK, str(subject.directory.path))
+    yield from _files(subject)
+    yield from _git(subject)
+    if subject.trail.log.problem is None:
+        yield _annotations(subject)
+    if file is not None:
+        yield from _file(subject, file)
+
+
+def _files(subject: Subject) -> Iterator[Step]:
+    checked = (("config.json", check_config), ("manifest.json", check_manifest), ("annotations.jsonl", check_log))
+    for name, check in checked:
+        findings = [finding for finding in check(subject) if finding.severity != Severity.NOTE]
+        for finding in findings[:5]:
+            where = f"line {finding.line}: " if finding.line else ""
+            yield Step(name, Health.PROBLEM, where + finding.message, finding.check.fix)
+        if not findings:
+            yield Step(name, Health.OK, _size(subject, name))
+
+
+def _size(subject: Subject, name: str) -> str:
+    if name == "config.json":
+        config = subject.config.config
+        risk = config.risk_scoring is not None and config.risk_scoring.enabled
+        return f"level {config.assurance_level}, PRISM {'on' if risk else 'off'}"
+    if name == "manifest.json":
+        return f"{len(subject.trail.manifest):,} context entries"
+    return f"{len(subject.trail.log.columns):,} lines"
+
+
+def _git(subject: Subject) -> Iterator[Step]:
+    if subject.repository is None:
+        yield Step(
+            "git", Health.NOTE, "the project is in no git work tree, or git is not installed", "commits cannot be derived; all else works"
+        )
+        return
+    findings = [finding for finding in check_housekeeping(subject) if finding.severity != Severity.NOTE]
+    for finding in findings:
+        yield Step("git", Health.PROBLEM, f"{finding.file}: {finding.message}", finding.check.fix)
+    if not findings:
+        hint = "hosts ignore union merges: when a merge there conflicts in the trail, merge locally and push"
+        yield Step("git", Health.OK, "the trail's files merge by union, derived files are ignored", hint)
+
+
+def _annotations(subject: Subject) -> Step:
+    columns = subject.trail.log.columns
+    count = sum(map(len, columns.annotations.values()))
+    if not count:
+        return Step(
+            "annotations", Health.NOTE, "the log has no annotation yet", "nothing was recorded: see whether the recording tool's hook fires"
+        )
+    paths = subject.trail.paths()
+    foreign = foreign_paths(paths, subject.directory.project)
+    message = f"{count:,} annotations of {len(paths):,} files, {len(foreign):,} of which are not in this checkout"
+    if len(foreign) == len(paths):
+        return Step("annotations", Health.PROBLEM, message, "the trail speaks of another branch or another project")
+    return Step("annotations", Health.OK, message)
+
+
+def _file(subject: Subject, file: Path) -> Iterator[Step]:
+    about = str(file)
+    path = _recorded(file, subject.directory.project)
+    if path is None:
+        yield Step(about, Health.PROBLEM, "the file is outside the project of this audit directory", "name the trail with --audit-dir")
+        return
+    tracked = subject.config.tracking.tracks(path)
+    if not tracked:
+        yield Step(about, Health.NOTE, "the project does not track this file", "see tracked_extensions and exclude_patterns in config.json")
+    shown = show_once(subject.trail.lineages_in(path))
+    placeholders = sum(1 + len(each.repeats) for each in shown if each.placeholder)
+    history = sum(bool(each.lineage.superseded_by) for each in shown)
+    if shown:
+        message = f"{counted(len(shown), 'annotation', 'annotations')}, {history:,} of them history"
+        message += f"; {counted(placeholders, 'record names', 'records name')} no real line" if placeholders else ""
+        yield Step(about, Health.OK, message)
+        return
+    name = normal_path(path).rsplit("/", 1)[-1]
+    alike = [each for each in subject.trail.paths() if normal_path(each).rsplit("/", 1)[-1] == name]
+    hint = f"the log names {', '.join(alike[:3])}" if alike else "no record names a file of this name"
+    yield Step(about, Health.PROBLEM if tracked else Health.NOTE, "no annotation names this file", hint)
+
+
+def _recorded(file: Path, project: Path) -> str | None:
+    """Return a file's path as records name it, by the way it was given or else by where links lead; None outside the project."""
+    spelled = Path(os.path.normpath(file.absolute())), Path(os.path.normpath(project.absolute()))
+    if spelled[0].is_relative_to(spelled[1]):
+        return spelled[0].relative_to(spelled[1]).as_posix()
+    real = Path(os.path.realpath(file)), Path(os.path.realpath(project))
+    return real[0].relative_to(real[1]).as_posix() if real[0].is_relative_to(real[1]) else None

@@ -1,0 +1,108 @@
+"""Are the three files there, readable, and what the RFC says they are (RFC 4.1, 6.1, 7.10, 8.1)?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from vibes_lsp.checks import catalogue
+from vibes_lsp.checks.finding import Check, Finding, Severity, counted
+from vibes_lsp.checks.subject import Subject
+from vibes_lsp.errors import MalformedJson, VibesError
+from vibes_lsp.model.members import text
+from vibes_lsp.model.positions import find_member
+from vibes_lsp.model.versions import STANDARD, SUPPORTED_MAJOR, major_version, may_write
+from vibes_lsp.store.manifest import ManifestForm, contradictory_keys
+
+
+def check_config(subject: Subject) -> Iterator[Finding]:
+    """Findings about `config.json`."""
+    config, name = subject.config, subject.config_name
+    if not config.present:
+        yield Finding(catalogue.CONFIG_MISSING, "config.json is missing", name)
+    elif config.problem is not None:
+        yield _broken(catalogue.CONFIG_JSON, config.problem, name)
+    source = config.data.decode("utf-8", "replace")
+    for problem in config.problems:
+        place = find_member(source, problem.field.split("."))
+        line = place[0] if place else 1
+        yield Finding(catalogue.CONFIG_FIELD, f"{problem.field}: {problem.message}", name, line, problem.field)
+    declared = text(config.members, "standard_version")
+    if declared is not None:
+        yield from _version(declared, name, source, "standard_version")
+
+
+def check_manifest(subject: Subject) -> Iterator[Finding]:
+    """Findings about the frame of `manifest.json` and about the journal."""
+    manifest, name = subject.trail.manifest, subject.manifest_name
+    if manifest.form == ManifestForm.ABSENT:
+        published = subject.repository is None or not subject.repository.ignores(subject.directory.manifest)
+        words = "manifest.json is missing" if published else "manifest.json is not published: git ignores it"
+        yield Finding(catalogue.MANIFEST_MISSING, words, name, override=None if published else Severity.NOTE)
+    elif manifest.problem is not None:
+        yield _broken(catalogue.MANIFEST_JSON, manifest.problem, name)
+    elif manifest.form == ManifestForm.JSONL:
+        yield Finding(catalogue.MANIFEST_JSONL, f"{counted(len(manifest), 'entry', 'entries')} in JSONL form", name)
+    else:
+        yield from _frame(subject)
+    for key, line in contradictory_keys(manifest.data):
+        yield Finding(catalogue.MANIFEST_DUPLICATE, f"entry {key[:16]} stands here again, with another content", name, line)
+    for journal, problem in manifest.journal_problems:
+        message = problem.reason if isinstance(problem, MalformedJson) else problem.message
+        yield Finding(catalogue.JOURNAL_BROKEN, message, subject.file(f"{subject.directory.journal.name}/{journal}"))
+    if manifest.pending:
+        yield Finding(catalogue.JOURNAL_PENDING, f"{counted(len(manifest.pending), 'entry waits', 'entries wait')} to be folded in", name)
+
+
+def check_log(subject: Subject) -> Iterator[Finding]:
+    """Findings about the log as a file: its lines, its end."""
+    log, name = subject.trail.log, subject.log_name
+    if log.problem is not None:
+        yield _broken(catalogue.FILE_UNREADABLE, log.problem, name)
+        return
+    if not subject.directory.log.exists():
+        yield Finding(catalogue.LOG_MISSING, "annotations.jsonl is missing", name)
+    for broken in log.columns.broken:
+        marker = broken.reason.startswith("merge-conflict")
+        check = catalogue.CONFLICT_MARKER if marker else catalogue.LOG_LINE
+        yield subject.in_log(check, broken.reason, broken.line)
+    if log.unterminated:
+        yield subject.in_log(catalogue.LOG_END, "the last record has no newline", len(log.columns))
+    elif log.torn_tail():
+        yield subject.in_log(catalogue.LOG_END, "the last record was never finished; it is not read", len(log.columns) + 1)
+
+
+def found_files(subject: Subject) -> list[str]:
+    """Return the names of the three files that are there, in the order of the guide."""
+    directory = subject.directory
+    wanted: tuple[Path, ...] = (directory.config, directory.manifest, directory.log)
+    return [path.name for path in wanted if path.exists()]
+
+
+def _frame(subject: Subject) -> Iterator[Finding]:
+    manifest, name = subject.trail.manifest, subject.manifest_name
+    source = manifest.data.decode("utf-8", "replace")
+    for field, value in (("standard", manifest.standard), ("version", manifest.version)):
+        if value is None:
+            yield Finding(catalogue.MANIFEST_FRAME, f"{field} is missing", name, 1, field)
+        elif not isinstance(value, str) or (field == "standard" and value != STANDARD):
+            place = find_member(source, [field])
+            yield Finding(catalogue.MANIFEST_FRAME, f"{field} is {str(value)[:40]!r}", name, place[0] if place else 1, field)
+    if isinstance(manifest.version, str):
+        yield from _version(manifest.version, name, source, "version")
+
+
+def _version(declared: str, name: str, source: str, field: str) -> Iterator[Finding]:
+    if may_write(declared):
+        return
+    place = find_member(source, [field])
+    what = "is no version" if major_version(declared) is None else f"is not a version {SUPPORTED_MAJOR}"
+    message = f"{field} {declared[:40]!r} {what}: read as far as possible, never written"
+    yield Finding(catalogue.VERSION_UNSUPPORTED, message, name, place[0] if place else 1, field)
+
+
+def _broken(check: Check, problem: VibesError, name: str) -> Finding:
+    if not isinstance(problem, MalformedJson):
+        return Finding(catalogue.FILE_UNREADABLE, problem.message, name)
+    marker = problem.reason.startswith("merge-conflict")
+    return Finding(catalogue.CONFLICT_MARKER if marker else check, problem.reason, name, problem.line)

@@ -1,0 +1,69 @@
+"""What a check is, and what it finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a finding weighs; any error fails the check as a whole."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with the words that go with it."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that is checked.
+
+    Attributes:
+        id: Stable name, used in output, in SARIF and in links.
+        severity: What its findings weigh, unless one says otherwise.
+        title: What a finding says in general.
+        why: What rests on it, with the rule it comes from.
+        fix: What to do about it.
+    """
+
+    id: str
+    severity: Severity
+    title: str
+    why: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found.
+
+    Attributes:
+        check: What was checked.
+        message: What is wrong here; speaks of the place, quotes no secret.
+        file: The file, relative to the project.
+        line: 1-based line in the file, where there is one.
+        field: The member in the object on that line, such as `risk_factors.0.value`.
+        override: What it weighs here, where that differs from the check.
+    """
+
+    check: Check
+    message: str
+    file: str
+    line: int | None = None
+    field: str | None = None
+    override: Severity | None = None
+
+    @property
+    def severity(self) -> Severity:
+        """What the finding weighs."""
+        return self.override or self.check.severity
+
+    @property
+    def order(self) -> tuple[int, str, str, int, str]:
+        """Errors first, then by check and place."""
+        return list(Severity).index(self.severity), self.check.id, self.file, self.line or 0, self.field or ""

@@ -1,0 +1,121 @@
+"""Everything that checks look at, gathered once: the trail, its policy, the repository, the types of all entries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from vibes_lsp.checks.finding import Check, Finding, Severity
+from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import text
+from vibes_lsp.model.positions import find_member
+from vibes_lsp.model.vocabulary import ContextType
+from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.manifest import ManifestForm
+
+Step = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass
+class Subject:
+    """What is checked.
+
+    Attributes:
+        trail: The log and the manifest, refreshed.
+        config: The project's policy.
+        repository: The work tree the project lies in, if any.
+        now: The present instant.
+    """
+
+    trail: Trail
+    config: LoadedConfig
+    repository: Repository | None
+    now: datetime
+    step: Step = field(default=lambda *_: None)
+
+    @property
+    def directory(self) -> AuditDir:
+        """The audit directory."""
+        return self.trail.directory
+
+    def file(self, name: str) -> str:
+        """Return a file of the audit directory as findings name it: relative to the project."""
+        return f"{self.directory.path.name}/{name}"
+
+    @property
+    def log_name(self) -> str:
+        """The log as findings name it."""
+        return self.file(LOG_NAME)
+
+    @property
+    def manifest_name(self) -> str:
+        """The manifest as findings name it."""
+        return self.file(MANIFEST_NAME)
+
+    @property
+    def config_name(self) -> str:
+        """The policy as findings name it."""
+        return self.file(CONFIG_NAME)
+
+    @property
+    def resolves(self) -> bool:
+        """Whether a hash without an entry is dangling: not when the manifest is absent or broken, which is said once."""
+        return self.trail.manifest.form in (ManifestForm.OBJECT, ManifestForm.JSONL)
+
+    @cached_property
+    def entry_types(self) -> dict[str, str | None]:
+        """The type of every entry; None for one that has none."""
+        manifest = self.trail.manifest
+        return {key: text(manifest.entry(key) or {}, "type") for key in manifest}
+
+    @cached_property
+    def entry_counts(self) -> dict[str, int]:
+        """How many entries of each type there are, `other` for all that we do not know."""
+        known = Counter(kind if kind in set(ContextType) else "other" for kind in self.entry_types.values())
+        return {kind: known[kind] for kind in (*ContextType, "other")}
+
+    @cached_property
+    def lineages(self) -> list[Lineage]:
+        """All lineages, oldest first."""
+        return self.trail.lineages()
+
+    def in_log(self, check: Check, message: str, line: int | None = None, field: str | None = None) -> Finding:
+        """Return a finding about the log."""
+        return Finding(check, message, self.log_name, line, field)
+
+    def in_entry(self, check: Check, message: str, key: str, field: str | None = None, override: Severity | None = None) -> Finding:
+        """Return a finding about an entry of the manifest."""
+        return Finding(check, message, self.manifest_name, self.entry_line(key, field), field, override)
+
+    def entry_line(self, key: str, field: str | None = None) -> int | None:
+        """Return the line of an entry, or of one of its members; None for one that only the journal holds."""
+        line = self.trail.manifest.line_of(key)
+        if line is None or field is None:
+            return line
+        place = find_member(self.trail.manifest.raw(key).decode("utf-8", "replace"), field.split("."))
+        return line if place is None else line + place[0] - 1
+
+    def steps(self, what: str, total: int, every: int = 500) -> Iterator[None]:
+        """Tell the progress of a loop of `total` turns."""
+        for done in range(total):
+            if done % every == 0:
+                self.step(what, done, total)
+            yield
+
+
+def open_subject(directory: AuditDir, now: datetime, step: Step | None = None) -> Subject:
+    """Read a trail for checking; git is asked where the project lies in a work tree."""
+    repository = open_repository(directory.project)
+    trail = Trail(directory, nearest=repository.nearest_ancestor if repository else None)
+    trail.refresh()
+    subject = Subject(trail, load_config(directory), repository, now)
+    if step is not None:
+        subject.step = step
+    return subject

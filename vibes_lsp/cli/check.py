@@ -1,0 +1,95 @@
+"""`vibes check`: the compliance report (guide, `checks`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from vibes_lsp import __version__
+from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.checks.report import Report, check_trail, word
+from vibes_lsp.checks.subject import open_subject
+from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option, now
+from vibes_lsp.cli.output import plain, print_json, print_line, progress, styled
+from vibes_lsp.reports.sarif import findings_sarif
+
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+_SHOWN = 10
+_MAX_MESSAGE = 400
+
+
+@click.command("check")
+@audit_dir_option
+@click.option("--base", metavar="REV", help="Every record of this revision must still be there, unchanged.")
+@click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 for code scanning.")
+@click.option("--all", "everything", is_flag=True, help=f"Print every finding, not only the first {_SHOWN} of a check.")
+@json_option
+def command(audit_dir: Path | None, base: str | None, sarif: bool, everything: bool, as_json: bool) -> int:  # noqa: FBT001
+    """Check the trail. Exits 1 when any finding is an error."""
+    with progress() as step:
+        report = check_trail(open_subject(directory_of(audit_dir), now(), step), base)
+    if sarif:
+        print_json(findings_sarif(report.findings, __version__))
+    elif as_json:
+        print_json(report.as_json())
+    else:
+        _print(report, everything=everything)
+    return 0 if report.passed else 1
+
+
+def _print(report: Report, *, everything: bool) -> None:
+    print_line("VIBES Standard Compliance Check")
+    print_line(f"Project: {plain(report.project, 100)}")
+    print_line(f"Assurance Level: {report.level}")
+    print_line(f"Files found: {', '.join(report.files) or 'none'}")
+    for label, passed in (
+        ("Hash integrity", report.hashes_pass),
+        ("Schema compliance", report.schema_passes),
+        ("Result", report.passed),
+    ):
+        styled([(f"{label}: ", ""), (word(passed), "green" if passed else "bold red")])
+    print_line()
+    print_line(_counts("Records", report.records))
+    print_line(_counts("Entries", report.entries))
+    print_line(_counts("Context hashes", report.context_hashes))
+    print_line(_counts("Annotation ids", report.annotation_ids))
+    if report.findings:
+        print_line()
+        _print_findings(report.findings, everything=everything)
+    print_line()
+    print_line(", ".join(_plural(report.count(severity), severity) for severity in Severity))
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def _counts(label: str, counts: dict[str, int]) -> str:
+    parts = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    return f"{label}: {sum(counts.values()):,}" + (f" ({parts})" if parts else "")
+
+
+def _print_findings(findings: tuple[Finding, ...], *, everything: bool) -> None:
+    seen: Counter[str] = Counter()
+    totals = Counter(finding.check.id for finding in findings)
+    for finding in findings:
+        seen[finding.check.id] += 1
+        if everything or seen[finding.check.id] <= _SHOWN:
+            _print_finding(finding)
+        elif seen[finding.check.id] == _SHOWN + 1:
+            styled([(f"  … and {totals[finding.check.id] - _SHOWN:,} more of {finding.check.id}; --all prints them", "dim")])
+
+
+def _print_finding(finding: Finding) -> None:
+    place = plain(finding.file) + (f":{finding.line}" if finding.line is not None else "")
+    styled(
+        [
+            (place, "bold"),
+            (": ", ""),
+            (finding.severity.value, _STYLES[finding.severity]),
+            (f"[{finding.check.id}] ", "dim"),
+            (plain(finding.message, _MAX_MESSAGE), ""),
+        ]
+    )

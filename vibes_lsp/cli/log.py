@@ -1,0 +1,109 @@
+"""`vibes log`: the records of the trail, filtered."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from vibes_lsp.cli.options import audit_dir_option, json_option, open_trail
+from vibes_lsp.cli.output import plain, print_json, print_line, print_table
+from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.records import LogRecord, read_edge
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import integer
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.vocabulary import RecordType
+from vibes_lsp.reports.environments import Authors
+
+_MAX_WHAT = 300
+
+
+@click.command("log")
+@audit_dir_option
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice([*(each.value for each in RecordType), "all"]),
+    help="Only records of this type; by default line and function.",
+)
+@click.option("--file", "path", metavar="PATH", help="Only annotations of this file, relative to the project.")
+@click.option("--model", metavar="TEXT", help="Only records whose model's name contains this.")
+@click.option("--tool", metavar="TEXT", help="Only records whose tool's name contains this.")
+@click.option("--session", metavar="ID", help="Only records of the session whose id begins so.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Only the newest so many.")
+@json_option
+def command(  # noqa: PLR0917
+    audit_dir: Path | None,
+    kind: str | None,
+    path: str | None,
+    model: str | None,
+    tool: str | None,
+    session: str | None,
+    limit: int,
+    as_json: bool,  # noqa: FBT001
+) -> None:
+    """List the records, the newest last."""
+    trail = open_trail(audit_dir)
+    authors = Authors(trail)
+    wanted = (
+        record
+        for record in _of_type(trail, kind)
+        if (path is None or normal_path(record.text("file_path") or "") == normal_path(path))
+        and (session is None or (record.text("session_id") or "").startswith(session))
+        and _names(authors.of(record.text("environment_hash")).model, model)
+        and _names(authors.of(record.text("environment_hash")).tool, tool)
+    )
+    found = 0
+    newest: deque[LogRecord] = deque(maxlen=limit)
+    for found, record in enumerate(wanted, 1):  # noqa: B007  # the count is needed after the loop
+        newest.append(record)
+    if as_json:
+        print_json({"records": [{"line": record.line, "id": record.id, "record": record.members} for record in newest]})
+        return
+    rows = [_row(record, authors) for record in newest]
+    print_table(("line", "id", "when", "what"), rows, right=("line",))
+    if not rows:
+        print_line("no records")
+    elif found > len(rows):
+        print_line(f"the newest {len(rows):,} of {found:,}; --limit shows more")
+
+
+def _of_type(trail: Trail, kind: str | None) -> Iterator[LogRecord]:
+    if kind == "all":
+        return trail.log.of_kind(*(each for each in Kind if each not in (Kind.BLANK, Kind.BROKEN)))
+    if kind is None:
+        return trail.log.of_kind(Kind.LINE, Kind.FUNCTION)
+    return trail.log.of_kind(Kind[kind.upper()])
+
+
+def _names(name: str, part: str | None) -> bool:
+    return part is None or part.lower() in name.lower()
+
+
+def _row(record: LogRecord, authors: Authors) -> tuple[object, ...]:
+    when = (record.text("timestamp") or "")[:16].replace("T", " ")
+    environment = record.text("environment_hash")
+    author = f"  {plain(authors.of(environment).label, 60)}" if environment else ""
+    return record.line, record.id[:8], when, plain(_what(record), _MAX_WHAT) + author
+
+
+def _what(record: LogRecord) -> str:
+    match record.type:
+        case RecordType.LINE:
+            lines = f"{integer(record.members, 'line_start')}-{integer(record.members, 'line_end')}"
+            return f"{record.text('action')} {record.text('file_path')}:{lines}"
+        case RecordType.FUNCTION:
+            return f"{record.text('action')} {record.text('file_path')} {record.text('function_name')}"
+        case RecordType.SESSION:
+            return f"session {record.text('event')} {(record.text('session_id') or '')[:8]} {record.text('description') or ''}"
+        case RecordType.EDGE:
+            edge = read_edge(record)
+            return f"{edge.source[:8]} {edge.type} {edge.target[:8]}"
+        case RecordType.DELEGATION:
+            parent, child = record.text("parent_session_id") or "", record.text("child_session_id") or ""
+            return f"delegation {parent[:8]} to {child[:8]} {record.text('task_description') or ''}"
+        case _:
+            return plain(record.type, 20)

@@ -1,0 +1,96 @@
+"""Options that subcommands share, and the trail they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from vibes_lsp.cli.output import print_warning, progress
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
+from vibes_lsp.model.vocabulary import Band
+from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.disk import signature
+from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
+from vibes_lsp.store.versions import unsupported_versions
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def audit_dir_option(function: _F) -> _F:
+    """Add `--audit-dir DIR`."""
+    return click.option(
+        "--audit-dir", type=click.Path(path_type=Path), metavar="DIR", help="The trail; by default the nearest .ai-audit/ above."
+    )(function)
+
+
+def json_option(function: _F) -> _F:
+    """Add `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON; records, where there are any, exactly as on disk.")(function)
+
+
+def directory_of(audit_dir: Path | None) -> AuditDir:
+    """Return the named audit directory, else the nearest one above the current folder.
+
+    Raises:
+        AuditDirNotFound: There is none.
+    """
+    return named_audit_dir(audit_dir) if audit_dir is not None else find_audit_dir(Path.cwd())
+
+
+def open_trail(audit_dir: Path | None) -> Trail:
+    """Return the trail, read, with progress on a terminal and a warning about a version we do not know (RFC 12.1).
+
+    Raises:
+        AuditDirNotFound: There is none.
+        UnreadableFile: The log cannot be read.
+    """
+    trail = Trail(directory_of(audit_dir))
+    log = signature(trail.directory.log)
+    with progress() as step:
+        trail.refresh(progress=lambda done: step("log", done, log.size if log else 0))
+    if trail.log.problem is not None:
+        raise trail.log.problem
+    for sentence in unsupported_versions(load_config(trail.directory), trail.manifest):
+        print_warning(f"{sentence}; it is read as far as possible")
+    return trail
+
+
+def now() -> datetime:
+    """Return the present instant."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenProject:
+    """A trail that was read, with the project's policy."""
+
+    trail: Trail
+    config: LoadedConfig
+
+    @property
+    def thresholds(self) -> Mapping[Band, float]:
+        """Bounds of the severity bands."""
+        risk = self.config.config.risk_scoring
+        return DEFAULT_THRESHOLDS if risk is None else risk.thresholds
+
+
+def open_project(audit_dir: Path | None, near: Path | None = None) -> OpenProject:
+    """Return a trail with the project's policy.
+
+    Args:
+        audit_dir: The trail that was named.
+        near: A file whose trail is meant when none was named.
+
+    Raises:
+        AuditDirNotFound: There is none.
+        UnreadableFile: The log cannot be read.
+    """
+    found = find_audit_dir(near.absolute().parent).path if audit_dir is None and near is not None else audit_dir
+    trail = open_trail(found)
+    return OpenProject(trail, load_config(trail.directory))

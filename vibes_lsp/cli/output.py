@@ -1,0 +1,141 @@
+"""All that the command line prints: data to standard output, progress and errors to standard error.
+
+Text from a trail is untrusted: control and direction-changing characters are shown escaped, never sent to the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from typing_extensions import override
+
+from vibes_lsp.errors import VibesError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_UNSAFE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_MAX_MESSAGE: Final = 1000
+
+
+class ReaderGone(Exception):
+    """Whoever read standard output has closed it."""
+
+
+def plain(value: object, limit: int | None = None) -> str:
+    """Return a value as text that is safe on a terminal, on one line, cut to `limit` characters with an ellipsis."""
+    text = str(value)
+    if limit is not None and len(text) > limit:
+        text = text[: limit - 1] + "…"
+    return _UNSAFE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    if match[0] in "\n\t\r":
+        return " "
+    code = ord(match[0])
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def print_line(text: str = "") -> None:
+    """Print one line of our own making; parts that come from a trail must have gone through `plain`."""
+    print(text)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print a result as indented JSON; lone surrogates come out escaped, so that the output is always valid UTF-8."""
+    text = json.dumps(value, indent=2, ensure_ascii=sys.stdout.isatty())  # a terminal acts on more than ASCII
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def print_error(error: VibesError) -> None:
+    """Print an error as the one line that scripts and people read: what is wrong, and what to do."""
+    hint = f"; {error.hint}" if error.hint else ""
+    print(plain(f"vibes: {plain(error.message, _MAX_MESSAGE)}{hint}"), file=sys.stderr)
+
+
+def print_warning(message: str) -> None:
+    """Print a warning beside the answer."""
+    print(plain(f"vibes: warning: {message}"), file=sys.stderr)
+
+
+def print_usage_error(message: str) -> None:
+    """Print what was wrong with the command line."""
+    print(plain(f"vibes: {message}", _MAX_MESSAGE), file=sys.stderr)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = (), wrap: str | None = None) -> None:
+    """Print rows under headings, within the terminal's width (80 where there is no terminal).
+
+    Args:
+        columns: The headings.
+        rows: Cells; their text is made safe here.
+        right: Headings of the columns to align right.
+        wrap: Heading of the column that gives way when it gets narrow; the last one by default.
+    """
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    flexible = wrap or columns[-1]
+    for column in columns:
+        table.add_column(
+            column,
+            justify="right" if column in right else "left",
+            no_wrap=column != flexible,
+            overflow="fold" if column == flexible else "ellipsis",
+        )
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    console().print(table)
+
+
+def styled(parts: Sequence[tuple[str, str]]) -> None:
+    """Print one line of parts, each with a style of rich's (`bold red`, `dim`); colour only on a terminal."""
+    from rich.text import Text  # noqa: PLC0415
+
+    console().print(Text.assemble(*((text, style) for text, style in parts)), soft_wrap=True)
+
+
+def console() -> Console:
+    """Return rich's console for standard output."""
+    from rich.console import Console  # noqa: PLC0415
+
+    class Standard(Console):
+        @override
+        def on_broken_pipe(self) -> None:  # rich would end the program with 1
+            raise ReaderGone
+
+    plainly = bool(os.environ.get("NO_COLOR"))  # rich would leave out the colours alone
+    return Standard(highlight=False, markup=False, emoji=False, color_system=None if plainly else "auto")
+
+
+@contextmanager
+def progress() -> Iterator[Any]:
+    """Give a function `(what, done, total)` that shows progress on standard error, when that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
+
+    with Progress(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def step(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done)
+
+        yield step

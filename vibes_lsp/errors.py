@@ -1,0 +1,96 @@
+"""The one error hierarchy: every failure the core raises, worded for the person who has to act on it.
+
+Adapters map these in one place each (exit code, LSP error). A finding about audit data is a result, not an error.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class VibesError(Exception):
+    """Base of all errors that this package raises on purpose.
+
+    Args:
+        message: What is wrong, naming the file, line and field where they are known.
+        hint: What the user can do about it; empty when there is nothing to add.
+    """
+
+    code: ClassVar[str] = "vibes-error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class MalformedJson(VibesError):
+    """A text is not the JSON that R1 lets us hash: broken, not UTF-8, NaN, contradictory keys, nested too deeply."""
+
+    code = "malformed-json"
+
+    def __init__(self, reason: str, *, line: int = 1, column: int = 1) -> None:
+        super().__init__(f"{reason} (line {line}, column {column})")
+        self.reason = reason
+        self.line = line
+        self.column = column
+
+
+class AuditDirNotFound(VibesError):
+    """No `.ai-audit/` at the given place or above it."""
+
+    code = "audit-dir-not-found"
+
+
+class UnreadableFile(VibesError):
+    """A file of the trail is there but cannot be read: permissions, a folder in its place, too large, escaping."""
+
+    code = "unreadable-file"
+
+
+class BrokenBlob(VibesError):
+    """Reasoning text is stored in a way that cannot be decoded, or only beyond the limits."""
+
+    code = "broken-blob"
+
+
+class MissingBlob(BrokenBlob):
+    """An external entry names a blob that is not there (it MAY be untracked, RFC 4.2)."""
+
+    code = "missing-blob"
+
+
+class EscapingBlob(BrokenBlob):
+    """An external entry names a blob outside `.ai-audit/` (R8)."""
+
+    code = "escaping-blob"
+
+
+class UnsupportedVersion(VibesError):
+    """A file declares a major version that we must not write to (RFC 12.1, R11)."""
+
+    code = "unsupported-version"
+
+
+class RefusedWrite(VibesError):
+    """Writing would overwrite something that we could not parse or did not make."""
+
+    code = "refused-write"
+
+
+class UnknownId(VibesError):
+    """No record, entry or session has this id."""
+
+    code = "unknown-id"
+
+
+class AmbiguousId(VibesError):
+    """An id prefix fits more than one thing."""
+
+    code = "ambiguous-id"
+
+
+class HistoryUnavailable(VibesError):
+    """Git could not answer: absent, not a repository, an unknown revision, a failing command."""
+
+    code = "history-unavailable"

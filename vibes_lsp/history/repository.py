@@ -1,0 +1,115 @@
+"""What a repository holds: its revisions, files at a revision, the order of ancestors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.git import git_lines, run_git
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git work tree.
+
+    Attributes:
+        root: Its top folder.
+    """
+
+    root: Path
+
+    def head(self) -> str | None:
+        """Return the commit of HEAD; None before the first commit."""
+        try:
+            return self.resolve("HEAD")
+        except HistoryUnavailable:
+            return None
+
+    def resolve(self, revision: str) -> str:
+        """Return the whole hash of the commit that a revision names.
+
+        Raises:
+            HistoryUnavailable: It names none.
+        """
+        try:
+            found = run_git(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        except HistoryUnavailable:
+            raise HistoryUnavailable(f"{revision!r} names no commit here", hint="give a branch, a tag or a commit") from None
+        return found.decode().strip()
+
+    def commit_moment(self, commit: str) -> datetime:
+        """Return the committer's time of a commit.
+
+        Raises:
+            HistoryUnavailable: There is no such commit.
+        """
+        seconds = run_git(self.root, "show", "-s", "--no-show-signature", "--format=%ct", "--end-of-options", commit)
+        return datetime.fromtimestamp(int(seconds), UTC)
+
+    def read(self, commit: str, path: Path) -> bytes | None:
+        """Return a file as it was at a commit; None when it was not there.
+
+        Args:
+            commit: A whole hash.
+            path: Absolute, inside the work tree.
+
+        Raises:
+            HistoryUnavailable: Git cannot be run.
+        """
+        name = f"{commit}:{self.name_of(path)}"
+        try:
+            kind = run_git(self.root, "cat-file", "-t", name).strip()
+        except HistoryUnavailable:
+            return None
+        return run_git(self.root, "cat-file", "blob", name) if kind == b"blob" else None
+
+    def name_of(self, path: Path) -> str:
+        """Return the name that git has for an absolute path."""
+        return path.resolve().relative_to(self.root.resolve()).as_posix()
+
+    def tracked(self, folder: Path) -> frozenset[str]:
+        """Return the names of the tracked files below a folder, relative to it.
+
+        Raises:
+            HistoryUnavailable: Git cannot be run.
+        """
+        listed = run_git(folder, "ls-files", "-z", "--", ".")
+        return frozenset(name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name)
+
+    def ignores(self, path: Path) -> bool:
+        """Whether git ignores a path."""
+        try:
+            run_git(self.root, "check-ignore", "--quiet", "--no-index", "--", str(path))
+        except HistoryUnavailable:
+            return False
+        return True
+
+    def nearest_ancestor(self, commits: Sequence[str]) -> str | None:
+        """Return which of some commits comes first when walking back from HEAD; None when none is an ancestor.
+
+        Args:
+            commits: Hashes or unique prefixes of hashes.
+        """
+        wanted = [commit for commit in commits if commit]
+        try:
+            with git_lines(self.root, "rev-list", "HEAD") as lines:
+                for line in lines:
+                    commit = line.decode().strip()
+                    found = next((each for each in wanted if commit.startswith(each)), None)
+                    if found is not None:
+                        return found
+        except HistoryUnavailable:
+            return None
+        return None
+
+
+def open_repository(folder: Path) -> Repository | None:
+    """Return the work tree that a folder lies in; None when it lies in none or git is absent."""
+    try:
+        top = run_git(folder, "rev-parse", "--show-toplevel")
+    except HistoryUnavailable:
+        return None
+    return Repository(Path(top.decode("utf-8", "surrogateescape").rstrip("\n")))

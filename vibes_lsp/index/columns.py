@@ -1,0 +1,292 @@
+"""The log as columns: for each line its offset, kind and id key, and the few members that finding records needs.
+
+Records themselves are never kept; they are decoded from the file when someone asks (`records.py`).
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+import sys
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import accumulate, compress, repeat
+from operator import attrgetter
+from typing import Any, Final
+
+import msgspec
+
+from vibes_lsp.errors import MalformedJson
+from vibes_lsp.model.canonical import CONFLICT_MARKERS, parse_object
+from vibes_lsp.model.hashing import annotation_id, sha256
+from vibes_lsp.model.members import Members, mapping, text
+from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
+from vibes_lsp.store.log import MAX_LINE, LineBatch
+
+KEY_DIGITS: Final = 16
+"""Hexadecimal digits of an id that its key holds."""
+_FULL: Final = 64
+_DIGITS: Final = re.compile(r"[0-9A-Fa-f]{16}\Z").match
+
+
+class Kind(IntEnum):
+    """What a line of the log holds."""
+
+    BLANK = 0
+    LINE = 1
+    FUNCTION = 2
+    SESSION = 3
+    EDGE = 4
+    DELEGATION = 5
+    OTHER = 6
+    BROKEN = 7
+
+
+EDGE_TYPES: Final = tuple(EdgeType)
+REASONS: Final = tuple(SupersedesReason)
+UNKNOWN: Final = 255
+"""Code of an edge type or reason that is none of ours."""
+_GET_ID: Final = attrgetter("annotation_id")
+_GET_PATH: Final = attrgetter("file_path")
+_GET_EDGE_TYPE: Final = attrgetter("edge_type")
+_EDGE_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(EDGE_TYPES)}
+_REASON_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(REASONS)}
+
+
+def key_of(identifier: str) -> int:
+    """Return the 64-bit key of an id: the first digits of a digest, so that a prefix is a range; else a hash of it."""
+    if len(identifier) == _FULL and _DIGITS(identifier[:KEY_DIGITS]):
+        return int(identifier[:KEY_DIGITS], 16)
+    return int(_digest(identifier)[:KEY_DIGITS], 16)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLine:
+    """A line that is not a record (R12): where it is and why it was skipped."""
+
+    line: int
+    reason: str
+
+
+class _Reason(msgspec.Struct, gc=False):
+    reason: str | None = None
+
+
+class _Annotation(msgspec.Struct, gc=False):
+    annotation_id: str | None = None
+    file_path: str | None = None
+
+
+class _Line(_Annotation, gc=False, tag_field="type", tag="line"):
+    pass
+
+
+class _Function(_Annotation, gc=False, tag_field="type", tag="function"):
+    pass
+
+
+class _Edge(msgspec.Struct, gc=False, tag_field="type", tag="edge"):
+    edge_type: str | None = None
+    source_ref: str | None = None
+    target_ref: str | None = None
+    source_id: str | None = None
+    target_id: str | None = None
+    annotation_id: str | None = None
+    metadata: _Reason | None = None
+
+
+class _Session(msgspec.Struct, gc=False, tag_field="type", tag="session"):
+    session_id: str | None = None
+    annotation_id: str | None = None
+
+
+class _Delegation(msgspec.Struct, gc=False, tag_field="type", tag="delegation"):
+    annotation_id: str | None = None
+
+
+class _Other(msgspec.Struct, gc=False):
+    annotation_id: str | None = None
+
+
+class _Blank(_Other, gc=False):
+    pass
+
+
+class _Broken(_Other, gc=False):
+    pass
+
+
+_DECODE: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(_Line | _Function | _Edge | _Session | _Delegation).decode
+
+
+_KINDS: Final[dict[type, int]] = {
+    _Blank: Kind.BLANK,
+    _Line: Kind.LINE,
+    _Function: Kind.FUNCTION,
+    _Session: Kind.SESSION,
+    _Edge: Kind.EDGE,
+    _Delegation: Kind.DELEGATION,
+    _Other: Kind.OTHER,
+    _Broken: Kind.BROKEN,
+}
+
+
+def _mask(*kinds: Kind) -> bytes:
+    """A table for `bytes.translate` that marks the lines of some kinds."""
+    return bytes(code in kinds for code in range(256))
+
+
+_IS_ANNOTATION: Final = _mask(Kind.LINE, Kind.FUNCTION)
+_IS_EDGE: Final = _mask(Kind.EDGE)
+_IS_SESSION: Final = _mask(Kind.SESSION)
+_IS_DELEGATION: Final = _mask(Kind.DELEGATION)
+
+
+@dataclass
+class Columns:
+    """All lines delivered so far, numbered from 1. `ends` counts the bytes of a line and all before it, newlines left out."""
+
+    ends: array[int] = field(default_factory=lambda: array("Q"))
+    kinds: bytearray = field(default_factory=bytearray)
+    keys: array[int] = field(default_factory=lambda: array("Q"))
+    annotations: dict[str, array[int]] = field(default_factory=dict)
+    sessions: dict[str, list[int]] = field(default_factory=dict)
+    delegations: list[int] = field(default_factory=list)
+    edge_lines: array[int] = field(default_factory=lambda: array("I"))
+    edge_types: bytearray = field(default_factory=bytearray)
+    edge_reasons: bytearray = field(default_factory=bytearray)
+    edge_sources: array[int] = field(default_factory=lambda: array("Q"))
+    edge_targets: array[int] = field(default_factory=lambda: array("Q"))
+    broken: list[BrokenLine] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def place(self, line: int) -> tuple[int, int]:
+        """Return the byte offset and length of a line, its newline left out."""
+        before = self.ends[line - 2] if line > 1 else 0
+        return before + line - 1, self.ends[line - 1] - before
+
+    def add(self, batch: LineBatch) -> None:
+        """Append a batch of lines; a line that is no record is noted and hides nothing else (R12)."""
+        last = self.ends[-1] if self.ends else 0
+        if batch.oversized is not None:
+            self.ends.append(last + batch.oversized)
+            self._extend([self._skip(batch.first, f"longer than {MAX_LINE:,} bytes")], batch)
+            return
+        self.ends.fromlist(list(accumulate(map(len, batch.lines), initial=last))[1:])
+        try:
+            rows = list(map(_DECODE, batch.lines))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            rows = [self._decode(line, number) for number, line in enumerate(batch.lines, batch.first)]
+        self._extend(rows, batch)
+
+    def _extend(self, rows: list[Any], batch: LineBatch) -> None:
+        """The hot path of the package: passes of C code over the rows, one for each column, instead of one loop."""
+        kinds = bytes(map(_KINDS.__getitem__, map(type, rows)))
+        self.kinds += kinds
+        identifiers = list(map(_GET_ID, rows))
+        if None in identifiers:
+            for index, identifier in enumerate(identifiers):
+                if identifier is None:
+                    identifiers[index] = self._computed_id(batch.lines[index], kinds[index])
+        _add_keys(self.keys, identifiers)
+        numbers = range(batch.first, batch.first + len(rows))
+        edges = kinds.translate(_IS_EDGE)
+        if 1 in edges:
+            self.edge_lines.extend(compress(numbers, edges))
+            self._add_edges(list(compress(rows, edges)))
+        annotations = self.annotations
+        placed = kinds.translate(_IS_ANNOTATION)
+        for number, path in zip(compress(numbers, placed), map(_GET_PATH, compress(rows, placed)), strict=True):
+            if path in annotations:
+                annotations[path].append(number)
+            else:
+                annotations.setdefault(path or "", array("I")).append(number)
+        for number in compress(numbers, kinds.translate(_IS_SESSION)):
+            self.sessions.setdefault(rows[number - batch.first].session_id or "", []).append(number)
+        self.delegations.extend(compress(numbers, kinds.translate(_IS_DELEGATION)))
+
+    def _add_edges(self, edges: list[Any]) -> None:
+        self.edge_types += bytes(map(_EDGE_CODES.get, map(_GET_EDGE_TYPE, edges), repeat(UNKNOWN)))
+        self.edge_reasons += bytes([_REASON_CODES.get(edge.metadata and edge.metadata.reason, UNKNOWN) for edge in edges])
+        _add_keys(self.edge_sources, [edge.source_ref or edge.source_id or "" for edge in edges])
+        _add_keys(self.edge_targets, [edge.target_ref or edge.target_id or "" for edge in edges])
+
+    def _computed_id(self, line: bytes, kind: int) -> str:
+        """A record without an id gets the one that its content has, so that edges can name it (R3)."""
+        if kind in (Kind.BLANK, Kind.BROKEN):
+            return ""
+        try:
+            return annotation_id(parse_object(line))
+        except MalformedJson:
+            return ""
+
+    def _decode(self, line: bytes, number: int) -> Any:
+        """Decode one line of a batch that held something unusual."""
+        try:
+            return _DECODE(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        stripped = line.strip().removeprefix(b"\xef\xbb\xbf")
+        if not stripped:
+            return _Blank()
+        if stripped.startswith(_CONFLICT_BYTES):
+            return self._skip(number, "merge-conflict marker")
+        try:
+            return _tolerant(parse_object(stripped))
+        except MalformedJson as error:
+            return self._skip(number, f"{error.reason} (column {error.column})" if error.column > 1 else error.reason)
+
+    def _skip(self, number: int, reason: str) -> _Broken:
+        self.broken.append(BrokenLine(number, reason))
+        return _Broken()
+
+
+_CONFLICT_BYTES: Final = tuple(marker.encode() for marker in CONFLICT_MARKERS)
+
+
+def _tolerant(record: Members) -> Any:
+    """Build a row from a record whose members do not have the types they should have."""
+    identifier = text(record, "annotation_id")
+    match record.get("type"):
+        case "line":
+            return _Line(identifier, text(record, "file_path"))
+        case "function":
+            return _Function(identifier, text(record, "file_path"))
+        case "session":
+            return _Session(text(record, "session_id"), identifier)
+        case "delegation":
+            return _Delegation(identifier)
+        case "edge":
+            return _Edge(
+                text(record, "edge_type"),
+                text(record, "source_ref"),
+                text(record, "target_ref"),
+                text(record, "source_id"),
+                text(record, "target_id"),
+                identifier,
+                _Reason(text(mapping(record, "metadata"), "reason")),
+            )
+        case _:
+            return _Other(identifier)
+
+
+def _add_keys(column: array[int], identifiers: list[str]) -> None:
+    """Append the keys of many ids; converting all their digits at once is what makes the scan fast."""
+    if set(map(len, identifiers)) != {_FULL}:
+        identifiers = [each if len(each) == _FULL else _digest(each) for each in identifiers]
+    try:
+        keys = array("Q", binascii.unhexlify("".join(identifiers)))[:: _FULL // KEY_DIGITS]
+    except ValueError:  # as long as a digest, and none
+        column.extend(map(key_of, identifiers))
+        return
+    if sys.byteorder == "little":
+        keys.byteswap()
+    column.extend(keys)
+
+
+def _digest(identifier: str) -> str:
+    return sha256(identifier.encode("utf-8", "surrogatepass"))

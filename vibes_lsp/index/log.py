@@ -1,0 +1,200 @@
+"""The log kept current: refreshed before every answer, records decoded from the file when asked for."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.index.columns import Columns, Kind, key_of
+from vibes_lsp.index.records import Edge, LogRecord, read_edge
+from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.hashing import annotation_id
+from vibes_lsp.model.members import text
+from vibes_lsp.store.log import LogFollower, read_lines
+
+_ANNOTATIONS: Final = frozenset({Kind.LINE, Kind.FUNCTION})
+_OTHERS: Final = frozenset({Kind.SESSION, Kind.EDGE, Kind.DELEGATION, Kind.OTHER})
+_AT_ONCE: Final = 1024
+"""Lines that are read before they are decoded."""
+Progress = Callable[[int], None]
+"""Told how many bytes of the log have been read."""
+
+
+class LogIndex:
+    """An annotation log and where things are in it.
+
+    Args:
+        path: The log, which may be absent.
+        now_ns: The clock that file times are compared with.
+
+    Attributes:
+        columns: What was found on each line.
+        generation: Grows whenever the content changed.
+        problem: Why the log could not be read at the last refresh; what was known before still answers.
+    """
+
+    def __init__(self, path: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
+        self.path = path
+        self._follower = LogFollower(path, now_ns=now_ns)
+        self.problem: UnreadableFile | None = None
+        self.generation = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self.columns = Columns()
+        self._annotations = _KeyTable(annotations=True)
+        self._others = _KeyTable(annotations=False)
+        self._first_out: dict[int, int] = {}
+        self._first_in: dict[int, int] = {}
+        self._next_out = array("I")
+        self._next_in = array("I")
+
+    def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
+        """Take in what changed on disk; say whether anything did.
+
+        Args:
+            thorough: Verify a large log wholly, also when it merely seems to have grown.
+            progress: Called while much is read.
+        """
+        try:
+            update = self._follower.poll(thorough=thorough)
+        except UnreadableFile as error:
+            changed = self.problem is None or self.problem.message != error.message
+            self.problem = error
+            return changed
+        changed = self.problem is not None
+        self.problem = None
+        if update is not None:
+            if update.reset:
+                changed = True
+                self._clear()
+            for batch in update.batches:  # none while a record is being written
+                changed = True
+                self.columns.add(batch)
+                if progress is not None:
+                    progress(self._follower.size)
+        self.generation += changed
+        return changed
+
+    @property
+    def unterminated(self) -> bool:
+        """Whether the last record lacks its newline (RFC 7.10)."""
+        return self._follower.unterminated
+
+    def torn_tail(self) -> bytes:
+        """Return the beginning of a record whose end was never written; empty in a sound log."""
+        return self._follower.tail()
+
+    def raw(self, line: int) -> bytes:
+        """Return the bytes of a line without its newline."""
+        return read_lines(self.path, [self.columns.place(line)])[0].rstrip(b"\r\n")
+
+    def record(self, line: int) -> LogRecord | None:
+        """Return the record on a line; None when the line holds none."""
+        return next(self.records([line]), None)
+
+    def records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
+        """Decode the records on some lines in the order asked, passing over lines that hold none."""
+        return (record for _, record in self.decoded(lines) if isinstance(record, LogRecord))
+
+    def decoded(self, lines: Iterable[int]) -> Iterator[tuple[int, LogRecord | MalformedJson]]:
+        """Decode some lines in the order asked; give the reason for those that hold no record."""
+        pending = iter(lines)
+        while some := list(islice(pending, _AT_ONCE)):
+            data = read_lines(self.path, list(map(self.columns.place, some)))
+            yield from zip(some, map(_decode, some, data), strict=True)
+
+    def of_kind(self, *kinds: Kind) -> Iterator[LogRecord]:
+        """Decode all records of some kinds in the order of the log."""
+        return self.records(line for line, kind in enumerate(self.columns.kinds, 1) if kind in kinds)
+
+    def by_id(self, identifier: str) -> LogRecord | None:
+        """Return the first record with this whole id; records with one id are one record (R3)."""
+        key = key_of(identifier)
+        for table in (self._annotations, self._others):
+            for record in self.records(table.lines(key, self.columns)):
+                if record.id == identifier:
+                    return record
+        return None
+
+    def with_prefix(self, prefix: str) -> list[LogRecord]:
+        """Return the records whose id begins with `prefix`, one for each id, in the order of the log."""
+        digits = prefix[:16].lower()
+        try:
+            low, high = int(digits.ljust(16, "0"), 16), int(digits.ljust(16, "f"), 16)
+            lines = [line for line, key in enumerate(self.columns.keys, 1) if low <= key <= high]
+        except ValueError:
+            lines = []
+        found = {record.id: record for record in reversed(list(self.records(lines))) if record.id.startswith(prefix)}
+        if not found:  # the key of an id that is no digest tells nothing of its beginning
+            found = {record.id: record for record in self._holding(prefix) if record.id.startswith(prefix)}
+        return sorted(found.values(), key=lambda record: record.line)
+
+    def _holding(self, beginning: str) -> Iterator[LogRecord]:
+        """Give the records whose line holds some text; reads the whole log, and decodes little of it."""
+        wanted = beginning.encode("utf-8", "surrogatepass")
+        pending = iter(range(1, len(self.columns) + 1))
+        while some := list(islice(pending, _AT_ONCE)):
+            for line, data in zip(some, read_lines(self.path, list(map(self.columns.place, some))), strict=True):
+                record = _decode(line, data) if wanted in data else None
+                if isinstance(record, LogRecord):
+                    yield record
+
+    def edges(self, *, out_of: str | None = None, into: str | None = None) -> list[Edge]:
+        """Return the edges whose source is `out_of` or whose target is `into`, in the order of the log."""
+        self._extend_edges()
+        numbers: list[int] = []
+        if out_of is not None:
+            numbers += _chain(self._first_out.get(key_of(out_of), 0), self._next_out)
+        if into is not None:
+            numbers += _chain(self._first_in.get(key_of(into), 0), self._next_in)
+        lines = sorted({self.columns.edge_lines[number - 1] for number in numbers})
+        found = map(read_edge, self.records(lines))
+        return [edge for edge in found if edge.source == out_of or edge.target == into]
+
+    def _extend_edges(self) -> None:
+        """Chain the edges of each end, newest first: number n of the chain names the edge on `edge_lines[n - 1]`."""
+        sources, targets = self.columns.edge_sources, self.columns.edge_targets
+        for number in range(len(self._next_out) + 1, len(sources) + 1):
+            source, target = sources[number - 1], targets[number - 1]
+            self._next_out.append(self._first_out.get(source, 0))
+            self._next_in.append(self._first_in.get(target, 0))
+            self._first_out[source] = self._first_in[target] = number
+
+
+class _KeyTable:
+    """The lines of each id key, of annotations or of all other records; made when first asked for, not by the scan."""
+
+    def __init__(self, *, annotations: bool) -> None:
+        self._kinds = _ANNOTATIONS if annotations else _OTHERS
+        self._first: dict[int, int] = {}
+        self._clashes: dict[int, list[int]] = {}
+        self._until = 0
+
+    def lines(self, key: int, columns: Columns) -> list[int]:
+        """Return the lines whose record has this key, in order."""
+        for line in range(self._until + 1, len(columns) + 1):
+            if columns.kinds[line - 1] in self._kinds and self._first.setdefault(columns.keys[line - 1], line) != line:
+                self._clashes.setdefault(columns.keys[line - 1], []).append(line)
+        self._until = len(columns)
+        first = self._first.get(key)
+        return [] if first is None else [first, *self._clashes.get(key, ())]
+
+
+def _chain(number: int, following: array[int]) -> Iterator[int]:
+    while number:
+        yield number
+        number = following[number - 1]
+
+
+def _decode(line: int, data: bytes) -> LogRecord | MalformedJson:
+    try:
+        members = parse_object(data)
+    except MalformedJson as error:
+        return error
+    return LogRecord(line, text(members, "annotation_id") or annotation_id(members), members)

@@ -1,0 +1,91 @@
+"""Records decoded on demand, and the edges between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from vibes_lsp.model.members import Members, mapping, text
+from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.model.vocabulary import EdgeType, NodeType, RecordType
+
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """One record of the log.
+
+    Attributes:
+        line: Its 1-based line.
+        id: Its `annotation_id` as stored, else the one its content has (R3).
+        members: Exactly what is on disk.
+    """
+
+    line: int
+    id: str
+    members: Members
+
+    @property
+    def type(self) -> str:
+        """The record's type, empty when it has none."""
+        return self.text("type") or ""
+
+    @property
+    def is_annotation(self) -> bool:
+        """Whether this is a line or function record."""
+        return self.type in (RecordType.LINE, RecordType.FUNCTION)
+
+    def text(self, name: str) -> str | None:
+        """Return a member that is a string, else None."""
+        return text(self.members, name)
+
+    @property
+    def moment(self) -> datetime:
+        """The record's instant; one that cannot be read comes before all others."""
+        return parse_timestamp(self.text("timestamp") or "") or _NEVER
+
+    @property
+    def rank(self) -> tuple[datetime, int]:
+        """Place in the order of events: time, then place in the log (R7)."""
+        return self.moment, self.line
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relation as it reads, "source [type] target", whichever names its ends have on disk (R5)."""
+
+    record: LogRecord
+    type: str
+    source: str
+    source_type: str
+    target: str
+    target_type: str
+
+    @property
+    def metadata(self) -> Members:
+        """The edge's `metadata`, empty when it has none."""
+        return mapping(self.record.members, "metadata")
+
+    @property
+    def reason(self) -> str | None:
+        """Why a supersedes edge was written, where it says so (R7)."""
+        return text(self.metadata, "reason")
+
+
+def read_edge(record: LogRecord) -> Edge:
+    """Return the edge that a record states; a missing type of an end means annotation (R5)."""
+    return Edge(
+        record,
+        record.text("edge_type") or "",
+        record.text("source_ref") or record.text("source_id") or "",
+        record.text("source_type") or NodeType.ANNOTATION,
+        record.text("target_ref") or record.text("target_id") or "",
+        record.text("target_type") or NodeType.ANNOTATION,
+    )
+
+
+def is_supersedes(edge: Edge) -> bool:
+    """Whether the edge joins or replaces annotations."""
+    return edge.type == EdgeType.SUPERSEDES

@@ -1,0 +1,65 @@
+"""Annotations that other tools wrote more than once for one place (R18): shown once, with the number of times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.records import LogRecord
+from vibes_lsp.model.canonical import canonical
+from vibes_lsp.model.hashing import ANCHOR_MEMBERS
+from vibes_lsp.model.vocabulary import Action, RecordType
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A lineage to show, and the equal older ones that it stands for.
+
+    Attributes:
+        lineage: The highest ranked of its kind.
+        repeats: The others, oldest first.
+        placeholder: Whether the recorded range is a tool's stand-in for an unknown place, to be painted on no line.
+    """
+
+    lineage: Lineage
+    repeats: tuple[Lineage, ...] = ()
+    placeholder: bool = False
+
+
+def show_once(lineages: Sequence[Lineage]) -> list[Shown]:
+    """Fold repeated annotations of one file together.
+
+    Args:
+        lineages: The lineages of one file, oldest first.
+
+    Returns:
+        What to show, in the order of rank. Placeholders (at least two unanchored changes of "line 1") make one.
+    """
+    stand_ins = [lineage for lineage in lineages if _may_be_placeholder(lineage.current)]
+    if len(stand_ins) < 2:
+        stand_ins = []
+    groups: dict[bytes, list[Lineage]] = {}
+    for lineage in lineages:
+        if not any(lineage is each for each in stand_ins):
+            groups.setdefault(_fingerprint(lineage.current), []).append(lineage)
+    shown = [Shown(group[-1], tuple(group[:-1])) for group in groups.values()]
+    if stand_ins:
+        shown.append(Shown(stand_ins[-1], tuple(stand_ins[:-1]), placeholder=True))
+    return sorted(shown, key=lambda each: each.lineage.rank)
+
+
+def _may_be_placeholder(record: LogRecord) -> bool:
+    members = record.members
+    return (
+        record.type == RecordType.LINE
+        and members.get("line_start") == members.get("line_end") == 1
+        and record.text("action") == Action.MODIFY
+        and not any(record.text(name) for name in ANCHOR_MEMBERS)
+    )
+
+
+def _fingerprint(record: LogRecord) -> bytes:
+    """What two records have in common that a person could not tell apart."""
+    passing = ("annotation_id", "timestamp", "session_id", "commit_hash", "risk_score", "risk_factors")
+    return canonical({name: value for name, value in record.members.items() if value is not None and name not in passing})

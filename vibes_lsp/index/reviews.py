@@ -1,0 +1,80 @@
+"""Reviews of annotations (R6): who gave which verdict on which text, read from edges in either direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from vibes_lsp.index.records import Edge, LogRecord
+from vibes_lsp.model.members import text
+from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, ReviewerKind, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One reviewer's answer.
+
+    Attributes:
+        annotation: Id of the record that was reviewed.
+        by: The reviewer's name; None when the edge does not say.
+        kind: Whether a person or an AI answered; unknown in edges of other tools.
+        verdict: The answer; None when the edge does not say.
+        text: Anchor hash of the lines that were reviewed; None when the edge does not say.
+        note: The reviewer's remark.
+        edge: The edge that records it.
+    """
+
+    annotation: str
+    by: str | None
+    kind: ReviewerKind
+    verdict: Verdict | None
+    text: str | None
+    note: str | None
+    edge: Edge
+
+
+def read_reviews(edges: Iterable[Edge], find: Callable[[str], LogRecord | None]) -> list[Review]:
+    """Return the reviews among some edges, in the order of events.
+
+    Args:
+        edges: Any edges.
+        find: Looks a record up by its id, to tell the review from the reviewed.
+    """
+    reviews = [review for edge in edges if edge.type == EdgeType.REVIEWED_BY and (review := _read(edge, find))]
+    return sorted(reviews, key=lambda review: review.edge.record.rank)
+
+
+def _read(edge: Edge, find: Callable[[str], LogRecord | None]) -> Review | None:
+    annotation = _reviewed(edge, find)
+    if annotation is None:
+        return None
+    metadata = edge.metadata
+    return Review(
+        annotation,
+        text(metadata, "reviewer"),
+        _member(ReviewerKind, text(metadata, "kind")) or ReviewerKind.UNKNOWN,
+        _member(Verdict, text(metadata, "verdict")),
+        text(metadata, "text"),
+        text(metadata, "note"),
+        edge,
+    )
+
+
+def _reviewed(edge: Edge, find: Callable[[str], LogRecord | None]) -> str | None:
+    """Which end was reviewed: the annotation; of two, the one that is no review itself."""
+    source, target = (kind == NodeType.ANNOTATION for kind in (edge.source_type, edge.target_type))
+    if source and target:
+        record = find(edge.source)
+        return edge.target if record is not None and record.text("action") == Action.REVIEW else edge.source
+    if source:
+        return edge.source
+    return edge.target if target else None
+
+
+_E = TypeVar("_E", bound=StrEnum)
+
+
+def _member(vocabulary: type[_E], word: str | None) -> _E | None:
+    return vocabulary(word) if word in set(vocabulary) else None

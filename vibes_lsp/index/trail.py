@@ -1,0 +1,104 @@
+"""One audit trail as it is now: the facade that everything above the index asks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from vibes_lsp.index.columns import EDGE_TYPES, Kind
+from vibes_lsp.index.lineage import Lineage, Nearest, join_lineages
+from vibes_lsp.index.log import LogIndex, Progress
+from vibes_lsp.index.records import Edge, LogRecord, read_edge
+from vibes_lsp.index.reviews import Review, read_reviews
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.vocabulary import EdgeType
+from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.manifest import Manifest, ManifestForm, read_manifest
+
+
+class Trail:
+    """The log and the manifest of one audit directory.
+
+    Args:
+        directory: Where the trail lies.
+        nearest: Decides between several ends of a lineage, by git; see `Nearest`.
+        now_ns: The clock that file times are compared with.
+
+    Attributes:
+        log: The annotation log.
+        manifest: The context entries as of the last refresh.
+    """
+
+    def __init__(self, directory: AuditDir, *, nearest: Nearest | None = None, now_ns: Callable[[], int] = time.time_ns) -> None:
+        self.directory = directory
+        self.log = LogIndex(directory.log, now_ns=now_ns)
+        self.manifest = Manifest(ManifestForm.ABSENT)
+        self._nearest = nearest
+
+    def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
+        """Take in what changed on disk; say whether anything did. Call it before every answer: it costs two stats."""
+        manifest = read_manifest(self.directory, self.manifest)
+        changed = manifest is not self.manifest
+        self.manifest = manifest
+        return self.log.refresh(thorough=thorough, progress=progress) or changed
+
+    def paths(self) -> list[str]:
+        """Return the paths that annotations name, as recorded, in the order of their first record."""
+        return [path for path in self.log.columns.annotations if path]
+
+    def lineages_in(self, path: str) -> list[Lineage]:
+        """Return the lineages whose current annotation is about a file, oldest first.
+
+        Args:
+            path: Relative to the project, forward slashes.
+        """
+        wanted = normal_path(path)
+        spellings = [each for each in self.log.columns.annotations if normal_path(each) == wanted]
+        lines = sorted(line for spelling in spellings for line in self.log.columns.annotations[spelling])
+        found = self._join(self.log.records(lines))
+        return [lineage for lineage in found if normal_path(lineage.current.text("file_path") or "") == wanted]
+
+    def lineage_of(self, identifier: str) -> Lineage | None:
+        """Return the lineage that an annotation belongs to; None when no line or function record has this id."""
+        record = self.log.by_id(identifier)
+        if record is None or not record.is_annotation:
+            return None
+        return next((lineage for lineage in self._join([record]) if identifier in lineage.ids), None)
+
+    def lineages(self) -> list[Lineage]:
+        """Return all lineages, oldest first. Decodes every annotation: for reports, not for hovers."""
+        code = EDGE_TYPES.index(EdgeType.SUPERSEDES)
+        columns = self.log.columns
+        lines = [line for line, kind in zip(columns.edge_lines, columns.edge_types, strict=True) if kind == code]
+        edges = [read_edge(record) for record in self.log.records(lines)]
+        return join_lineages(self.log.of_kind(Kind.LINE, Kind.FUNCTION), edges, self._nearest)
+
+    def edges_of(self, lineage: Lineage) -> tuple[list[Edge], list[Edge]]:
+        """Return the edges out of and into any member: edges of one are edges of all (R7)."""
+        out = [edge for identifier in lineage.ids for edge in self.log.edges(out_of=identifier)]
+        into = [edge for identifier in lineage.ids for edge in self.log.edges(into=identifier)]
+        return out, into
+
+    def reviews_of(self, lineage: Lineage) -> list[Review]:
+        """Return the reviews that any member was given, in the order of events (R6)."""
+        out, into = self.edges_of(lineage)
+        edges = {edge.record.id: edge for edge in (*out, *into)}
+        return [review for review in read_reviews(edges.values(), self.log.by_id) if review.annotation in lineage.ids]
+
+    def _join(self, records: Iterable[LogRecord]) -> list[Lineage]:
+        """Join some records with all that supersedes edges tie to them, in whatever file those are."""
+        known = {record.id: record for record in reversed(list(records))}
+        edges: dict[str, Edge] = {}
+        pending = list(known)
+        while pending:
+            identifier = pending.pop()
+            for edge in (*self.log.edges(out_of=identifier), *self.log.edges(into=identifier)):
+                if edge.type != EdgeType.SUPERSEDES or edge.record.id in edges:
+                    continue
+                edges[edge.record.id] = edge
+                for end in {edge.source, edge.target} - known.keys():
+                    record = self.log.by_id(end)
+                    if record is not None and record.is_annotation:
+                        known[end] = record
+                        pending.append(end)
+        return join_lineages(known.values(), edges.values(), self._nearest)

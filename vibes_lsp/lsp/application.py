@@ -1,0 +1,15 @@
+"""The server with all its features."""
+
+from __future__ import annotations
+
+from vibes_lsp.lsp import lifecycle
+from vibes_lsp.lsp.features import code_lens, commands, hover
+from vibes_lsp.lsp.server import Server
+
+
+def create_server() -> Server:
+    """Return a server that is ready to be started; diagnostics are added when the client has said how it wants them."""
+    server = Server()
+    for feature in (lifecycle, hover, code_lens, commands):
+        feature.register(server)
+    return server

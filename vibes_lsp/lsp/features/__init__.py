@@ -1,0 +1,1 @@
+"""What the server answers, one module for each feature; none imports another."""

@@ -1,0 +1,52 @@
+"""Code lenses: one line above each annotated range; what it says is worked out when it is to be seen."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from vibes_lsp.lsp.markup import flat
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.reports.words import title, whereabouts
+
+_MAX_LENSES = 1000
+
+
+def register(server: Server) -> None:
+    """Answer `textDocument/codeLens` and `codeLens/resolve`."""
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
+    def lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
+        view = ls.projects.view(params.text_document.uri) if ls.settings.code_lens else None
+        if view is None:
+            return []
+        found = []
+        for placement in view.placements:
+            start = placement.located.start
+            if start is None or placement.is_history:
+                continue
+            place = types.Range(types.Position(start - 1, 0), types.Position(start - 1, 0))
+            found.append(types.CodeLens(place, data={"uri": view.uri, "id": placement.current.id}))
+        return found[:_MAX_LENSES]
+
+    @server.feature(types.CODE_LENS_RESOLVE)
+    def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
+        data = lens.data if isinstance(lens.data, dict) else {}
+        lens.command = types.Command(_title(ls, data.get("uri"), data.get("id")), "")
+        return lens
+
+
+def _title(ls: Server, uri: object, identifier: object) -> str:
+    view = ls.projects.view(uri) if isinstance(uri, str) else None
+    placement = next((each for each in view.placements if each.current.id == identifier), None) if view else None
+    if view is None or placement is None:
+        return "AI"
+    facts = view.report.placement(placement)
+    model = facts["model"]
+    name = model["name"] if isinstance(model, dict) else "unknown"
+    parts = [flat(name, 40), flat(title(placement), 40), whereabouts(placement)]
+    if facts["band"] is not None:
+        parts.append(f"risk {facts['band']}")
+    review = facts["review"]
+    if isinstance(review, dict):
+        parts.append("review stale" if review.get("stale") else flat(review.get("verdict") or "reviewed", 10))
+    return " · ".join(parts).replace("$(", "$ (")  # which VS Code would draw as an icon

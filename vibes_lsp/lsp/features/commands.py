@@ -1,0 +1,93 @@
+"""The commands that ask: `vibes.lookup`, `vibes.show`, `vibes.check`; and the request `vibes/provenance`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from lsprotocol import types
+
+from vibes_lsp.anchors.locating import Located
+from vibes_lsp.checks.report import check_trail
+from vibes_lsp.checks.subject import open_subject
+from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
+from vibes_lsp.index.lookup import look_up
+from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceParams
+from vibes_lsp.lsp.server import Server, answered
+from vibes_lsp.reports.blame import line_kinds
+from vibes_lsp.reports.record import shown
+
+
+@dataclass(frozen=True, slots=True)
+class LookupArguments:
+    """What `vibes.lookup` takes: a file; a range of it, whose annotations alone are meant; whether to go line by line."""
+
+    uri: str
+    range: types.Range | None = None
+    lines: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShowArguments:
+    """What `vibes.show` takes: an id or a unique prefix of one; `uri` picks the trail where there are several."""
+
+    id: str
+    uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckArguments:
+    """What `vibes.check` takes: a file or folder whose trail is meant; by default the first workspace folder's."""
+
+    uri: str | None = None
+
+
+def register(server: Server) -> None:
+    """Offer the commands and the request."""
+
+    @server.command("vibes.lookup")
+    def lookup(ls: Server, arguments: LookupArguments) -> dict[str, Any]:
+        return answered(lambda: _provenance(ls, arguments.uri, arguments.range, lines=arguments.lines))
+
+    @server.feature(PROVENANCE)
+    def provenance(ls: Server, params: ProvenanceParams) -> dict[str, Any]:
+        return answered(lambda: _provenance(ls, params.textDocument.uri, None, lines=bool(params.lines)))
+
+    @server.command("vibes.show")
+    def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
+        def answer() -> dict[str, Any]:
+            trail = ls.project(arguments.uri).read().trail
+            return shown(trail, look_up(trail, arguments.id))
+
+        return answered(answer)
+
+    @server.command("vibes.check")
+    def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
+        def answer() -> dict[str, Any]:
+            return check_trail(open_subject(ls.project(arguments.uri).trail.directory, datetime.now(UTC))).as_json()
+
+        return answered(answer)
+
+
+def _provenance(ls: Server, uri: str, within: types.Range | None, *, lines: bool) -> dict[str, Any]:
+    found = ls.projects.of(uri)
+    if found is None:
+        raise AuditDirNotFound(f"no audit directory owns {uri[:200]}", hint="`vibes doctor` says why nothing shows")
+    found[0].read()
+    view = ls.projects.view(uri)
+    if view is None:
+        raise UnreadableFile(f"{uri[:200]} cannot be read, or is part of an audit trail", hint="open the file, or name another")
+    chosen = [each for each in view.placements if within is None or _touches(each.located, within)]
+    placements = view.report.placements(chosen, with_prompts=ls.settings.show_prompts)
+    result: dict[str, Any] = {"uri": uri, "version": view.version, "placements": placements}
+    if lines:
+        result["lines"] = line_kinds(chosen)
+    return result
+
+
+def _touches(located: Located, within: types.Range) -> bool:
+    """Whether a placement has a line in a range; the range's end at character 0 does not count its line, unless it is empty."""
+    first, last = within.start, within.end
+    stop = last.line if last.character == 0 and last.line > first.line else last.line + 1
+    return located.start is not None and located.end is not None and located.start <= stop and located.end >= first.line + 1

@@ -1,0 +1,170 @@
+"""Diagnostics: risk and doubt at the annotated lines, and in the audit files everything that `checks` finds.
+
+A client that pulls is answered, all others are told; never both. A trail is checked in a thread, since it takes a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+from lsprotocol import types
+
+from vibes_lsp.anchors.locating import State
+from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.checks.report import check_trail
+from vibes_lsp.checks.subject import open_subject
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.documents import Encoding, columns
+from vibes_lsp.lsp.markup import flat
+from vibes_lsp.lsp.projects import View
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.settings import Settings
+from vibes_lsp.model.members import JsonValue
+from vibes_lsp.model.positions import find_member
+from vibes_lsp.model.vocabulary import Action, Band
+from vibes_lsp.reports.words import title, whereabouts
+from vibes_lsp.store.disk import read_file
+from vibes_lsp.store.layout import AuditDir
+
+SOURCE: Final = "vibes"
+_SEVERITIES: Final = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.NOTE: types.DiagnosticSeverity.Information,
+}
+_MAX_SHOWN: Final = 200
+_MAX_LINE: Final = 10_000
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\[\]{}]+|.')
+
+
+def register(server: Server) -> None:
+    """Answer `textDocument/diagnostic`; only for clients that ask."""
+
+    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False))
+    async def pull(ls: Server, params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
+        return types.RelatedFullDocumentDiagnosticReport(await diagnostics_of(ls, params.text_document.uri))
+
+
+async def publish(ls: Server, uri: str) -> None:
+    """Tell a client that does not pull what there is to say about a document that is open."""
+    found = await diagnostics_of(ls, uri)
+    document = ls.documents.get(uri)
+    if document is not None:
+        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
+
+
+async def diagnostics_of(ls: Server, uri: str) -> list[types.Diagnostic]:
+    """Return the diagnostics of a document, which may be one of the audit files."""
+    if not ls.settings.diagnostics:
+        return []
+    view = ls.projects.view(uri)
+    if view is not None:
+        return list(_risks(view, ls.settings)) + list(_doubts(view))
+    owner = ls.projects.of(uri)
+    if owner is None:
+        return []
+    project, path = owner
+    directory = project.trail.directory
+    if path.split("/")[0] != directory.path.name:
+        return []
+    return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, _findings, directory, path, ls.documents.encoding)
+
+
+def _risks(view: View, settings: Settings) -> list[types.Diagnostic]:
+    """Risk from the chosen band up, unless a person approved the very text (R6).
+
+    Nothing while PRISM is off, and nothing about what is removed (R27) or in files that the project does not track (R26).
+    """
+    config = view.project.config
+    risk = config.config.risk_scoring
+    if risk is None or not risk.enabled or not config.tracking.tracks(view.path):
+        return []
+    bands = list(Band)
+    found = []
+    for placement in view.placements:
+        facts = view.report.placement(placement)
+        band, review = facts["band"], facts["review"]
+        if (
+            band is None
+            or placement.is_history
+            or placement.lineage.action == Action.DELETE
+            or bands.index(Band(str(band))) < bands.index(settings.minimum_band)
+        ):
+            continue
+        reviewed = _reviewed(review)
+        if reviewed is None:
+            continue
+        model = facts["model"]
+        name = model["name"] if isinstance(model, dict) else "unknown"
+        message = f"{band} risk ({facts['storedScore']:.2f}): {flat(title(placement), 60)} by {flat(name, 60)}, {reviewed}"
+        found += _at(placement, message, types.DiagnosticSeverity.Warning, f"risk-{band}")
+    return found
+
+
+def _reviewed(review: JsonValue) -> str | None:
+    """Say why a review does not settle the matter; None when it does: a person approved the text as it is now (R6)."""
+    if not isinstance(review, dict):
+        return "not reviewed"
+    verdict = str(review["verdict"] or "reviewed")
+    if review["stale"]:
+        return f"{verdict}, but changed since"
+    if review["kind"] != "human":
+        return f"{verdict}, but not by a person"
+    return None if verdict == "approved" else verdict
+
+
+def _doubts(view: View) -> list[types.Diagnostic]:
+    """Ambiguous places as hints, which editors show faintly; what could not be found as one hint on the first line."""
+    found = []
+    for placement in view.placements:
+        if placement.located.ambiguous and not placement.is_history:
+            found += _at(placement, f"{flat(title(placement), 60)}: {whereabouts(placement)}", types.DiagnosticSeverity.Hint, "ambiguous")
+    lost = sum(each.located.state == State.LOST and not each.is_history for each in view.placements)
+    if lost:
+        words = "annotation of this file could not be found" if lost == 1 else "annotations of this file could not be found"
+        place = types.Range(types.Position(0, 0), types.Position(0, 0))
+        found.append(types.Diagnostic(place, f"{lost} {words}", types.DiagnosticSeverity.Hint, "lost", source=SOURCE))
+    return found
+
+
+def _at(placement: Placement, message: str, severity: types.DiagnosticSeverity, code: str) -> list[types.Diagnostic]:
+    start, end = placement.located.start, placement.located.end
+    if start is None or end is None:
+        return []
+    place = types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+    return [types.Diagnostic(place, message, severity, code, source=SOURCE)]
+
+
+def _findings(directory: AuditDir, path: str, encoding: Encoding) -> list[types.Diagnostic]:
+    report = check_trail(open_subject(directory, datetime.now(UTC)))
+    mine = [finding for finding in report.findings if finding.file == path][:_MAX_SHOWN]
+    lines = _lines(directory, path) if mine else []
+    return [_finding(finding, lines, encoding) for finding in mine]
+
+
+def _lines(directory: AuditDir, path: str) -> list[str]:
+    try:
+        return (read_file(directory.project / path) or b"").decode("utf-8", "replace").split("\n")
+    except UnreadableFile:  # which is what was found
+        return []
+
+
+def _field(line: str, field: str | None) -> tuple[int, int]:
+    """Return where a member's name, or the element of an array, begins and ends in a line; the whole line where it is not."""
+    path = field.split(".") if field is not None else []
+    place = find_member(line, path)
+    start = place[1] - 1 if place is not None else line.find(f'"{path[-1]}"') if path else -1
+    found = _TOKEN.match(line, start) if start >= 0 else None
+    return (0, len(line)) if found is None else found.span()
+
+
+def _finding(finding: Finding, lines: list[str], encoding: Encoding) -> types.Diagnostic:
+    number = max(0, min((finding.line or 1) - 1, len(lines) - 1))
+    line = lines[number][:_MAX_LINE] if lines else ""
+    start, end = (columns(line, offset, encoding) for offset in _field(line, finding.field))
+    place = types.Range(types.Position(number, start), types.Position(number, end))
+    return types.Diagnostic(place, flat(finding.message, 300), _SEVERITIES[finding.severity], finding.check.id, source=SOURCE)

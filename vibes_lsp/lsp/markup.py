@@ -1,0 +1,60 @@
+"""How hovers are written: Markdown, or plain text for clients that know no other. Text from a trail stays text in both.
+
+In Markdown, untrusted text goes into code spans, whose content no renderer interprets: no link, image, command, HTML, heading or fence can
+come of it, and an editor that shows Markdown unrendered shows it without escapes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from lsprotocol.types import MarkupKind
+
+_UNSAFE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff"
+    "\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_TICKS: Final = re.compile("`+")
+
+
+def flat(value: object, limit: int) -> str:
+    """Return untrusted text as one line, cut to `limit` characters; what nobody can see or what turns writing around shows as its code."""
+    text = str(value)[: 4 * limit]
+    text = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", " ".join(text.split()))
+    return text[: limit - 1] + "…" if len(text) > limit else text
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """One of the two ways to write a hover."""
+
+    kind: MarkupKind
+
+    @property
+    def _marks(self) -> bool:
+        return self.kind == MarkupKind.Markdown
+
+    @property
+    def line_end(self) -> str:
+        """What separates two lines of a paragraph."""
+        return "  \n" if self._marks else "\n"
+
+    @property
+    def rule(self) -> str:
+        """What separates two annotations."""
+        return "\n\n---\n\n" if self._marks else "\n\n"
+
+    def strong(self, text: str) -> str:
+        """Emphasise words of our own."""
+        return f"**{text}**" if self._marks else text
+
+    def quote(self, value: object, limit: int) -> str:
+        """Write untrusted text, on one line, cut to `limit` characters."""
+        text = flat(value, limit)
+        if not self._marks:
+            return text
+        fence = "`" * (1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+        padding = " " if text.startswith("`") or text.endswith("`") or not text else ""
+        return f"{fence}{padding}{text}{padding}{fence}"

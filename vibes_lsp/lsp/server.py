@@ -1,0 +1,93 @@
+"""The server object: documents, projects, settings, and how our errors become answers. Features are registered elsewhere."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from typing_extensions import override
+
+from vibes_lsp import __version__
+from vibes_lsp.errors import AuditDirNotFound, VibesError
+from vibes_lsp.lsp.documents import Documents
+from vibes_lsp.lsp.projects import Project, Projects, path_of
+from vibes_lsp.lsp.protocol import Protocol
+from vibes_lsp.lsp.settings import Settings
+from vibes_lsp.store.layout import find_audit_dir
+
+_logger = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+
+class CommandFailed(JsonRpcException):
+    """An error of ours as the client sees it: a message for a person, a stable code for a program."""
+
+    CODE = -32001
+
+    def __init__(self, error: VibesError) -> None:
+        hint = f"; {error.hint}" if error.hint else ""
+        super().__init__(message=f"{error.message}{hint}", code=self.CODE, data={"code": error.code})
+
+
+class Server(LanguageServer):
+    """A language server over the trails of the open folders.
+
+    Attributes:
+        settings: What the user chose.
+        projects: The trails.
+        said_goodbye: Whether the client asked to shut down.
+        exit_code: What the process is to end with; 1 after an exit that no shutdown came before, as LSP asks.
+    """
+
+    protocol: Protocol
+
+    def __init__(self) -> None:
+        super().__init__("vibes-lsp", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental, protocol_cls=Protocol)
+        self.settings = Settings()
+        self.projects = Projects(self.documents)
+        self.said_goodbye = False
+        self.exit_code = 0
+
+    @property
+    def documents(self) -> Documents:
+        """The open documents."""
+        return self.protocol.documents
+
+    def project(self, uri: str | None) -> Project:
+        """Return the project that owns a document or folder, else that of the first workspace folder that has one.
+
+        Raises:
+            AuditDirNotFound: No audit directory is there or above.
+        """
+        folders = [folder.uri for folder in self.workspace.folders.values()] or [self.workspace.root_uri or ""]
+        missing = AuditDirNotFound("no workspace folder is open", hint="open the folder that holds .ai-audit/, or name a uri")
+        for path in map(path_of, [uri] if uri else folders):
+            if path is None:
+                continue
+            try:
+                return self.projects.at(find_audit_dir(path))
+            except AuditDirNotFound as error:
+                missing = error
+        raise missing
+
+    @override
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log what went wrong; a pop-up for every broken message would be worse than the message."""
+        level = logging.INFO if isinstance(error, CommandFailed) else logging.ERROR  # the client was told
+        _logger.log(level, "%s: %s", getattr(source, "__name__", "error"), error)
+
+
+def answered(answer: Callable[[], _T]) -> _T:
+    """Return what a use case answers; an error of ours becomes one that the client understands.
+
+    Raises:
+        CommandFailed: The use case failed.
+    """
+    try:
+        return answer()
+    except VibesError as error:
+        raise CommandFailed(error) from error

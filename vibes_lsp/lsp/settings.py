@@ -1,0 +1,59 @@
+"""Settings of section `vibes`, from `initializationOptions` and `workspace/configuration` alike; wrong values fall back, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vibes_lsp.model.vocabulary import Band
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user may choose. Defaults are quiet.
+
+    Attributes:
+        hover: Whether hovers answer.
+        code_lens: Whether there are lenses.
+        diagnostics: Whether anything is said in the list of problems.
+        minimum_band: Risk from this band up is a problem.
+        show_prompts: Whether prompt text is shown.
+    """
+
+    hover: bool = True
+    code_lens: bool = True
+    diagnostics: bool = True
+    minimum_band: Band = Band.HIGH
+    show_prompts: bool = True
+
+
+def read_settings(given: object) -> Settings:
+    """Return the settings that a client gave: the section itself, or an object that has it as `vibes`."""
+    section = _mapping(given)
+    section = _mapping(section["vibes"]) if "vibes" in section else section
+    diagnostics = _mapping(section.get("diagnostics"))
+    band = diagnostics.get("minimumBand")
+    return Settings(
+        hover=_enabled(section, "hover"),
+        code_lens=_enabled(section, "codeLens"),
+        diagnostics=_enabled(section, "diagnostics"),
+        minimum_band=Band(band) if isinstance(band, str) and band in set(Band) else Settings().minimum_band,
+        show_prompts=_flag(_mapping(section.get("prompts")).get("show")),
+    )
+
+
+def _enabled(section: Mapping[str, Any], surface: str) -> bool:
+    return _flag(_mapping(section.get(surface)).get("enable"))
+
+
+def _flag(value: object) -> bool:
+    return value if isinstance(value, bool) else True
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    """Return a JSON object as a mapping; pygls hands some over as tuples with names."""
+    if isinstance(value, Mapping):
+        return value
+    fields = getattr(value, "_asdict", None)
+    return fields() if callable(fields) else {}

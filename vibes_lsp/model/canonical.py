@@ -1,0 +1,201 @@
+"""Canonical JSON (RFC 5.2, R1): the strict parser and the serialiser that all hashes go through."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from vibes_lsp.errors import MalformedJson
+from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.model.positions import find_depth, find_second, find_value
+
+MAX_DEPTH: Final = 64
+"""Deepest nesting we accept; real records nest three levels."""
+
+
+class _Refused(ValueError):
+    """A value that R1 refuses, met inside the decoder, which knows no position: `find` looks for it in the text."""
+
+    def __init__(self, message: str, find: Callable[[str], tuple[int, int]]) -> None:
+        super().__init__(message)
+        self.find = find
+
+
+def parse(data: bytes | str) -> JsonValue:
+    """Parse one JSON text strictly (R1); a leading byte-order mark is allowed.
+
+    Raises:
+        MalformedJson: Broken JSON, not UTF-8, NaN or an infinity, one key with two values, nested beyond `MAX_DEPTH`.
+    """
+    try:
+        source = data if isinstance(data, str) else data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line, column = _position(data[: error.start])
+        raise MalformedJson("not UTF-8", line=line, column=column) from None
+    source = source.removeprefix("\ufeff")
+    try:
+        value: JsonValue = _STRICT.decode(source)
+    except json.JSONDecodeError as error:
+        raise MalformedJson(_reason(error, source), line=error.lineno, column=error.colno) from None
+    except _Refused as error:
+        line, column = error.find(source)
+        raise MalformedJson(str(error), line=line, column=column) from None
+    except RecursionError:
+        raise _too_deep(source) from None
+    except ValueError as error:  # integers beyond the interpreter's digit limit
+        raise MalformedJson(str(error)) from None
+    if source.count("[") + source.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise _too_deep(source)
+    return value
+
+
+def parse_object(data: bytes | str) -> Members:
+    """Parse a JSON text that must be an object.
+
+    Raises:
+        MalformedJson: As `parse`, and when the value is not an object.
+    """
+    value = parse(data)
+    if not isinstance(value, dict):
+        raise MalformedJson(f"a JSON {kind_of(value)} where an object is needed")
+    return value
+
+
+def canonical(value: JsonValue, *, ascii_only: bool = False, javascript_numbers: bool = False) -> bytes:
+    r"""Return the canonical UTF-8 bytes of a value: keys sorted at every depth, no white space (RFC 5.2).
+
+    Args:
+        value: What to serialise. Lone surrogates come out as `\udXXX`, as JavaScript prints them.
+        ascii_only: Escape non-ASCII characters, as naive writers do (R2).
+        javascript_numbers: Print numbers as JavaScript does (R2).
+    """
+    if javascript_numbers:
+        printed = _javascript(value, ascii_only=ascii_only)
+    else:
+        printed = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=ascii_only, allow_nan=False)
+    return printed.encode("utf-8", "backslashreplace")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in seen and not same_value(seen[name], value):
+                raise _Refused(f"member {name[:80]!r} is given twice with different values", partial(find_second, name=name))
+            seen[name] = value
+    return members
+
+
+def same_value(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two JSON values have one canonical form; unlike `==`, `1`, `1.0` and `true` differ."""
+    return canonical(one) == canonical(other)
+
+
+def _constant(name: str) -> JsonValue:
+    raise _Refused(f"{name} is not JSON", partial(find_value, value=name))
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise _Refused(f"number {digits[:40]} is out of range", partial(find_value, value=digits))
+    return number
+
+
+def _too_deep(source: str) -> MalformedJson:
+    line, column = find_depth(source, MAX_DEPTH)
+    return MalformedJson(f"nested deeper than {MAX_DEPTH} levels", line=line, column=column)
+
+
+_STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
+
+
+def _reason(error: json.JSONDecodeError, source: str) -> str:
+    if source.startswith(CONFLICT_MARKERS, error.pos - error.colno + 1):
+        return "merge-conflict marker"
+    return error.msg[:1].lower() + error.msg[1:]
+
+
+CONFLICT_MARKERS: Final = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
+"""How the lines begin that git leaves in a file it could not merge."""
+
+
+def _position(before: bytes | str) -> tuple[int, int]:
+    head = before if isinstance(before, bytes) else before.encode()
+    return head.count(b"\n") + 1, len(head) - (head.rfind(b"\n") + 1) + 1
+
+
+def _depth(value: JsonValue) -> int:
+    deepest, pending = 0, [(value, 1)]
+    while pending:
+        node, depth = pending.pop()
+        deepest = max(deepest, depth if isinstance(node, dict | list) else depth - 1)
+        if isinstance(node, dict):
+            pending.extend((child, depth + 1) for child in node.values())
+        elif isinstance(node, list):
+            pending.extend((child, depth + 1) for child in node)
+    return deepest
+
+
+def kind_of(value: JsonValue) -> str:
+    """Return JSON's word for a kind of value."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case _:
+            return "array"
+
+
+def _javascript(value: JsonValue, *, ascii_only: bool) -> str:
+    match value:
+        case dict():
+            members = (
+                f"{json.dumps(name, ensure_ascii=ascii_only)}:{_javascript(value[name], ascii_only=ascii_only)}" for name in sorted(value)
+            )
+            return "{" + ",".join(members) + "}"
+        case list():
+            return "[" + ",".join(_javascript(item, ascii_only=ascii_only) for item in value) + "]"
+        case bool() | None | str():
+            return json.dumps(value, ensure_ascii=ascii_only)
+        case _:
+            try:
+                return javascript_number(float(value))
+            except OverflowError:  # JavaScript reads such an integer as infinite, and prints that so
+                return "null"
+
+
+def javascript_number(number: float) -> str:
+    """Print a finite double as ECMAScript's `Number::toString` does: shortest digits, `1` for 1.0, `1e-7`."""
+    if number == 0:
+        return "0"
+    sign, digits, exponent = _shortest(number)
+    count, point = len(digits), len(digits) + exponent  # the value is 0.digits times ten to the point
+    if count <= point <= 21:
+        body = digits + "0" * (point - count)
+    elif 0 < point <= 21:
+        body = f"{digits[:point]}.{digits[point:]}"
+    elif -6 < point <= 0:
+        body = "0." + "0" * -point + digits
+    else:
+        mantissa = digits if count == 1 else f"{digits[0]}.{digits[1:]}"
+        body = f"{mantissa}e{point - 1:+d}"
+    return sign + body
+
+
+def _shortest(number: float) -> tuple[str, str, int]:
+    mantissa, _, power = repr(abs(number)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    exponent = int(power or 0) - len(fraction)
+    stripped = digits.rstrip("0")
+    return "-" if number < 0 else "", stripped, exponent + len(digits) - len(stripped)

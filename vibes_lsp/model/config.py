@@ -1,0 +1,68 @@
+"""Project policy, `config.json` (RFC 8.1) with its PRISM part (RFC 10.4.6)."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import AfterValidator, Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from vibes_lsp.model.defaults import BLOB_THRESHOLD, COMPRESS_THRESHOLD, DEFAULT_THRESHOLDS, DEFAULT_WEIGHTS
+from vibes_lsp.model.schema_types import Fraction, LaxLevel, LaxRuleAction, NonEmpty, Number, Strict
+from vibes_lsp.model.vocabulary import AssuranceLevel, Band
+
+
+def _weight(value: Number) -> Number:
+    if not 0 <= value <= sys.float_info.max:
+        raise PydanticCustomError("weight", "a weight is a number from 0 up")
+    return value
+
+
+Weight: TypeAlias = Annotated[Number, AfterValidator(_weight), Field(json_schema_extra={"minimum": 0})]
+Bytes: TypeAlias = Annotated[int, Field(ge=0)]
+LaxBand: TypeAlias = Annotated[Band, Field(strict=False)]
+
+
+class ReviewRule(Strict):
+    """A condition over signals and what it asks for (RFC 10.4.6, R20)."""
+
+    condition: NonEmpty
+    action: LaxRuleAction
+
+
+class RiskScoring(Strict):
+    """How PRISM scores here (RFC 10.4.6); absent or disabled means off (R27)."""
+
+    enabled: bool = False
+    algorithm: NonEmpty = "weighted_average"
+    weights: dict[str, Weight] = Field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
+    thresholds: dict[LaxBand, Fraction] = Field(default_factory=lambda: dict(DEFAULT_THRESHOLDS))
+    review_rules: list[ReviewRule] = Field(default_factory=list)
+
+    @field_validator("thresholds")
+    @classmethod
+    def _ascending(cls, thresholds: dict[Band, Number]) -> dict[Band, Number]:
+        whole = {**DEFAULT_THRESHOLDS, **thresholds}
+        bounds = [whole[band] for band in Band]
+        if bounds != sorted(bounds):
+            raise PydanticCustomError("thresholds", "the bands' bounds do not ascend")
+        return thresholds
+
+
+class Config(Strict):
+    """What a project decided about its audit trail."""
+
+    standard: Literal["VIBES"] = "VIBES"
+    standard_version: str = "1.0"
+    assurance_level: LaxLevel = AssuranceLevel.MEDIUM
+    project_name: str = ""
+    tracked_extensions: list[str] | None = None
+    exclude_patterns: list[str] = Field(default_factory=list)
+    compress_reasoning_threshold_bytes: Bytes = COMPRESS_THRESHOLD
+    external_blob_threshold_bytes: Bytes = BLOB_THRESHOLD
+    risk_scoring: RiskScoring | None = None
+
+
+REQUIRED_MEMBERS: Final = ("standard", "standard_version", "assurance_level", "project_name")
+"""What RFC 8.1 requires; a reader falls back on the defaults above and reports the absence."""

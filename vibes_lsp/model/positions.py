@@ -1,0 +1,96 @@
+"""Where a member stands in a JSON text, so that a finding can point at it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+_COLON: Final = re.compile(r"\s*:")
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+
+
+def find_member(source: str, path: Sequence[str]) -> tuple[int, int] | None:
+    """Return the 1-based line and column of a member's name, or of an array's element.
+
+    Args:
+        source: A JSON text; a broken one is searched as far as it makes sense.
+        path: Names of members, and positions in arrays, from the outermost inwards.
+
+    Returns:
+        The place of the deepest part of `path` that is there; None when not even the first one is.
+    """
+    keys: list[str] = []  # the way to the value that comes next, one part for each open bracket
+    counters: list[int | None] = []  # the position in an array, None in an object
+    best = 0
+    place: int | None = None
+    name_next = False
+    for match in _TOKEN.finditer(source):
+        token = match.group()
+        if counters and counters[-1] is not None and token != "]" and keys[-1] == "":
+            keys[-1] = str(counters[-1])
+            best, place = _deeper(keys, path, best, place, match.start())
+        if token in "{[":
+            counters.append(None if token == "{" else 0)
+            keys.append("")
+            name_next = token == "{"
+        elif token in "}]":
+            if counters:
+                counters.pop()
+                keys.pop()
+            name_next = False
+        elif token == ",":
+            if counters and counters[-1] is not None:
+                counters[-1] += 1
+                keys[-1] = ""
+            else:
+                name_next = True
+        elif name_next and counters and token != ":":
+            keys[-1] = token[1:-1]
+            best, place = _deeper(keys, path, best, place, match.start())
+            name_next = False
+        if best == len(path):
+            break
+    return None if place is None else _line_and_column(source, place)
+
+
+def _deeper(keys: Sequence[str], path: Sequence[str], best: int, place: int | None, start: int) -> tuple[int, int | None]:
+    if best < len(keys) <= len(path) and list(keys) == list(path[: len(keys)]):
+        return len(keys), start
+    return best, place
+
+
+def _line_and_column(source: str, offset: int) -> tuple[int, int]:
+    return source.count("\n", 0, offset) + 1, offset - (source.rfind("\n", 0, offset) + 1) + 1
+
+
+def find_value(source: str, value: str) -> tuple[int, int]:
+    """Return the 1-based line and column at which a number or word first stands outside of strings; the beginning if nowhere."""
+    found = next((match.start() for match in _TOKEN.finditer(source) if match.group() == value), 0)
+    return _line_and_column(source, found)
+
+
+def find_second(source: str, name: str) -> tuple[int, int]:
+    """Return the 1-based line and column of a member's name where one object gives it again; the beginning if none does."""
+    seen: list[set[str]] = []
+    for match in _TOKEN.finditer(source):
+        part = match.group()
+        if part in "{[":
+            seen.append(set())
+        elif part in "}]" and seen:
+            seen.pop()
+        elif part.startswith('"') and seen and _COLON.match(source, match.end()):
+            if part[1:-1] in seen[-1] and part[1:-1] == name:
+                return _line_and_column(source, match.start())
+            seen[-1].add(part[1:-1])
+    return 1, 1
+
+
+def find_depth(source: str, depth: int) -> tuple[int, int]:
+    """Return the 1-based line and column of the first bracket that is nested deeper than `depth`; the beginning if none is."""
+    level = 0
+    for match in _TOKEN.finditer(source):
+        level += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match.group(), 0)
+        if level > depth:
+            return _line_and_column(source, match.start())
+    return 1, 1

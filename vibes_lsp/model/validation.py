@@ -1,0 +1,123 @@
+"""Checking what is on disk against the models: every problem with the field it is in, never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from vibes_lsp.model.config import REQUIRED_MEMBERS, Config
+from vibes_lsp.model.contexts import ContextEntry
+from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.records import Record
+from vibes_lsp.model.vocabulary import ContextType, RecordType
+
+_MAX_PROBLEMS: Final = 20
+"""Problems reported for one object; a hostile one could have millions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with an object.
+
+    Attributes:
+        field: Path of the member, such as `risk_factors.0.value`; empty for the object itself.
+        message: What is wrong with it.
+        kind: Stable word for the kind of problem, such as `missing` or `timestamp`.
+    """
+
+    field: str
+    message: str
+    kind: str
+
+
+def record_problems(record: Members) -> list[Problem]:
+    """Return what is wrong with a log record; nothing for a type we do not know (RFC 12.2)."""
+    return _problems(_records(), record) if text(record, "type") in set(RecordType) else _untyped(record)
+
+
+def entry_problems(entry: Members) -> list[Problem]:
+    """Return what is wrong with a manifest entry; nothing for a type we do not know (RFC 12.3)."""
+    return _problems(_contexts(), entry) if text(entry, "type") in set(ContextType) else _untyped(entry)
+
+
+def read_config(members: Members) -> tuple[Config, list[Problem]]:
+    """Return the policy that the members state, and what is wrong with them; a broken part, or a null, counts as not given."""
+    problems = [Problem(name, "is required", "missing") for name in REQUIRED_MEMBERS if name not in members]
+    kept: Members = {name: value for name, value in members.items() if value is not None or name in REQUIRED_MEMBERS}
+    while True:
+        try:
+            return Config.model_validate(kept), problems
+        except ValidationError as error:
+            found = list(_translate(error))
+            problems.extend(found)
+            kept = _without(kept, [tuple(item["loc"]) for item in error.errors(include_url=False)])
+
+
+def _without(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
+    """Drop what is broken: of `risk_scoring` only the member concerned, elsewhere the whole top-level member."""
+    kept = dict(members)
+    for location in locations:
+        if not location:  # some name is no Unicode text, and pydantic does not say which
+            kept = {name: value for name, value in kept.items() if _is_text(name)}
+            continue
+        name = str(location[0])
+        nested = kept.get(name)
+        if name == "risk_scoring" and len(location) > 1 and isinstance(nested, dict):
+            kept[name] = {key: value for key, value in nested.items() if key != location[1]}
+        else:
+            kept.pop(name, None)
+    return kept
+
+
+def _is_text(name: str) -> bool:
+    return name == name.encode("utf-8", "ignore").decode()
+
+
+def _untyped(members: Members) -> list[Problem]:
+    if isinstance(members.get("type"), str):
+        return []
+    return [Problem("type", "is required" if "type" not in members else "must be a string", "missing")]
+
+
+@cache
+def _records() -> TypeAdapter[Any]:
+    return TypeAdapter(Record)
+
+
+@cache
+def _contexts() -> TypeAdapter[Any]:
+    return TypeAdapter(ContextEntry)
+
+
+def _problems(adapter: TypeAdapter[Any], members: Members) -> list[Problem]:
+    try:
+        adapter.validate_python(members)
+    except ValidationError as error:
+        return list(_translate(error))
+    return []
+
+
+def _translate(error: ValidationError) -> Iterator[Problem]:
+    """Give the problems, one for each field: a union has one for each of its members."""
+    seen: set[str] = set()
+    for item in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
+        location = [str(part) for part in item["loc"] if not _is_tag(part)]
+        location += [str(item["ctx"]["member"])] if "member" in item.get("ctx", {}) else []  # a rule about several members names one
+        kind = item["type"]
+        message = "is required" if kind == "missing" else item["msg"]
+        field = ".".join(location)
+        if field not in seen:
+            seen.add(field)
+            yield Problem(field, message[:1].lower() + message[1:], kind)
+
+
+def _is_tag(part: int | str) -> bool:
+    """Whether pydantic put this into a location itself: a union member's tag or type, never a member of ours."""
+    return part in _TAGS
+
+
+_TAGS: Final = frozenset({*RecordType, *ContextType, "int", "float"})

@@ -1,0 +1,23 @@
+"""The version gate (RFC 12.1, R11): what may be done with a file that declares some version of the standard."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+SUPPORTED_MAJOR: Final = 1
+CURRENT_VERSION: Final = "1.0"
+STANDARD: Final = "VIBES"
+
+_VERSION: Final = re.compile(r"(\d{1,9})(?:\.\d+)*(?:[-+].*)?\Z")
+
+
+def major_version(declared: str) -> int | None:
+    """Return the major version, or None when the text is not a version."""
+    match = _VERSION.match(declared.strip())
+    return int(match[1]) if match else None
+
+
+def may_write(declared: str) -> bool:
+    """Whether data of this version may be modified: only a known major version (any minor is fine)."""
+    return major_version(declared) == SUPPORTED_MAJOR

@@ -1,0 +1,1 @@
+"""Numbers and pictures of a trail: statistics, models, sessions, SARIF."""

@@ -1,0 +1,77 @@
+"""A file with its placements, line by line (`vibes blame`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.index.placements import Placement, place
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.store.disk import inside, read_file
+
+MAX_SOURCE = 64 << 20
+"""Largest source file that is looked at, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """A file of the project and where its annotations are.
+
+    Attributes:
+        path: Relative to the project.
+        text: What was looked at.
+        placements: In document order, history after owners.
+        report: Turns them into JSON.
+    """
+
+    path: str
+    text: Text
+    placements: tuple[Placement, ...]
+    report: PlacementReport
+
+    def as_json(self) -> Members:
+        """Return `{filePath, placements, lines}`."""
+        return {"filePath": self.path, "placements": self.report.placements(self.placements), "lines": line_kinds(self.placements)}
+
+
+def blame(trail: Trail, path: str, text: Text, report: PlacementReport) -> Blame:
+    """Return a file's blame against a text."""
+    return Blame(path, text, tuple(place(trail, path, text)), report)
+
+
+def read_source(project: Path, path: str) -> Text:
+    """Return a file of the project.
+
+    Raises:
+        UnreadableFile: It is not there, cannot be read, or is a link out of the project (R19).
+    """
+    if not inside(project / path, project):
+        raise UnreadableFile(f"{path} leads out of the project")
+    data = read_file(project / path, limit=MAX_SOURCE)
+    if data is None:
+        raise UnreadableFile(f"{path} is not there", hint="give a file of the project")
+    return Text.from_bytes(data)
+
+
+def owners(placements: Sequence[Placement]) -> dict[int, Placement]:
+    """Return who owns each line; lines that nobody owns are left out."""
+    return {line: placement for placement in placements for line in _lines(placement)}
+
+
+def line_kinds(placements: Sequence[Placement]) -> list[JsonValue]:
+    """Return `{line, annotationId, kind}` for every owned line, down the document: `ai` as recorded, or `edited` since."""
+    owned = owners(placements)
+    return [
+        {"line": line, "annotationId": owned[line].current.id, "kind": "ai" if owned[line].located.sure else "edited"}
+        for line in sorted(owned)
+    ]
+
+
+def _lines(placement: Placement) -> Iterator[int]:
+    for start, end in placement.owned:
+        yield from range(start, end + 1)

@@ -1,0 +1,99 @@
+"""How much of the project an AI wrote (`vibes coverage`): lines that current annotations own, of all lines of tracked files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.index.placements import place
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.tracking import Tracking
+from vibes_lsp.reports.blame import owners
+from vibes_lsp.store.disk import read_file
+
+_MAX_SOURCE: Final = 8 << 20
+_PASSED_OVER: Final = frozenset({".git", ".ai-audit", "node_modules", ".venv"})
+
+
+@dataclass(frozen=True, slots=True)
+class FileCoverage:
+    """The lines of one file, or of all.
+
+    Attributes:
+        path: Relative to the project.
+        lines: All lines.
+        ai: Lines that an annotation owns.
+        sure: Of these, lines whose annotation stands as it was recorded.
+    """
+
+    path: str
+    lines: int
+    ai: int
+    sure: int
+
+    @property
+    def share(self) -> float:
+        """The AI's part, 0 to 1."""
+        return self.ai / self.lines if self.lines else 0.0
+
+    def as_json(self) -> Members:
+        """Return the numbers with the file's path."""
+        return {"filePath": self.path, **self.numbers()}
+
+    def numbers(self) -> Members:
+        """Return the numbers alone."""
+        return {"lines": self.lines, "aiLines": self.ai, "sureLines": self.sure, "share": round(self.share, 4)}
+
+
+def coverage(trail: Trail, tracking: Tracking, repository: Repository | None) -> list[FileCoverage]:
+    """Return the coverage of every text file that the project tracks, by path."""
+    annotated = {normal_path(path) for path in trail.paths()}
+    found = []
+    for path in sorted(_files(trail.directory.project, repository)):
+        if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
+            continue
+        text = _text(trail.directory.project / path)
+        if text is not None:
+            found.append(_file(trail, path, text) if path in annotated else FileCoverage(path, len(text.lines), 0, 0))
+    return found
+
+
+def total(files: list[FileCoverage]) -> FileCoverage:
+    """Return the sum of some files."""
+    return FileCoverage("", sum(file.lines for file in files), sum(file.ai for file in files), sum(file.sure for file in files))
+
+
+def _file(trail: Trail, path: str, text: Text) -> FileCoverage:
+    owned = owners(place(trail, path, text))
+    return FileCoverage(path, len(text.lines), len(owned), sum(placement.located.sure for placement in owned.values()))
+
+
+def _files(project: Path, repository: Repository | None) -> Iterator[str]:
+    """Give the files of the project: those git tracks, else all."""
+    if repository is not None:
+        try:
+            yield from repository.tracked(project)
+        except HistoryUnavailable:
+            pass
+        else:
+            return
+    for folder, folders, names in os.walk(project):
+        folders[:] = [name for name in folders if name not in _PASSED_OVER]
+        for name in names:
+            yield (Path(folder) / name).relative_to(project).as_posix()
+
+
+def _text(path: Path) -> Text | None:
+    try:
+        data = read_file(path, limit=_MAX_SOURCE)
+    except UnreadableFile:
+        return None
+    return None if data is None or b"\0" in data[:8192] else Text.from_bytes(data)

@@ -1,0 +1,148 @@
+"""Placements in the shape that the server, the command line and agents share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from vibes_lsp.anchors.making import range_hashes
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.derived import CommitMethod, DerivedCommit
+from vibes_lsp.index.commits import recorded_commit
+from vibes_lsp.index.placements import Placement, recorded_lines
+from vibes_lsp.index.reviews import Review
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
+from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.vocabulary import Action, Band, ContextType
+from vibes_lsp.reports.environments import Authors
+from vibes_lsp.risk.bands import band_of
+
+_OPTIONAL: Final = {"functionName": "function_name", "sessionId": "session_id", "promptHash": "prompt_hash"}
+
+
+class PlacementReport:
+    """Turns placements of one file into JSON.
+
+    Args:
+        trail: The trail they come from.
+        content: The text they were made against.
+        thresholds: Bounds of the severity bands.
+        derived: Commits of annotations that record none, by the id of their first record.
+    """
+
+    def __init__(
+        self,
+        trail: Trail,
+        content: Text,
+        *,
+        thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS,
+        derived: Mapping[str, DerivedCommit] | None = None,
+    ) -> None:
+        self._trail = trail
+        self._content = content
+        self._thresholds = thresholds
+        self._derived: Mapping[str, DerivedCommit] = derived or {}
+        self._authors = Authors(trail)
+
+    def placements(self, placements: Sequence[Placement], *, with_prompts: bool = True) -> list[JsonValue]:
+        """Return all placements, in the order given.
+
+        Args:
+            placements: What to return.
+            with_prompts: Whether to say what was asked.
+        """
+        return [self.placement(each, with_prompts=with_prompts) for each in placements]
+
+    def placement(self, placement: Placement, *, with_prompts: bool = True) -> Members:
+        """Return one placement."""
+        record, located = placement.current, placement.located
+        recorded = recorded_lines(record) or (None, None)
+        author = self._authors.of(record.text("environment_hash"))
+        score = stored_score(placement)
+        result: Members = {
+            "annotationId": record.id,
+            "ids": list(placement.lineage.ids),
+            "type": record.type,
+            "filePath": record.text("file_path"),
+            "range": lsp_range(located.start, located.end),
+            "lineStart": located.start,
+            "lineEnd": located.end,
+            "ownedRanges": [lsp_range(start, end) for start, end in placement.owned],
+            "recordedLineStart": recorded[0],
+            "recordedLineEnd": recorded[1],
+            "state": located.state.value,
+            "method": located.method.value,
+            "confidence": located.confidence,
+            "ambiguous": located.ambiguous,
+            "intactLines": located.intact,
+            "totalLines": None if recorded[0] is None or recorded[1] is None else recorded[1] - recorded[0] + 1,
+            "band": None if score is None else band_of(score, self._thresholds).value,
+            "score": None,
+            "storedScore": score,
+            "review": self.review(placement),
+            "tool": {"name": author.tool, "version": author.tool_version},
+            "model": {"name": author.model, "version": author.model_version},
+            "environmentHash": record.text("environment_hash"),
+            "action": placement.lineage.action or record.text("action"),
+            "timestamp": placement.lineage.first.text("timestamp"),
+            "assuranceLevel": record.text("assurance_level"),
+        }
+        result.update({name: value for name, member in _OPTIONAL.items() if (value := record.text(member)) is not None})
+        factors = record.members.get("risk_factors")
+        if isinstance(factors, list):
+            result["factors"] = factors
+        commit = self._commit(placement)
+        if commit is not None:
+            result.update({"commitHash": commit.commit, "commitMethod": commit.method.value})
+        prompt = self.prompt(placement)
+        if prompt is not None and with_prompts:
+            result["prompt"] = prompt
+        return result
+
+    def _commit(self, placement: Placement) -> DerivedCommit | None:
+        recorded = recorded_commit(placement.lineage)
+        if recorded is not None:
+            return DerivedCommit(recorded, CommitMethod.RECORDED)
+        return self._derived.get(placement.lineage.first.id)
+
+    def prompt(self, placement: Placement) -> str | None:
+        """Return what the AI was asked; None when that is not known."""
+        key = placement.current.text("prompt_hash")
+        entry = self._trail.manifest.entry(key) if key else None
+        return text(entry, "prompt_text") if entry is not None and entry.get("type") == ContextType.PROMPT else None
+
+    def review(self, placement: Placement) -> Members | None:
+        """Return the review that counts: the newest by a person, else the newest; stale when the lines changed since."""
+        reviews = self._trail.reviews_of(placement.lineage)
+        if not reviews:
+            return None
+        chosen = max(reviews, key=lambda review: (review.kind == "human", review.edge.record.rank))
+        return {
+            "verdict": chosen.verdict.value if chosen.verdict else None,
+            "by": chosen.by,
+            "kind": chosen.kind.value,
+            "at": chosen.edge.record.text("timestamp"),
+            "stale": self._is_stale(chosen, placement),
+        }
+
+    def _is_stale(self, review: Review, placement: Placement) -> bool:
+        located = placement.located
+        if review.text is None or placement.lineage.action == Action.DELETE:
+            return False
+        if located.start is None or located.end is None:
+            return True
+        return review.text not in range_hashes(self._content.lines[located.start - 1 : located.end])
+
+
+def stored_score(placement: Placement) -> float | None:
+    """Return the risk score that the record carries; None when it has none between 0 and 1."""
+    score = placement.current.members.get("risk_score")
+    return score if isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1 else None
+
+
+def lsp_range(start: int | None, end: int | None) -> Members | None:
+    """Return whole lines as an LSP range, which ends before the line after the last."""
+    if start is None or end is None:
+        return None
+    return {"start": {"line": start - 1, "character": 0}, "end": {"line": end, "character": 0}}

@@ -1,0 +1,35 @@
+"""One record, entry or session with its relations (`vibes show`, `vibes.show`), exactly as on disk."""
+
+from __future__ import annotations
+
+from vibes_lsp.index.lookup import Found
+from vibes_lsp.index.records import Edge
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import JsonValue, Members
+
+
+def shown(trail: Trail, found: Found) -> Members:
+    """Return what an id names: `{kind, id, record or entry, edges: {out, in}}`.
+
+    The edges of an annotation are those of its whole lineage (R7). A session also has `records`, all its own ones.
+    """
+    out, into = _edges(trail, found)
+    result: Members = {"kind": found.kind, "id": found.id}
+    if found.kind == "record":
+        result["record"] = found.record.members if found.record else None
+    elif found.kind == "entry":
+        result["entry"] = found.entry
+    elif found.session is not None:
+        records: list[JsonValue] = [record.members for record in (*found.session.starts, *found.session.ends)]
+        result["record"] = records[0] if records else None
+        result["records"] = records
+    result["edges"] = {"out": [edge.record.members for edge in out], "in": [edge.record.members for edge in into]}
+    return result
+
+
+def _edges(trail: Trail, found: Found) -> tuple[list[Edge], list[Edge]]:
+    if found.record is not None and found.record.is_annotation:
+        lineage = trail.lineage_of(found.id)
+        if lineage is not None:
+            return trail.edges_of(lineage)
+    return trail.log.edges(out_of=found.id), trail.log.edges(into=found.id)

@@ -1,0 +1,50 @@
+"""Placements in words: what a person reads in a hover, a lens or a table."""
+
+from __future__ import annotations
+
+from vibes_lsp.anchors.locating import State
+from vibes_lsp.index.placements import Placement, recorded_lines
+from vibes_lsp.model.vocabulary import Action, RecordType
+
+
+def whereabouts(placement: Placement) -> str:
+    """Say where an annotation is, and how sure that is."""
+    located = placement.located
+    recorded = recorded_lines(placement.current)
+    before = f"{recorded[0]}-{recorded[1]}" if recorded else "?"
+    if placement.shown.placeholder:
+        times = 1 + len(placement.shown.repeats)
+        return f"somewhere in this file: {times} records name no real line"
+    if placement.lineage.action == Action.DELETE:
+        return f"removed lines {before} of the file as it was then"
+    sentence = _state(placement, before)
+    return f"{sentence}, but other places may fit as well" if located.ambiguous else sentence
+
+
+def _state(placement: Placement, before: str) -> str:
+    located = placement.located
+    match located.state:
+        case State.EXACT:
+            return "exact"
+        case State.MOVED:
+            return f"moved from {before}"
+        case State.EDITED:
+            total = recorded_lines(placement.current)
+            if located.intact is None or total is None:
+                return f"edited since (recorded at {before})"
+            return f"edited since: {located.intact} of {total[1] - total[0] + 1} lines intact"
+        case State.LOST:
+            return f"could not be found (recorded at {before})" if placement.current.type == RecordType.LINE else "could not be found"
+        case _:
+            return (
+                "found by name only"
+                if placement.current.type == RecordType.FUNCTION
+                else "not verified: the record has nothing to check against"
+            )
+
+
+def title(placement: Placement) -> str:
+    """Say in a word what was done: the action, and the function's name."""
+    action = placement.lineage.action or placement.current.text("action") or "edit"
+    name = placement.current.text("function_name")
+    return f"{action} {name}" if name else action

@@ -1,0 +1,14 @@
+"""Severity bands of a risk score (RFC 10.4.3, R21)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
+from vibes_lsp.model.vocabulary import Band
+
+
+def band_of(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> Band:
+    """Return the highest band whose bound the score reaches; the score must not be rounded before (R21)."""
+    reached = [band for band in Band if thresholds.get(band, DEFAULT_THRESHOLDS[band]) <= score]
+    return reached[-1] if reached else Band.LOW

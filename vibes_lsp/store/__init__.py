@@ -1,0 +1,1 @@
+"""`.ai-audit/` on disk: log, manifest, blobs, config. The only package that writes source data there."""

@@ -1,0 +1,107 @@
+"""Reading and creating files where operating systems differ or surprise: one small module for the whole store."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from vibes_lsp.errors import RefusedWrite, UnreadableFile
+
+MAX_FILE: Final = 1 << 30
+"""Largest manifest, config or blob we read, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What changes when a file is written, truncated or replaced."""
+
+    device: int
+    inode: int
+    size: int
+    modified_ns: int
+
+
+def signature(path: Path) -> Signature | None:
+    """Return the signature of the regular file at `path`; None when nothing is there.
+
+    Raises:
+        UnreadableFile: Something else is there, or it cannot be examined.
+    """
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableFile(f"{path.name} is not a regular file", hint="move it away; a file is expected in its place")
+    return Signature(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file for reading, without ever waiting for a pipe's other end.
+
+    Raises:
+        UnreadableFile: It is gone, no regular file, or may not be read.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UnreadableFile(f"{path.name} is not a regular file", hint="move it away; a file is expected in its place")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes | None:
+    """Return a file's bytes; None when nothing is there.
+
+    Raises:
+        UnreadableFile: It is no regular file, may not be read, or is larger than `limit` bytes.
+    """
+    found = signature(path)
+    if found is None:
+        return None
+    if found.size > limit:
+        raise UnreadableFile(f"{path.name} has {found.size:,} bytes, more than the {limit:,} that are read")
+    try:
+        with open_file(path) as file:
+            return file.read()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def create_file(path: Path, data: bytes) -> bool:
+    """Create a file with this content unless something is there; say whether it was created.
+
+    Raises:
+        RefusedWrite: The folder does not allow it.
+    """
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise RefusedWrite(f"cannot create {path}: {error.strerror}", hint="check the folder's permissions") from error
+    return True
+
+
+def inside(path: Path, folder: Path) -> bool:
+    """Whether `path` lies in `folder` once all links are resolved."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL in the name
+        return False
+
+
+def _unreadable(path: Path, error: OSError) -> UnreadableFile:
+    reason = error.strerror or str(error)
+    return UnreadableFile(f"{path.name} cannot be read: {reason}", hint=f"check the permissions of {path}")

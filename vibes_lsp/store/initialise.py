@@ -1,0 +1,111 @@
+"""Creating an audit directory (`vibes init`, R13): whatever is there already stays as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import RefusedWrite, UnsupportedVersion
+from vibes_lsp.model.canonical import canonical
+from vibes_lsp.model.hashing import context_hash
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.timestamps import format_timestamp
+from vibes_lsp.model.versions import CURRENT_VERSION, STANDARD
+from vibes_lsp.model.vocabulary import NO_MODEL, AssuranceLevel, ContextType
+from vibes_lsp.store.config import load_config
+from vibes_lsp.store.disk import create_file, inside
+from vibes_lsp.store.housekeeping import ATTRIBUTES, IGNORED
+from vibes_lsp.store.layout import AUDIT_DIR_NAME, AuditDir
+from vibes_lsp.store.manifest import read_manifest
+from vibes_lsp.store.versions import unsupported_versions
+
+REVIEWER_TOOL: Final = "vibes-lsp"
+"""The tool of a human reviewer's environment (R6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """What `initialise` found and did: file names within the directory."""
+
+    directory: AuditDir
+    created: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def initialise(
+    project: Path,
+    *,
+    project_name: str,
+    level: AssuranceLevel,
+    extensions: Sequence[str] | None,
+    tool_version: str,
+    now: datetime,
+) -> Initialised:
+    """Create `.ai-audit/` in `project` with its files, each only where nothing is.
+
+    Args:
+        project: The project's root, an existing folder.
+        project_name: For `config.json`.
+        level: How much will be recorded.
+        extensions: `tracked_extensions`; None tracks all files.
+        tool_version: Our own version, for the reviewer's environment.
+        now: The instant to note on the first entry.
+
+    Raises:
+        RefusedWrite: The folder does not exist or does not allow it.
+        UnsupportedVersion: A file of the directory declares a major version that is not ours to add to.
+    """
+    directory = AuditDir(project.absolute() / AUDIT_DIR_NAME)
+    unsupported = unsupported_versions(load_config(directory), read_manifest(directory))
+    if unsupported:
+        raise UnsupportedVersion(unsupported[0], hint="nothing was changed; upgrade, or correct the version if it is a mistake")
+    if not inside(directory.path, project):
+        raise RefusedWrite(f"{directory.path} is a link out of the project", hint="remove it, or run init where it leads")
+    try:
+        directory.path.mkdir(exist_ok=True)
+    except OSError as error:
+        raise RefusedWrite(f"cannot create {directory.path}: {error.strerror}", hint="init needs a folder it may write to") from error
+    config: Members = {
+        "standard": STANDARD,
+        "standard_version": CURRENT_VERSION,
+        "assurance_level": level.value,
+        "project_name": project_name,
+    }
+    if extensions is not None:
+        config["tracked_extensions"] = list(extensions)
+    files = {
+        directory.config: json.dumps(config, indent=2, ensure_ascii=False).encode() + b"\n",
+        directory.manifest: manifest_bytes({**_reviewer(tool_version, now)}),
+        directory.log: b"",
+        directory.gitignore: "".join(f"{line}\n" for line in IGNORED).encode(),
+        directory.gitattributes: "".join(f"{line}\n" for line in ATTRIBUTES).encode(),
+    }
+    created = {path.name: create_file(path, data) for path, data in files.items()}
+    return Initialised(
+        directory,
+        tuple(name for name, new in created.items() if new),
+        tuple(name for name, new in created.items() if not new),
+    )
+
+
+def manifest_bytes(entries: dict[str, Members]) -> bytes:
+    """Lay a manifest out as R10 wants: one entry per line, comma first, so that a union merge of two stays valid JSON."""
+    head = f'{{"standard":"{STANDARD}","version":"{CURRENT_VERSION}","entries":{{\n'.encode()
+    lines = (b'"' + key.encode() + b'":' + canonical(entry) + b"\n" for key, entry in entries.items())
+    return head + b",".join(lines) + b"}}\n"
+
+
+def _reviewer(tool_version: str, now: datetime) -> dict[str, Members]:
+    entry: Members = {
+        "type": ContextType.ENVIRONMENT.value,
+        "tool_name": REVIEWER_TOOL,
+        "tool_version": tool_version,
+        "model_name": NO_MODEL,
+        "model_version": NO_MODEL,
+        "created_at": format_timestamp(now),
+    }
+    return {context_hash(entry): entry}

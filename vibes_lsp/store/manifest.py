@@ -1,0 +1,280 @@
+"""Reading the manifest (RFC 6, R10): the whole file or its interim JSONL form, entries of the journal, decoded on use."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
+from vibes_lsp.model.canonical import canonical, kind_of, parse, parse_object, same_value
+from vibes_lsp.model.hashing import context_hash
+from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.store.disk import Signature, read_file, signature
+from vibes_lsp.store.layout import AuditDir
+
+
+class ManifestForm(StrEnum):
+    """How the manifest was found on disk."""
+
+    OBJECT = "object"
+    JSONL = "jsonl"
+    BROKEN = "broken"
+    ABSENT = "absent"
+
+
+_KEY: Final = re.compile(rb'"([0-9a-f]{64})"\s*:')
+_MAX_ENTRY: Final = 16 << 20
+"""Bytes of an entry that are compared with another one of the same key."""
+_HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
+
+
+class _Frame(msgspec.Struct):
+    entries: dict[str, msgspec.Raw]
+    standard: Any = None
+    version: Any = None
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The context entries of a trail as they were at one moment.
+
+    Attributes:
+        form: How the file was found.
+        standard: Its `standard` member, whatever it is.
+        version: Its `version` member, whatever it is.
+        problem: Why the file could not be read as the RFC writes it; the entries are then those that could be saved.
+        journal_problems: Files of the journal that could not be read, and why.
+        pending: Keys that only the journal holds.
+        data: The file's bytes, to find places in.
+        stored: The entries' bytes by key, the journal's last.
+        signatures: The files that this was read from; None when one of them could not be read.
+    """
+
+    form: ManifestForm
+    standard: JsonValue = None
+    version: JsonValue = None
+    problem: VibesError | None = None
+    journal_problems: tuple[tuple[str, VibesError], ...] = ()
+    pending: frozenset[str] = frozenset()
+    data: bytes = field(default=b"", repr=False)
+    stored: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
+    signatures: tuple[tuple[str, Signature], ...] | None = field(default=(), repr=False)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.stored
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def __iter__(self) -> Iterator[str]:
+        """All keys in the order of the file, the journal's last."""
+        return iter(self.stored)
+
+    def entry(self, key: str) -> Members | None:
+        """Return the entry exactly as stored; None when there is none or it is not a JSON object."""
+        raw = self.stored.get(key)
+        if raw is None:
+            return None
+        try:
+            return parse_object(bytes(raw))
+        except MalformedJson:
+            return None
+
+    def type_of(self, key: str) -> str | None:
+        """Return the entry's `type`; None when there is no such entry or it has none."""
+        entry = self.entry(key)
+        kind = entry.get("type") if entry else None
+        return kind if isinstance(kind, str) else None
+
+    def raw(self, key: str) -> bytes:
+        """Return the entry's bytes as stored.
+
+        Raises:
+            KeyError: There is no such entry.
+        """
+        return bytes(self.stored[key])
+
+    def line_of(self, key: str) -> int | None:
+        """Return the 1-based line of the manifest on which the entry starts; None for one of the journal."""
+        return self._lines.get(key)
+
+    @cached_property
+    def _lines(self) -> dict[str, int]:
+        lines: dict[str, int] = {}
+        line, counted = 1, 0
+        for match in _KEY.finditer(self.data):
+            line += self.data.count(b"\n", counted, match.start())
+            counted = match.start()
+            lines.setdefault(match[1].decode(), line)
+        return lines
+
+
+def read_manifest(directory: AuditDir, previous: Manifest | None = None) -> Manifest:
+    """Return the manifest with its journal; the previous one when nothing has changed on disk. Never raises."""
+    try:
+        signatures = tuple(_signatures(directory))
+        if previous is not None and signatures == previous.signatures:
+            return previous
+        read = parse_manifest(read_file(directory.manifest))
+    except UnreadableFile as error:
+        if previous is not None and isinstance(previous.problem, UnreadableFile) and previous.problem.message == error.message:
+            return previous
+        return Manifest(ManifestForm.BROKEN, problem=error, signatures=None)
+    journal, problems = _read_journal(directory)
+    pending = frozenset(key for key in journal if key not in read.stored)
+    return Manifest(
+        read.form,
+        read.standard,
+        read.version,
+        read.problem,
+        tuple(problems),
+        pending,
+        read.data,
+        {**read.stored, **{key: raw for key, raw in journal.items() if key in pending}},
+        signatures,
+    )
+
+
+def _signatures(directory: AuditDir) -> Iterator[tuple[str, Signature]]:
+    for path in (directory.manifest, *_journal_files(directory)):
+        found = signature(path)
+        if found is not None:
+            yield path.name, found
+
+
+def _journal_files(directory: AuditDir) -> list[Path]:
+    try:
+        return sorted(path for path in directory.journal.glob("*.jsonl") if path.is_file())
+    except OSError:
+        return []
+
+
+def parse_manifest(data: bytes | None) -> Manifest:
+    """Return the manifest that these bytes are, from wherever they come; None is an absent file. Never raises."""
+    if data is None:
+        return Manifest(ManifestForm.ABSENT)
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        frame = msgspec.json.decode(data, type=_Frame)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _read_otherwise(data)
+    return Manifest(ManifestForm.OBJECT, frame.standard, frame.version, data=data, stored=frame.entries)
+
+
+def _read_otherwise(data: bytes) -> Manifest:
+    """Read what is not the RFC's object: its JSONL form, else whatever entries stand on lines of their own."""
+    entries, strays = _entries_by_line(data)
+    if entries and not strays:
+        return Manifest(ManifestForm.JSONL, "VIBES", "1.0", data=data, stored=entries)
+    try:
+        value = parse(data)
+    except MalformedJson as error:
+        return Manifest(ManifestForm.BROKEN, problem=error, data=data, stored=entries)
+    if not isinstance(value, dict):
+        reason = f"a JSON {kind_of(value)} where an object is needed"
+        return Manifest(ManifestForm.BROKEN, problem=MalformedJson(reason), data=data)
+    standard, version, members = value.get("standard"), value.get("version"), value.get("entries")
+    if isinstance(members, dict):  # only a lone surrogate makes it unusual
+        stored = {key: msgspec.Raw(canonical(entry)) for key, entry in members.items()}
+        return Manifest(ManifestForm.OBJECT, standard, version, data=data, stored=stored)
+    reason = "member 'entries' is missing" if "entries" not in value else "member 'entries' is not an object"
+    return Manifest(ManifestForm.BROKEN, standard, version, MalformedJson(reason), data=data)
+
+
+def _entries_by_line(data: bytes) -> tuple[dict[str, msgspec.Raw], int]:
+    """Return the entries that stand on one line each, and how many other lines there are.
+
+    A line may be `{"<hash>": {…}}`, the same without its braces (as a manifest is laid out, R10), or a bare entry.
+    """
+    entries: dict[str, msgspec.Raw] = {}
+    strays = 0
+    for line in data.splitlines():
+        text = line.strip().strip(b",")
+        if not text:
+            continue
+        found = _entries_in(text if text.startswith(b"{") else b"{" + text + b"}")
+        strays += found is None
+        entries.update(found or {})
+    return entries, strays
+
+
+def _entries_in(text: bytes) -> dict[str, msgspec.Raw] | None:
+    members = _members(text)
+    if members is None:
+        return None
+    if members and all(map(_HASH.match, members)):
+        return members
+    if "entries" not in members and "type" in members:
+        try:
+            return {context_hash(parse_object(text)): msgspec.Raw(text)}
+        except MalformedJson:
+            return None
+    return {} if set(members) == {"standard", "version"} else None
+
+
+def _members(text: bytes) -> dict[str, msgspec.Raw] | None:
+    """Take an object apart; the values of one with a lone surrogate, which only the strict parser reads, in canonical form."""
+    try:
+        members = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        return {name: raw.copy() for name, raw in members.items()}
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return {name: msgspec.Raw(canonical(value)) for name, value in parse_object(text).items()}
+    except MalformedJson:
+        return None
+
+
+def contradictory_keys(data: bytes) -> list[tuple[str, int]]:
+    """Return the keys that stand more than once with different entries, each with the line where it stands again."""
+    first: dict[bytes, re.Match[bytes]] = {}
+    again: list[tuple[str, int]] = []
+    for match in _KEY.finditer(data):
+        before = first.setdefault(match[1], match)
+        if before is not match and not _same_entry(data, before.end(), match.end()):
+            again.append((match[1].decode(), data.count(b"\n", 0, match.start()) + 1))
+    return again
+
+
+def _same_entry(data: bytes, one: int, other: int) -> bool:
+    """Whether two entries are one but for the time at which they were recorded, which no hash covers (RFC 5.2)."""
+    try:
+        return same_value(_value_at(data, one), _value_at(data, other))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _value_at(data: bytes, start: int) -> JsonValue:
+    source = data[start : start + _MAX_ENTRY].decode("utf-8", "replace").lstrip()
+    value: JsonValue = json.JSONDecoder().raw_decode(source)[0]
+    return {name: each for name, each in value.items() if name != "created_at"} if isinstance(value, dict) else value
+
+
+def _read_journal(directory: AuditDir) -> tuple[dict[str, msgspec.Raw], list[tuple[str, VibesError]]]:
+    entries: dict[str, msgspec.Raw] = {}
+    problems: list[tuple[str, VibesError]] = []
+    for path in _journal_files(directory):
+        try:
+            data = read_file(path) or b""
+        except UnreadableFile as error:
+            problems.append((path.name, error))
+            continue
+        whole, _, _torn = data.rpartition(b"\n")
+        found, strays = _entries_by_line(whole)
+        entries.update(found)
+        if strays:
+            problems.append(
+                (
+                    path.name,
+                    MalformedJson(f"{strays} line is no context entry" if strays == 1 else f"{strays} lines are no context entries"),
+                )
+            )
+    return entries, problems

@@ -1,0 +1,137 @@
+"""Reasoning text in its three forms (RFC 6.7, R8): inline, compressed, in a blob; always within bounds."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import BrokenBlob, EscapingBlob, MalformedJson, MissingBlob, UnreadableFile
+from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.hashing import context_hash, sha256
+from vibes_lsp.model.members import Members, text
+from vibes_lsp.store.disk import inside, read_file
+from vibes_lsp.store.layout import AuditDir
+
+MAX_TEXT: Final = 16 << 20
+"""Largest reasoning text that is unpacked, in bytes."""
+
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_DIGEST_NAME: Final = re.compile(r"([0-9a-f]{16,64})\.")
+
+
+def inline_entry(entry: Members, directory: AuditDir) -> Members:
+    """Return a reasoning entry in its inline form, whichever form it is stored in.
+
+    Raises:
+        BrokenBlob: It has no text, or the text cannot be decoded within the bounds.
+        MissingBlob: Its blob is not there.
+        EscapingBlob: Its blob path leaves the audit directory.
+    """
+    if text(entry, "reasoning_text") is not None:
+        return entry
+    packed = text(entry, "reasoning_text_compressed")
+    if packed is not None:
+        try:
+            data = base64.b64decode(packed, validate=True)
+        except (binascii.Error, ValueError):
+            raise BrokenBlob("reasoning_text_compressed is not base64") from None
+        body = _decode(_unzip(data, "reasoning_text_compressed"), "reasoning_text_compressed")
+        kept = {name: value for name, value in entry.items() if name not in ("reasoning_text_compressed", "compressed")}
+        return {**kept, "reasoning_text": body}
+    path = text(entry, "blob_path")
+    if path is None:
+        raise BrokenBlob("the entry has neither text, compressed text nor a blob")
+    return _from_blob(entry, path, read_blob(path, directory))
+
+
+def reasoning_text(entry: Members, directory: AuditDir) -> str:
+    """Return the text of a reasoning entry, whichever form it is stored in.
+
+    Raises:
+        BrokenBlob: As `inline_entry`, its two special cases included.
+    """
+    body = text(inline_entry(entry, directory), "reasoning_text")
+    if body is None:
+        raise BrokenBlob("the blob holds no reasoning_text")
+    return body
+
+
+def blob_file(path: str, directory: AuditDir) -> Path:
+    """Return the file that a `blob_path` names.
+
+    Raises:
+        EscapingBlob: It leaves the audit directory, as written or through a link.
+    """
+    target = directory.path / path.replace("\\", "/")
+    if "\0" in path or not inside(target, directory.path):
+        raise EscapingBlob(f"blob_path {path[:120]!r} leaves the audit directory")
+    return target
+
+
+def read_blob(path: str, directory: AuditDir) -> bytes:
+    """Return a blob's content, unzipped when it is gzip.
+
+    Raises:
+        MissingBlob: It is not there.
+        EscapingBlob: Its path leaves the audit directory.
+        BrokenBlob: It cannot be read or unpacked within the bounds.
+    """
+    target = blob_file(path, directory)
+    try:
+        data = read_file(target, limit=MAX_TEXT)
+    except UnreadableFile as error:
+        raise BrokenBlob(f"blob {path}: {error.message}") from None
+    if data is None:
+        raise MissingBlob(f"blob {path} is not there")
+    return _unzip(data, path) if data.startswith(_GZIP_MAGIC) else data
+
+
+def names_its_content(path: str, content: bytes, entry: Members) -> bool:
+    """Whether a digest in a blob's file name verifies it (R8): that of the inline entry, or of the text; no digest passes.
+
+    Raises:
+        BrokenBlob: The content is neither what the name says nor text.
+    """
+    match = _DIGEST_NAME.match(Path(path).name)
+    if match is None or sha256(content).startswith(match[1]):
+        return True
+    inline = _from_blob(entry, path, content)
+    body = text(inline, "reasoning_text") or ""
+    return any(digest.startswith(match[1]) for digest in (context_hash(inline), sha256(body.encode("utf-8", "surrogatepass"))))
+
+
+def _from_blob(entry: Members, path: str, content: bytes) -> Members:
+    """A blob holds the inline entry as JSON; some tools write the bare text (R8)."""
+    if content.lstrip()[:1] == b"{":
+        try:
+            stored = parse_object(content)
+        except MalformedJson:
+            stored = {}
+        if "reasoning_text" in stored:
+            return stored
+    kept = {name: value for name, value in entry.items() if name not in ("external", "blob_path")}
+    return {**kept, "reasoning_text": _decode(content, path)}
+
+
+def _unzip(data: bytes, where: str) -> bytes:
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        content = unpacker.decompress(data, MAX_TEXT)
+    except zlib.error:
+        raise BrokenBlob(f"{where}: not gzip data") from None
+    if unpacker.unconsumed_tail:
+        raise BrokenBlob(f"{where}: unpacks to more than {MAX_TEXT:,} bytes")
+    if not unpacker.eof:
+        raise BrokenBlob(f"{where}: the gzip data ends early")
+    return content
+
+
+def _decode(content: bytes, where: str) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BrokenBlob(f"{where}: not UTF-8 at byte {error.start}") from None
