@@ -79,6 +79,7 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
         ls.projects.forget(params.text_document.uri)
+        ls.publishing.pop(params.text_document.uri, None)
         if not _pulls(ls.client_capabilities):
             ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
 

@@ -39,6 +39,7 @@ class Server(LanguageServer):
     Attributes:
         settings: What the user chose.
         projects: The trails.
+        publishing: Who works on the diagnostics of an open document; only the last to begin may publish.
         said_goodbye: Whether the client asked to shut down.
         exit_code: What the process is to end with; 1 after an exit that no shutdown came before, as LSP asks.
     """
@@ -49,6 +50,7 @@ class Server(LanguageServer):
         super().__init__("vibes-lsp", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental, protocol_cls=Protocol)
         self.settings = Settings()
         self.projects = Projects(self.documents)
+        self.publishing: dict[str, object] = {}
         self.said_goodbye = False
         self.exit_code = 0
 

@@ -50,10 +50,16 @@ def register(server: Server) -> None:
 
 
 async def publish(ls: Server, uri: str) -> None:
-    """Tell a client that does not pull what there is to say about a document that is open."""
-    found = await diagnostics_of(ls, uri)
+    """Tell a client that does not pull what there is to say about a document that is open.
+
+    A check that was overtaken by a later one says nothing: it may know an older text, other settings or another trail.
+    """
     document = ls.documents.get(uri)
-    if document is not None:
+    if document is None:
+        return
+    mine = ls.publishing[uri] = object()
+    found = await diagnostics_of(ls, uri)
+    if ls.publishing.get(uri) is mine:
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
 
 
