@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks import scan, server
+from benchmarks import scan, server, typing
 
 scan.main()
 server.main()
+typing.main()

@@ -32,11 +32,13 @@ ACTING: Final = re.compile(
 """Characters that a terminal acts on, or that hide themselves or others; a newline is ours."""
 FINDING: Final = re.compile(r"\.ai-audit/[a-z.]+(:\d+)?: (error|warning|note)\[[a-z-]+\] |(ok|note|problem) +[a-z. ]+: | {10}\S")
 """How the lines begin whose number depends on what is wrong: those of the report and of the diagnosis."""
-TABLES: Final = ("log --limit 99", "log --type all", "sessions", "models", "stats")
+TABLES: Final = ("log --limit 99", "log --type all", "sessions", "models", "stats", "find")
 COMMANDS: Final = (
     *TABLES,
     "check --all",
     "doctor",
+    "blame src/auth.py",
+    "coverage",
     "show 00000",
     "show session-",
     "show 1111",
@@ -66,6 +68,9 @@ class Poisoner:
         self.record("session", event="start", **session, **said)
         place = {"file_path": f"path {text}", "line_start": text, "line_end": 1, "action": text, f"name {text}": text}
         self.record("line", **session, **place, prompt_hash=prompt, command_hash=command, annotation_id="0" * 64)
+        for start, digit in ((9, 4), (1, 5)):  # a line of nobody's, and one that somebody owns
+            place = {"file_path": "src/auth.py", "line_start": start, "line_end": start, "action": text}
+            self.record("line", **session, **place, prompt_hash=prompt, annotation_id=f"{digit}{text}")
         self.record("function", **session, file_path=text, function_name=f"def {text}", action="modify")
         ends = {"source_ref": "0" * 64, "source_type": "annotation", "target_ref": text, "target_type": text}
         self.record("edge", edge_type=text, **ends, timestamp=text)

@@ -167,7 +167,10 @@ def test_no_color_means_no_escape_codes_at_all(project: Project, command: str) -
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows closes pipes in its own way")
-@pytest.mark.parametrize("arguments", [["log"], ["log", "--json"], ["stats"], ["check"], ["doctor"], ["show", "--help"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["log"], ["log", "--json"], ["stats"], ["check"], ["blame", "src/auth.py"], ["find"], ["coverage"], ["doctor"], ["show", "--help"]],
+)
 def test_a_reader_that_has_seen_enough_is_no_error(sound: CompleteTrail, arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -27,7 +27,6 @@ def main() -> None:
     with Client(workspace.root) as client:
         say("What an editor shows when the cursor is on hash_password (src/auth.py:23), asked of the language server:")
         client.open("src/auth.py")
-        client.wait_for("vibes/provenanceChanged")
         hover(client, "src/auth.py", 23)
         say("The lenses above the ranges of all three files:")
         for path in ("src/auth.py", "src/limits.py", "web/app.ts"):
@@ -41,11 +40,22 @@ def main() -> None:
     workspace.tamper()
     vibes(workspace, "check", "--base", "HEAD", expected=1)
     workspace.restore()
-    say(f"The repository is in {FOLDER}. Look around with .venv/bin/vibes, or open it in an editor:")
-    line(
-        "  Neovim 0.11:  nvim --cmd \"lua vim.lsp.config('vibes', {cmd={'vibes-lsp'}, root_markers={'.ai-audit'}}) vim.lsp.enable('vibes')\" src/auth.py"
-    )
-    line("  VS Code:      any extension that starts a language server by configuration, with the command vibes-lsp")
+    farewell(workspace)
+
+
+def farewell(workspace: Workspace) -> None:
+    """Print how to go on: commands to copy, whatever is on the path."""
+    scripts = Path(sysconfig.get_path("scripts"))
+    say("The repository stays. To look around in it:")
+    line(f"  cd {workspace.root}")
+    line(f"  {scripts / 'vibes'} blame src/auth.py")
+    say("In Neovim 0.11 or newer, where K shows the hover and :lua vim.lsp.codelens.refresh() the lenses:")
+    server = f"vim.lsp.config('vibes', {{cmd={{'{(scripts / 'vibes-lsp').as_posix()}'}}, root_markers={{'.ai-audit'}}}})"
+    line(f"  nvim --cmd \"lua {server} vim.lsp.enable('vibes')\" src/auth.py")
+    say("In VS Code, which starts no language server without an extension; ours is still to come:")
+    line("  a general one, not tried by us: Generic LSP Client (v2), zsol.vscode-glspc, with these two settings")
+    line(f'  "glspc.server.command": "{(scripts / "vibes-lsp").as_posix()}"')
+    line('  "glspc.server.languageId": ["python", "typescript"]')
 
 
 def say(sentence: str) -> None:

@@ -31,14 +31,16 @@ class Client:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.request("shutdown", None)
         self.notify("exit", None)
-        self._server.wait(timeout=20)
+        self._server.communicate()
 
     def open(self, path: str) -> str:
-        """Open a file of the folder and return its URI."""
+        """Open a file of the folder, wait until the server has asked git's history about it, and return its URI."""
         file = self._folder / path
         uri = file.as_uri()
         document = {"uri": uri, "languageId": "plaintext", "version": 1, "text": file.read_text(encoding="utf-8")}
         self.notify("textDocument/didOpen", {"textDocument": document})
+        while "provisional" in self.request("vibes/provenance", {"textDocument": {"uri": uri}}):
+            self.wait_for("vibes/provenanceChanged")
         return uri
 
     def request(self, method: str, params: object) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +19,15 @@ def test_the_demonstration_shows_hover_lenses_problems_and_tampering(tmp_path: P
     run = subprocess.run([sys.executable, "-m", "tests.demo"], cwd=tmp_path, capture_output=True, check=False, env=environment)
     shown = run.stdout.decode()
     assert run.returncode == 0, shown + run.stderr.decode()
-    assert "edited since (recorded at 18-22); commit " in shown
+    assert "edited since: 4 of 5 lines intact; commit " in shown
     assert "claude-opus-4-5 · create · moved from 8-15 · approved" in shown
     assert "critical risk (0.82)" in shown
     assert "error[hash-mismatch]" in shown
     assert "error[base-record]" in shown
+    server = re.search(r"cmd=\{'([^']+)'\}", shown)
+    assert server is not None
+    assert f'"glspc.server.command": "{server[1]}"' in shown
+    assert subprocess.run([server[1], "--version"], capture_output=True, check=True).stdout.startswith(b"vibes-lsp ")
+    folder = re.search(r"^  cd (.+)$", shown, re.MULTILINE)
+    assert folder is not None
+    assert (Path(folder[1]) / ".ai-audit").is_dir()

@@ -38,6 +38,7 @@ async def session(lsp_client: EditorClient, request: pytest.FixtureRequest, trai
     await lsp_client.initialize_session(
         types.InitializeParams(capabilities=capabilities_of(request.param), root_uri=folder.uri, workspace_folders=[folder])
     )
+    await Editor(lsp_client).begun()
     yield
     await lsp_client.shutdown_session()
 

@@ -104,6 +104,29 @@ class Editor:
         """Open a file, with a text that may differ from what is saved; return its URI."""
         return self.open_uri(file.as_uri(), file.read_bytes().decode() if text is None else text)
 
+    async def open_settled(self, file: Path, text: str | None = None) -> str:
+        """Open the first file of a test's own project, and wait until its commits were looked up and all was told that follows from it."""
+        after = len(self.client.sent)
+        uri = self.open(file, text)
+        await self.told(uri, after=after)
+        await self.caught_up()
+        return uri
+
+    async def open_known(self, file: Path) -> str:
+        """Open a file, and wait until its answers are final: history was asked."""
+        uri = self.open(file)
+        await self.final(uri)
+        return uri
+
+    async def final(self, uri: str) -> Any:
+        """Return a document's provenance once it is provisional no more."""
+        while True:
+            after = len(self.client.sent)
+            answer = await self.provenance(uri)
+            if "provisional" not in answer:
+                return answer
+            await self.told(uri, after=after)
+
     def open_uri(self, uri: str, text: str) -> str:
         """Open a document that may be no file."""
         self._versions[uri] = 1
@@ -130,6 +153,16 @@ class Editor:
         """Close a document."""
         del self._versions[uri]
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    async def begun(self) -> None:
+        """Wait until the settings hold that the server asks for when a session begins."""
+        if self.asks_for_settings:
+            await self.asked(types.WORKSPACE_CONFIGURATION, after=0)
+        await self.caught_up()
+
+    async def caught_up(self) -> None:
+        """Wait until the server has handled all that it was sent, and we have got what it said of that at once."""
+        await self.hover_whole("untitled:answered-after-all-that-came-before", 1)
 
     async def leave(self) -> None:
         """Close whatever is open, and take back what was chosen."""
@@ -215,5 +248,5 @@ class Editor:
         given = None if self.asks_for_settings else {"vibes": settings}
         self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(given))
         if self.asks_for_settings:
-            await self.client.until(lambda sent: sent[0] == types.WORKSPACE_CONFIGURATION, after=after)
-        await self.hover_whole("untitled:answered-after-all-that-came-before", 1)
+            await self.asked(types.WORKSPACE_CONFIGURATION, after=after)
+        await self.caught_up()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from lsprotocol import types
 from lsprotocol.converters import get_converter
@@ -45,6 +45,12 @@ def capabilities_of(profile: str) -> types.ClientCapabilities:
     if profile == "vscode_current":
         return get_converter().structure(_VSCODE, types.ClientCapabilities)
     return client_capabilities("neovim@v0.11.0") if profile == "neovim" else types.ClientCapabilities()
+
+
+def members_of(profile: str) -> dict[str, Any]:
+    """Return the same as it goes over the wire."""
+    members: dict[str, Any] = get_converter().unstructure(capabilities_of(profile), types.ClientCapabilities)
+    return members
 
 
 def encoded(text: str, profile: str) -> int:

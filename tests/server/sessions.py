@@ -52,9 +52,7 @@ async def session(
             )
         )
         editor = Editor(client)
-        if editor.asks_for_settings:
-            await client.until(lambda sent: sent[0] == types.WORKSPACE_CONFIGURATION)
-            await editor.hover_whole("untitled:answered-after-all-that-came-before", 1)
+        await editor.begun()
         yield editor
         await client.shutdown_session()
     finally:

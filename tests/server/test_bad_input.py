@@ -2,85 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from tests.server.project import STORY, Project
+from tests.server.spoils import SPOILS, Spoil, edited
 from tests.server.wire import Wire, hover_at
 from tests.trails import CompleteTrail
 from tests.unit.checks.projects import contents
-
-Spoil = Callable[[Project], object]
-
-
-def replaced_by_folder(file: Path) -> None:
-    file.unlink()
-    file.mkdir()
-
-
-def conflict(file: Path) -> None:
-    head, *rest = file.read_bytes().split(b"\n")
-    file.write_bytes(b"\n".join([head, b"<<<<<<< HEAD", *rest]))
-
-
-def external(project: Project, path: str) -> None:
-    (project.root / ".ai-audit" / "wal").mkdir()
-    entry = {"type": "reasoning", "external": True, "blob_path": path, "reasoning_model": "m", "created_at": project.now()}
-    reason_with(project, project.entry(entry))
-
-
-def bomb(project: Project) -> None:
-    project.files.write("blobs/bomb.gz", gzip.compress(b"\0" * (64 << 20)))
-    entry = {"type": "reasoning", "external": True, "blob_path": "blobs/bomb.gz", "reasoning_model": "m", "created_at": project.now()}
-    reason_with(project, project.entry(entry))
-
-
-def reason_with(project: Project, key: str) -> None:
-    project.files.log.write_bytes(b"")
-    project.line("a.py", 4, 7, text=STORY, reasoning=key)
-
-
-SPOILS: Final[dict[str, tuple[Spoil, str, str, int]]] = {
-    # name -> what to do to a sound project; the file, the check and the 1-based line that tell of it
-    "log-broken-json": (lambda it: it.raw_log(b'{"type":"line",\n'), "annotations.jsonl", "log-line", 2),
-    "log-array": (lambda it: it.raw_log(b"[1]\n"), "annotations.jsonl", "log-line", 2),
-    "log-conflict": (lambda it: it.raw_log(b"<<<<<<< HEAD\n=======\n>>>>>>> x\n"), "annotations.jsonl", "conflict-marker", 2),
-    "log-nan": (lambda it: it.raw_log(b'{"type":"line","line_start":NaN}\n'), "annotations.jsonl", "log-line", 2),
-    "log-not-utf-8": (lambda it: it.raw_log(b'{"type":"line","file_path":"\xff"}\n'), "annotations.jsonl", "log-line", 2),
-    "log-nul": (lambda it: it.raw_log(b"\x00\x00\x00\n"), "annotations.jsonl", "log-line", 2),
-    "log-deep": (lambda it: it.raw_log(b'{"a":' + b"[" * 5000 + b"]" * 5000 + b"}\n"), "annotations.jsonl", "log-line", 2),
-    "log-9-mb-line": (lambda it: it.raw_log(b'{"type":"line","note":"' + b"x" * (9 << 20) + b'"}\n'), "annotations.jsonl", "log-line", 2),
-    "log-torn": (lambda it: it.raw_log(b'{"type":"line","file_pa'), "annotations.jsonl", "log-end", 2),
-    "log-folder": (lambda it: replaced_by_folder(it.files.log), "annotations.jsonl", "file-unreadable", 1),
-    "manifest-broken-json": (
-        lambda it: it.raw_manifest(b'{"standard":"VIBES",\n"version":"1.0",\n"entries":{'),
-        "manifest.json",
-        "manifest-json",
-        3,
-    ),
-    "manifest-list": (lambda it: it.raw_manifest(b"[]"), "manifest.json", "manifest-json", 1),
-    "manifest-conflict": (lambda it: conflict(it.files.manifest), "manifest.json", "conflict-marker", 2),
-    "manifest-nan": (lambda it: it.entry({"type": "prompt", "n": 1}, key="ab" * 32), "manifest.json", "hash-mismatch", 3),
-    "manifest-not-utf-8": (lambda it: it.raw_manifest(b'{"standard":"\xff"}'), "manifest.json", "manifest-json", 1),
-    "manifest-deep": (lambda it: it.raw_manifest(b"[" * 100_000), "manifest.json", "manifest-json", 1),
-    "manifest-empty": (lambda it: it.raw_manifest(b""), "manifest.json", "manifest-json", 1),
-    "manifest-folder": (lambda it: replaced_by_folder(it.files.manifest), "manifest.json", "file-unreadable", 1),
-    "config-broken-json": (lambda it: it.files.write("config.json", b'{\n"standard":\n}'), "config.json", "config-json", 3),
-    "config-list": (lambda it: it.files.write("config.json", b"[]"), "config.json", "config-json", 1),
-    "config-not-utf-8": (lambda it: it.files.write("config.json", b"\xff\xfe"), "config.json", "config-json", 1),
-    "config-nan": (lambda it: it.files.write("config.json", b'{"a":NaN}'), "config.json", "config-json", 1),
-    "config-folder": (lambda it: replaced_by_folder(it.files.config), "config.json", "file-unreadable", 1),
-    "blob-bomb": (bomb, "manifest.json", "blob-broken", 3),
-    "blob-escapes": (lambda it: external(it, "../../../../../etc/hostname"), "manifest.json", "blob-escapes", 3),
-    "blob-absolute": (lambda it: external(it, "/etc/hostname"), "manifest.json", "blob-escapes", 3),
-    "blob-is-a-folder": (lambda it: external(it, "wal"), "manifest.json", "blob-broken", 3),
-    "blob-absent": (lambda it: external(it, "blobs/absent.json.gz"), "manifest.json", "blob-missing", 3),
-}
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +81,8 @@ def test_a_running_server_meets_it_and_recovers(wire: Wire, tmp_path: Path, case
     for path in (project.files.log, project.files.manifest, project.files.config):
         if path.is_dir():
             path.rmdir()
+        elif path.is_symlink():
+            path.unlink()
         content = sound[path.relative_to(project.root).as_posix()]
         assert isinstance(content, bytes)
         path.write_bytes(content)
@@ -244,6 +179,22 @@ def test_an_entry_of_any_shape(wire: Wire, tmp_path: Path, entry: dict[str, Any]
     answers = ask_everything(wire, project)
     assert [surface for surface, answer in answers.items() if "error" in answer] == []
     assert "create" in answers["hover"]["result"]["contents"]["value"]
+
+
+def test_lone_surrogates_are_text_like_any_other(wire: Wire, tmp_path: Path) -> None:
+    project = Project(tmp_path / "own")
+    project.environment()
+    uri = project.annotated(prompt=project.prompt("LONE end"), action="LONE").as_uri()
+    for file in (project.files.manifest, project.files.log):
+        edited(file, b"LONE", rb"\ud83d")
+    answers = ask_everything(wire, project)
+    told = answers["hover"]["result"]["contents"]["value"]
+    assert told.startswith(r"`\ud83d` by ")
+    assert r"`\ud83d end`" in told
+    assert answers["provenance"]["result"]["placements"][0]["prompt"] == "\ud83d end"
+    (lens,) = answers["lens"]["result"]
+    assert r"\ud83d" in wire.request("codeLens/resolve", lens)["result"]["command"]["title"]
+    assert wire.request("textDocument/hover", hover_at(uri, 4))["result"] is not None
 
 
 def test_a_review_of_any_shape(wire: Wire, tmp_path: Path) -> None:

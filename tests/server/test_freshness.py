@@ -27,7 +27,7 @@ async def seen(editor: Editor, uri: str) -> list[object]:
 
 
 async def test_a_record_appended_by_another_process(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated())
+    uri = await editor.open_settled(project.annotated())
     assert len(await editor.lens_places(uri)) == 1
     log = project.files.log
     before = log.read_bytes()
@@ -42,7 +42,7 @@ async def test_a_record_appended_by_another_process(editor: Editor, project: Pro
 
 
 async def test_a_record_written_in_two_parts(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated())
+    uri = await editor.open_settled(project.annotated())
     log = project.files.log
     before = log.read_bytes()
     project.line("a.py", 10, 13, text=STORY)
@@ -60,7 +60,7 @@ async def test_a_log_replaced_by_a_branch_switch(editor: Editor, project: Projec
     repository.switch("topic", create=True)
     project.line("a.py", 10, 13, text=STORY, prompt=project.prompt("Asked on topic."))
     repository.commit("More")
-    uri = editor.open(project.root / "a.py")
+    uri = await editor.open_settled(project.root / "a.py")
     assert await seen(editor, uri) == ["Asked on main.", "Asked on topic."]
     repository.switch("main")
     assert await seen(editor, uri) == ["Asked on main."]
@@ -69,7 +69,7 @@ async def test_a_log_replaced_by_a_branch_switch(editor: Editor, project: Projec
 
 
 async def test_a_log_cut_short_emptied_and_removed(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated())
+    uri = await editor.open_settled(project.annotated())
     log = project.files.log
     first = log.read_bytes()
     project.line("a.py", 10, 13, text=STORY)
@@ -86,7 +86,7 @@ async def test_a_log_cut_short_emptied_and_removed(editor: Editor, project: Proj
 
 
 async def test_a_log_rewritten_in_place_with_the_same_length(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated(action="create"))
+    uri = await editor.open_settled(project.annotated(action="create"))
     assert "create" in await editor.hover(uri, 4)
     log = project.files.log
     content = log.read_bytes().replace(b'"action":"create"', b'"action":"modify"')
@@ -98,7 +98,7 @@ async def test_a_log_rewritten_in_place_with_the_same_length(editor: Editor, pro
 
 
 async def test_an_entry_that_moves_from_the_journal_into_the_manifest(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated(prompt=project.prompt("Asked.")))
+    uri = await editor.open_settled(project.annotated(prompt=project.prompt("Asked.")))
     manifest = project.files.manifest
     whole = manifest.read_bytes()
     head, *entries, tail = whole.split(b"\n")[:-1]
@@ -112,7 +112,7 @@ async def test_an_entry_that_moves_from_the_journal_into_the_manifest(editor: Ed
 
 
 async def test_a_prompt_that_was_changed(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated(prompt=project.prompt("Asked this.")))
+    uri = await editor.open_settled(project.annotated(prompt=project.prompt("Asked this.")))
     assert "Asked this." in await editor.hover(uri, 4)
     manifest = project.files.manifest
     manifest.write_bytes(manifest.read_bytes().replace(b"Asked this.", b"Asked that."))
@@ -122,7 +122,7 @@ async def test_a_prompt_that_was_changed(editor: Editor, project: Project) -> No
 
 
 async def test_a_policy_that_was_changed(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated(risk_score=0.5))
+    uri = await editor.open_settled(project.annotated(risk_score=0.5))
     assert await editor.diagnostics(uri) == []
     project.config(risk_scoring={"enabled": True, "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.9}})
     assert [each.code for each in await editor.diagnostics(uri)] == ["risk-high"]
@@ -154,7 +154,7 @@ async def test_what_is_typed_counts_before_what_is_saved_until_it_is_closed(edit
 
 async def test_a_trail_that_appears_and_goes(editor: Editor, project: Project) -> None:
     file = project.annotated("inner/a.py")
-    uri = editor.open(file)
+    uri = await editor.open_settled(file)
     assert (await editor.provenance(uri))["placements"][0]["filePath"] == "inner/a.py"
     inner = Project(project.root / "inner")
     inner.config()
@@ -169,7 +169,7 @@ class TestTelling:
     """A client that watches files is told to ask again, whoever noticed the change first."""
 
     async def test_after_a_watched_change(self, editor: Editor, project: Project) -> None:
-        uri = editor.open(project.annotated())
+        uri = await editor.open_settled(project.annotated())
         assert len(await editor.lens_places(uri)) == 1
         after = len(editor.client.sent)
         project.line("a.py", 10, 13, text=STORY)
@@ -179,9 +179,7 @@ class TestTelling:
         await self._refreshed(editor, after)
 
     async def test_after_an_answer_that_noticed_it_before(self, editor: Editor, project: Project) -> None:
-        before = len(editor.client.sent)
-        uri = editor.open(project.annotated())
-        await editor.told(uri, after=before)  # of the commits that were looked up: else this might come between
+        uri = await editor.open_settled(project.annotated())
         assert len(await editor.lens_places(uri)) == 1
         project.line("a.py", 10, 13, text=STORY)
         assert len(await editor.lens_places(uri)) == 2
@@ -192,7 +190,7 @@ class TestTelling:
 
     async def test_after_a_trail_has_appeared(self, editor: Editor, project: Project) -> None:
         file = project.file("inner/a.py")
-        uri = editor.open(file)
+        uri = await editor.open_settled(file)
         assert await editor.lens_places(uri) == []
         inner = Project(file.parent)
         inner.config()
@@ -204,18 +202,17 @@ class TestTelling:
         assert len(await editor.lens_places(uri)) == 1
 
     async def test_nobody_is_told_of_nothing(self, editor: Editor, project: Project) -> None:
-        uri = editor.open(project.annotated(commit="c0ffee" * 6))
-        await editor.lens_places(uri)
-        await editor.client.until(lambda sent: sent == ("vibes/provenanceChanged", {"uri": uri}))  # commits were looked up
-        await editor.hover_whole("untitled:answered-after-all-that-came-before", 1)
+        await editor.open_settled(project.annotated(commit="c0ffee" * 6))
+        editor.watched(project.files.log)  # tells what is still to be told of the projects of other tests
+        await editor.caught_up()
         after = len(editor.client.sent)
         editor.watched(project.files.log)
-        await editor.hover_whole("untitled:answered-after-all-that-came-before", 1)
+        await editor.caught_up()
         assert editor.client.sent[after:] == []
 
     async def test_a_client_that_is_pushed_to_gets_diagnostics_with_it(self, editor: Editor, project: Project) -> None:
         project.config(risk_scoring={"enabled": True})
-        uri = editor.open(project.annotated())
+        uri = await editor.open_settled(project.annotated())
         assert await editor.diagnostics(uri) == []
         after = len(editor.client.sent)
         project.line("a.py", 10, 13, text=STORY, risk_score=0.9)
@@ -228,6 +225,8 @@ class TestTelling:
             assert [each.code for each in found] == ["risk-critical"]
 
     async def test_whether_it_asks_to_watch_depends_on_the_client(self, editor: Editor) -> None:
+        if editor.profile == "vscode_current":
+            await editor.asked(types.CLIENT_REGISTER_CAPABILITY, after=0)
         asked = [params for method, params in editor.client.sent if method == types.CLIENT_REGISTER_CAPABILITY]
         if editor.profile == "vscode_current":
             ((registration,),) = [params.registrations for params in asked]

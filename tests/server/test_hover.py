@@ -167,7 +167,7 @@ async def test_moved_in_text_that_is_not_saved(editor: Editor, project: Project)
     editor.insert(uri, 0, "# one\n# two\n")
     assert await editor.hover_whole(uri, 4) is None
     told = await lines_of(editor, uri, 6)
-    assert told[1].startswith("moved from 4-7;")
+    assert told[1].partition("; commit")[0] == "moved from 4-7"
     hover = await editor.hover_whole(uri, 9)
     assert hover is not None
     assert hover.range == types.Range(types.Position(5, 0), types.Position(9, 0))
@@ -176,7 +176,8 @@ async def test_moved_in_text_that_is_not_saved(editor: Editor, project: Project)
 async def test_edited_since(editor: Editor, project: Project) -> None:
     uri = editor.open(project.annotated())
     editor.replace(uri, (6, 0), (7, 0), "    return seen.digest()\n")
-    assert (await lines_of(editor, uri, 4))[1].startswith("edited since (recorded at 4-7);")
+    said = (await lines_of(editor, uri, 4))[1].partition("; commit")[0]
+    assert said in {"edited since (recorded at 4-7)", "edited since: 3 of 4 lines intact"}, "the lines are counted in a moment"
 
 
 async def test_what_could_not_be_found_is_on_no_line(editor: Editor, project: Project) -> None:
@@ -186,16 +187,16 @@ async def test_what_could_not_be_found_is_on_no_line(editor: Editor, project: Pr
 
 
 async def test_a_second_copy_makes_it_ambiguous(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated())
+    project.annotated()
     copy = "".join(STORY.splitlines(keepends=True)[3:7])
-    editor.insert(uri, 13, copy)
-    assert (await lines_of(editor, uri, 4))[1].startswith("exact, but other places may fit as well;")
+    uri = editor.open(project.file("a.py", STORY + copy))
+    assert (await lines_of(editor, uri, 4))[1].partition("; commit")[0] == "exact, but other places may fit as well"
 
 
 async def test_nothing_to_check_against(editor: Editor, project: Project) -> None:
     project.line("a.py", 2, 3)
     uri = editor.open(project.file("a.py"))
-    assert (await lines_of(editor, uri, 2))[1].startswith("not verified: the record has nothing to check against;")
+    assert (await lines_of(editor, uri, 2))[1].partition("; commit")[0] == "not verified: the record has nothing to check against"
 
 
 async def test_a_function_is_found_by_its_name(editor: Editor, project: Project) -> None:
@@ -203,7 +204,7 @@ async def test_a_function_is_found_by_its_name(editor: Editor, project: Project)
     uri = editor.open(project.file("a.py"))
     told = await lines_of(editor, uri, 10)
     assert told[0] == "create same by claude-opus-4-5 20251101 in Claude Code 1.5.2, 2026-02-03T10:00:00.000Z"
-    assert told[1].startswith("found by name only;")
+    assert told[1].partition("; commit")[0] == "found by name only"
 
 
 @pytest.mark.parametrize(("name", "line"), [("Store.same", 10), ("store::digest", 4), ("a#same", 10), ("same", 10)])
@@ -225,7 +226,7 @@ async def test_a_deletion_is_told_where_the_lines_were(editor: Editor, project: 
     uri = editor.open(project.file("a.py"))
     told = await lines_of(editor, uri, 2)
     assert told[0].startswith("delete by ")
-    assert told[1].startswith("removed lines 2-3 of the file as it was then;")
+    assert told[1].partition("; commit")[0] == "removed lines 2-3 of the file as it was then"
     assert await editor.hover_whole(uri, 3) is None
 
 
@@ -298,9 +299,9 @@ async def test_edits_within_wide_characters_land_in_the_column_they_name(editor:
     before = encoded('label = "😀größe', editor.profile)
     after = encoded('label = "😀größe漢', editor.profile)
     editor.replace(uri, (0, before), (0, after), "字")
-    assert await editor.hover_whole(uri, 2) is None
+    assert (await lines_of(editor, uri, 2))[1].startswith("edited since")
     editor.replace(uri, (0, before), (0, before + encoded("字", editor.profile)), "漢")
-    assert (await lines_of(editor, uri, 2))[1].startswith("exact;")
+    assert (await lines_of(editor, uri, 2))[1].partition("; commit")[0] == "exact"
 
 
 class TestCommits:
@@ -308,10 +309,7 @@ class TestCommits:
 
     async def test_not_committed_yet_then_committed(self, editor: Editor, project: Project) -> None:
         repository = Repository(project.root)
-        after = len(editor.client.sent)
-        file = project.annotated()
-        uri = editor.open(file)
-        await editor.told(uri, after=after)
+        uri = await editor.open_settled(project.annotated())
         assert (await lines_of(editor, uri, 4))[1] == "exact; not committed yet"
         commit = repository.commit("Add a.py", "2026-02-03T11:00:00+00:00")
         after = len(editor.client.sent)
@@ -324,11 +322,18 @@ class TestCommits:
         repository.write(".gitignore", ".ai-audit/\n")
         file = project.annotated()
         commit = repository.commit("Add a.py", "2026-02-03T11:00:00+00:00")
-        after = len(editor.client.sent)
-        uri = editor.open(file)
-        await editor.told(uri, after=after)
+        uri = await editor.open_settled(file)
         assert (await lines_of(editor, uri, 4))[1] == f"exact; commit {commit[:12]} (inferred: the first to touch the file)"
 
     async def test_recorded(self, editor: Editor, project: Project) -> None:
         uri = editor.open(project.annotated(commit="c0ffee" * 6 + "abcd"))
         assert (await lines_of(editor, uri, 4))[1] == "exact; commit c0ffeec0ffee"
+
+    async def test_nothing_is_said_where_there_is_no_history_then_it_is(self, editor: Editor, project: Project) -> None:
+        uri = await editor.open_settled(project.annotated())
+        assert (await lines_of(editor, uri, 4))[1] == "exact"
+        Repository(project.root)
+        after = len(editor.client.sent)
+        editor.save(uri)
+        await editor.told(uri, after=after)
+        assert (await lines_of(editor, uri, 4))[1] == "exact; not committed yet"

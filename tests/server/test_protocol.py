@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.server.project import STORY, Project
-from tests.server.wire import Wire, hover_at
+from tests.server.wire import Wire, hover_at, still_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +36,6 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
     """A server that nobody has spoken with."""
     with Wire(tmp_path / "server.log") as wire:
         yield wire
-
-
-def still_answers(wire: Wire, trail: CompleteTrail) -> bool:
-    uri = (trail.root / "src/auth.py").as_uri()
-    return "Maestro" in wire.request("textDocument/hover", hover_at(uri, 3))["result"]["contents"]["value"]
 
 
 class TestEnds:
@@ -258,6 +253,11 @@ class TestClients:
         assert wire.request("textDocument/hover", hover_at(file.as_uri(), 4))["result"] is not None
         assert wire.request("textDocument/codeLens", {"textDocument": {"uri": file.as_uri()}})["result"] == []
         assert "Traceback" not in wire.logged()
+
+    def test_one_that_knows_no_folders_but_a_root(self, wire: Wire, trail: CompleteTrail) -> None:
+        wire.initialize(trail.root)
+        report = wire.request("workspace/executeCommand", {"command": "vibes.check", "arguments": [{}]})["result"]
+        assert report["project"] == trail.writer.project
 
     def test_one_that_tells_nonsense(self, wire: Wire, trail: CompleteTrail) -> None:
         wire.initialize(trail.root, {"workspace": {"configuration": True}}, initializationOptions=[{"vibes": 5}])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-import socket
+import re
 import sys
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Final
@@ -44,41 +45,39 @@ async def run(*arguments: str) -> tuple[int | None, str, str]:
     return server.returncode, output.decode(), errors.decode()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture
-async def served() -> AsyncIterator[tuple[Process, EditorClient]]:
-    """A server of the test's own that listens on a port of this machine, and a client that is connected to it."""
-    port = free_port()
-    server = await start("--tcp", f"127.0.0.1:{port}")
-    client = EditorClient()
-    client.profile = "vscode_current"
+async def listening() -> AsyncIterator[tuple[Process, int]]:
+    """A server of the test's own, and the port of this machine that it listens on."""
+    server = await start("--tcp", "127.0.0.1:0")
     try:
-        async with asyncio.timeout(_PATIENCE):
-            while not await connected(client, port):
-                assert server.returncode is None
-        yield server, client
+        yield server, await port_of(server)
     finally:
         if server.returncode is None:
             server.terminate()
         await server.communicate()
-        await client.stop()  # type: ignore[no-untyped-call]  # of pytest-lsp
 
 
-async def connected(client: EditorClient, port: int) -> bool:
-    try:
-        await client.start_tcp("127.0.0.1", port)
-    except ConnectionRefusedError:
-        return False
-    return True
+@pytest.fixture
+async def client(listening: tuple[Process, int]) -> AsyncIterator[EditorClient]:
+    """A client that is connected to it."""
+    client = EditorClient()
+    client.profile = "vscode_current"
+    await client.start_tcp("127.0.0.1", listening[1])
+    yield client
+    await client.stop()  # type: ignore[no-untyped-call]  # of pytest-lsp
 
 
-async def test_a_client_is_answered_over_tcp(served: tuple[Process, EditorClient], project: Project) -> None:
-    server, client = served
+async def port_of(server: Process) -> int:
+    """Return the port that a server says it listens on, in the first line of its log."""
+    assert server.stderr is not None
+    async with asyncio.timeout(_PATIENCE):
+        line = (await server.stderr.readline()).decode()
+    found = re.fullmatch(r"INFO vibes_lsp\.lsp\.tcp: listening on 127\.0\.0\.1:(\d+)\s*", line)
+    assert found is not None, line
+    return int(found[1])
+
+
+async def test_a_client_is_answered_over_tcp(listening: tuple[Process, int], client: EditorClient, project: Project) -> None:
     folder = types.WorkspaceFolder(uri=project.root.as_uri(), name="project")
     answer = await client.initialize_session(
         types.InitializeParams(capabilities=capabilities_of(client.profile), root_uri=folder.uri, workspace_folders=[folder])
@@ -91,7 +90,31 @@ async def test_a_client_is_answered_over_tcp(served: tuple[Process, EditorClient
     assert (await editor.provenance(uri))["placements"][0]["state"] == "exact"
     await client.shutdown_session()
     async with asyncio.timeout(_PATIENCE):
-        assert await server.wait() == 0
+        assert await listening[0].wait() == 0
+
+
+async def test_nobody_else_gets_in_while_a_client_is_served(listening: tuple[Process, int], client: EditorClient, project: Project) -> None:
+    await client.initialize_session(types.InitializeParams(capabilities=capabilities_of(client.profile), root_uri=project.root.as_uri()))
+    editor = Editor(client)
+    uri = editor.open(project.annotated())
+    with contextlib.suppress(ConnectionError):
+        reader, writer = await asyncio.open_connection("127.0.0.1", listening[1])
+        writer.close()
+        assert await reader.read() == b""
+    assert "claude-opus-4-5" in await editor.hover(uri, 4)
+    await client.shutdown_session()
+
+
+@pytest.mark.parametrize("said", [b"", b"Content-Length: 50", b'Content-Length: 50\r\n\r\n{"jsonrpc":'], ids=["nothing", "head", "part"])
+async def test_a_client_that_goes_away_ends_it(listening: tuple[Process, int], said: bytes) -> None:
+    server, port = listening
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(said)
+    writer.close()
+    async with asyncio.timeout(_PATIENCE):
+        _, errors = await server.communicate()
+    assert server.returncode == 0
+    assert b"Traceback" not in errors
 
 
 async def test_the_version() -> None:

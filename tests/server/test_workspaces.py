@@ -10,6 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tests.server.editor import Editor
+from tests.server.profiles import PROFILES
 from tests.server.project import STORY, Project
 from tests.server.sessions import as_folder, session
 
@@ -125,6 +126,17 @@ async def test_a_folder_added_later_counts_and_one_removed_does_not(tmp_path: Pa
         assert await models(editor, editor.open(two.root / "a.py")) == ["model-two"]
         change(editor, added=[one.root])
         assert await first_project(editor) == "two"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_when_all_folders_are_removed_none_is_left(tmp_path: Path, profile: str) -> None:
+    one = named(tmp_path / "one", "one")
+    async with session(tmp_path, [one.root], profile=profile) as editor:
+        change(editor, removed=[one.root])
+        for command, arguments in (("vibes.check", {}), ("vibes.show", {"id": "abcd"})):
+            with pytest.raises(JsonRpcException, match="no workspace folder is open"):
+                await editor.run(command, arguments)
+        assert (await editor.run("vibes.check", {"uri": one.root.as_uri()}))["project"] == "one"
 
 
 async def test_no_folder_at_first(tmp_path: Path) -> None:

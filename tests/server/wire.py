@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from tests.trails import CompleteTrail
+
 _LENGTH: Final = re.compile(rb"Content-Length: (\d+)\r\n")
 _TYPE: Final = b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n"
 
@@ -125,3 +127,9 @@ def _not_json(name: str) -> None:
 def hover_at(uri: str, line: int) -> dict[str, Any]:
     """Return the parameters of a hover over a 1-based line."""
     return {"textDocument": {"uri": uri}, "position": {"line": line - 1, "character": 0}}
+
+
+def still_answers(wire: Wire, trail: CompleteTrail) -> bool:
+    """Whether a server answers as it should about the trail of these tests."""
+    uri = (trail.root / "src/auth.py").as_uri()
+    return "Maestro" in wire.request("textDocument/hover", hover_at(uri, 3))["result"]["contents"]["value"]

@@ -16,13 +16,13 @@ AUTHOR: Final = ("Ada Example", "ada@example.org")
 class Repository:
     """Git in one folder. Commits are a minute apart unless they are given a date."""
 
-    def __init__(self, path: Path, *, start: str = "2026-02-03T09:00:00+00:00") -> None:
-        """Open the repository at `path`, and create it, with the branch `main`, where there is none."""
+    def __init__(self, path: Path, *, start: str = "2026-02-03T09:00:00+00:00", hashes: str = "sha1") -> None:
+        """Open the repository at `path`, and create it, with the branch `main` and these object names, where there is none."""
         self.path: Final = path
         self._time = datetime.fromisoformat(start).astimezone(UTC)
         path.mkdir(parents=True, exist_ok=True)
         if not (path / ".git").exists():
-            self.git("init", "--quiet", "--initial-branch=main")
+            self.git("init", "--quiet", "--initial-branch=main", f"--object-format={hashes}")
 
     def git(self, *args: str, date: str | None = None) -> str:
         """Run git and return what it prints, less the final newline.

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from typing import Final
+
+from vibes_lsp.anchors.alignment import ascending
+from vibes_lsp.anchors.making import CONTEXT_LINES
+
+_OWN_SHARE: Final = 0.4
+"""The share of the lines between two pins from which on a range is taken to have all that was put in or taken out there."""
+
+_FAR: Final = 100
+"""Lines that may have been put in between two pins before a range that stands there is taken for a copy."""
 
 
 class Drift:
@@ -14,45 +24,55 @@ class Drift:
     """
 
     def __init__(self, pins: Iterable[tuple[int, int]]) -> None:
-        kept = _ascending(set(pins))
+        kept = ascending(pins)
         self._recorded = [recorded for recorded, _ in kept]
-        self._drift = [now - recorded for recorded, now in kept]
+        self._now = [now for _, now in kept]
 
-    def expected(self, recorded: int) -> int:
-        """Return the line where a recorded line is to be expected: drifted as the nearest pin is."""
-        if not self._recorded:
-            return recorded
-        after = bisect_left(self._recorded, recorded)
-        before = after - 1
-        if after == len(self._recorded):
-            return recorded + self._drift[before]
-        if before < 0:
-            return recorded + self._drift[after]
-        nearer = after if self._recorded[after] - recorded < recorded - self._recorded[before] else before
-        return recorded + self._drift[nearer]
+    def expected(self, start: int, end: int) -> int:
+        """Return the line where a recorded range is to be expected to begin: drifted as the nearest pin beside it is.
 
+        Its own pins say nothing about it.
+        """
+        around = self._around(start, end)
+        if not around:
+            return start
+        recorded, now = min(around, key=lambda pin: (abs(pin[0] - start), pin[0]))
+        return start + now - recorded
 
-def _ascending(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest selection in which the second numbers ascend as the first do (patience sorting).
+    def surprise(self, start: int, end: int, place: int) -> tuple[bool, int]:
+        """Return how unlikely a place is for a range: whether it breaks the order, and how far it is from where either neighbour puts it."""
+        around = self._around(start, end)
+        breaks = any((recorded < start) != (now < place) for recorded, now in around)
+        return breaks, min((abs(start + now - recorded - place) for recorded, now in around), default=abs(place - start))
 
-    Of pins with one recorded line at most one is kept, and of those at one place likewise.
-    """
-    pins = sorted(found, key=lambda pin: (pin[0], -pin[1]))  # so that two of one recorded line never ascend
-    tops: list[int] = []
-    ends: list[int] = []
-    previous: list[int | None] = []
-    for number, (_, now) in enumerate(pins):
-        pile = bisect_left(tops, now)
-        previous.append(ends[pile - 1] if pile else None)
-        if pile == len(tops):
-            tops.append(now)
-            ends.append(number)
-        else:
-            tops[pile] = now
-            ends[pile] = number
-    chosen: list[int] = []
-    link = ends[-1] if ends else None
-    while link is not None:
-        chosen.append(link)
-        link = previous[link]
-    return [pins[number] for number in reversed(chosen)]
+    def allows(self, start: int, end: int, place: int) -> bool:
+        """Whether a place fits between the neighbours of a range, and not much further from either than the range was."""
+        breaks, distance = self.surprise(start, end, place)
+        return not self.knows(start, end) or (not breaks and distance <= _FAR)
+
+    def knows(self, start: int, end: int) -> bool:
+        """Whether a range has neighbours that tell anything."""
+        return bool(self._around(start, end))
+
+    def expected_end(self, start: int, end: int) -> int | None:
+        """Return the line where the last line of an edited range is to be expected; None when no pin tells.
+
+        Lines that were put in or taken out between a pin within it and one behind it are taken for a part of it, unless most of
+        the lines between the two are not: an edit of the range itself is certain, another one near it is not.
+        """
+        after = bisect_left(self._recorded, end)
+        within = after - 1 if after and self._recorded[after - 1] > start else None
+        if after < len(self._recorded):
+            begun = start if within is None else self._recorded[within]
+            own, others = end - begun + 1, self._recorded[after] - end
+            if own >= _OWN_SHARE * (own + others):
+                return end + self._now[after] - self._recorded[after]
+        return None if within is None else end + self._now[within] - self._recorded[within]
+
+    def _around(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the pins nearest to a range on either side of its first line, less those that it may have set itself."""
+        before = bisect_left(self._recorded, start) - 1
+        after = bisect_right(self._recorded, start)
+        while after < len(self._recorded) and (self._recorded[after] < start + CONTEXT_LINES or self._recorded[after] == end):
+            after += 1
+        return [(self._recorded[number], self._now[number]) for number in (before, after) if 0 <= number < len(self._recorded)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -9,6 +11,7 @@ from typing import Final
 from vibes_lsp.model.hashing import sha256
 
 BOM: Final = "\ufeff"
+_REAL_SURROGATE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,18 @@ class Text:
     @cached_property
     def lines(self) -> list[str]:
         """The lines; a final newline begins no line of its own."""
-        lines = self.content.removeprefix(BOM).split("\n")
-        if lines[-1] == "":
-            lines.pop()
+        lines = _split(self.content)
         return [line.removesuffix("\r") for line in lines] if "\r" in self.content else lines
+
+    @cached_property
+    def line_counts(self) -> Counter[str]:
+        """How often each line stands in the text."""
+        return Counter(self.lines)
+
+    @cached_property
+    def bare_lines(self) -> list[str]:
+        """The lines without any white space: as they are compared when layout should not count."""
+        return bare(self.content.removeprefix(BOM)).split("\n")[: len(self.lines)]
 
     @cached_property
     def readable_lines(self) -> list[str]:
@@ -45,6 +56,20 @@ class Text:
         bare = self.content.removeprefix(BOM)
         spellings = {self.content, bare, BOM + bare, bare.replace("\r\n", "\n")}
         return frozenset(sha256(encode(spelling)) for spelling in spellings)
+
+
+def bare(text: str) -> str:
+    """Return a text without the white space within its lines."""
+    for blank in " \t\r\f\v":
+        text = text.replace(blank, "")
+    return text
+
+
+def _split(content: str) -> list[str]:
+    lines = content.removeprefix(BOM).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return lines
 
 
 def readable(text: str) -> str:
@@ -63,4 +88,4 @@ def encode(text: str) -> bytes:
 
 def _has_real_surrogates(text: str) -> bool:
     """Whether there are lone surrogates that stand for no byte."""
-    return any("\ud800" <= character <= "\udfff" and not "\udc80" <= character <= "\udcff" for character in text)
+    return _REAL_SURROGATE.search(text) is not None

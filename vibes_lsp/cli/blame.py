@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
+from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.cli.options import audit_dir_option, json_option, open_project
+from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
 from vibes_lsp.cli.output import plain, print_json, styled
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.reports.blame import Blame, blame, owners, read_source
-from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.reports.blame import Blame, blame, kind_of, owners, read_source
 from vibes_lsp.reports.words import whereabouts
 
 _STYLES = {"exact": "green", "moved": "green", "edited": "yellow", "lost": "red", "unverified": "dim"}
@@ -22,14 +22,16 @@ _STYLES = {"exact": "green", "moved": "green", "edited": "yellow", "lost": "red"
 @click.command("blame")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--contents", type=click.Choice(["-"]), help="Take the file's text from standard input: unsaved, for instance.")
+@git_option
 @audit_dir_option
 @json_option
-def command(file: Path, contents: str | None, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def command(file: Path, contents: str | None, git: bool, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
     """Say for each line of FILE which annotation owns it, and whether that still holds."""
     project = open_project(audit_dir, near=file)
     path = _in_project(file, project.trail.directory.project)
     text = Text.from_bytes(sys.stdin.buffer.read()) if contents else read_source(project.trail.directory.project, path)
-    found = blame(project.trail, path, text, PlacementReport(project.trail, text, thresholds=project.thresholds))
+    with project.places(use_git=git) as places:
+        found = blame(places, path, text, project.thresholds)
     if as_json:
         print_json(found.as_json())
         return
@@ -51,12 +53,16 @@ def _print(found: Blame) -> None:
     for number, line in enumerate(found.text.lines, 1):
         placement = owned.get(number)
         label = labels[id(placement)] if placement is not None else ""
-        style = _STYLES[placement.located.state] if placement is not None else "dim"
+        style = "dim"
+        if placement is not None and kind_of(placement, number) == LineKind.HUMAN:
+            label = f"{plain(placement.current.id)[:8]} a person's"
+        elif placement is not None:
+            style = _STYLES[placement.located.state]
         styled([(f"{label:<{width}} ", style), (f"{number:>{digits}} ", "dim"), (plain(line, 500), "")])
     elsewhere = [placement for placement in found.placements if not placement.owned]
     for placement in elsewhere:
         kind = "history" if placement.is_history else placement.lineage.action or "edit"
-        styled([(f"{placement.current.id[:8]} {plain(kind, 20)}: ", "bold"), (whereabouts(placement), "")])
+        styled([(f"{plain(placement.current.id)[:8]} {plain(kind, 20)}: ", "bold"), (whereabouts(placement), "")])
 
 
 def _label(found: Blame, placement: Placement) -> str:
@@ -65,4 +71,4 @@ def _label(found: Blame, placement: Placement) -> str:
     name = str(model["name"]) if isinstance(model, dict) else "unknown"
     band = f" {facts['band']}" if facts["band"] is not None else ""
     doubt = "?" if placement.located.ambiguous else ""
-    return f"{placement.current.id[:8]} {plain(name, 24)} {placement.located.state.value}{doubt}{band}"
+    return f"{plain(placement.current.id)[:8]} {plain(name)[:24]} {placement.located.state.value}{doubt}{band}"

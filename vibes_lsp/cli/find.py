@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.anchors.locating import State
-from vibes_lsp.cli.options import audit_dir_option, json_option, open_project
+from vibes_lsp.anchors.located import State
+from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
 from vibes_lsp.errors import VibesError
 from vibes_lsp.index.placements import Placement
@@ -28,6 +28,7 @@ from vibes_lsp.reports.words import whereabouts
 @click.option("--band", type=click.Choice([band.value for band in Band]), help="With risk in this band.")
 @click.option("--state", type=click.Choice([state.value for state in State]), help="In this state.")
 @click.option("--unreviewed", is_flag=True, help="That nobody has reviewed.")
+@git_option
 @audit_dir_option
 @json_option
 def command(  # noqa: PLR0917
@@ -40,6 +41,7 @@ def command(  # noqa: PLR0917
     band: str | None,
     state: str | None,
     unreviewed: bool,  # noqa: FBT001
+    git: bool,  # noqa: FBT001
     audit_dir: Path | None,
     as_json: bool,  # noqa: FBT001
 ) -> None:
@@ -51,7 +53,8 @@ def command(  # noqa: PLR0917
             raise VibesError(f"--since {since!r} is not a date", hint="write it like 2026-02-03 or 2026-02-03T10:00Z")
     question = Question(model, tool, prompt, session, commit, moment, band, state, unreviewed)
     project = open_project(audit_dir)
-    found = list(find(project.trail, question, project.thresholds))
+    with project.places(use_git=git) as places:
+        found = find(places, question, project.thresholds)
     if as_json:
         print_json({"placements": [facts for _, facts in found]})
         return
@@ -65,8 +68,8 @@ def _row(placement: Placement, facts: Members) -> tuple[object, ...]:
     lines = f":{placement.located.start}-{placement.located.end}" if placement.located.start is not None else ""
     name = f" {facts['functionName']}" if "functionName" in facts else ""
     return (
-        placement.current.id[:8],
+        plain(placement.current.id)[:8],  # cut last: what shows as its code is longer
         f"{facts['filePath']}{lines}{name}",
         plain(whereabouts(placement), 26),
-        plain(model["name"], 20) if isinstance(model, dict) else "unknown",
+        plain(model["name"])[:20] if isinstance(model, dict) else "unknown",
     )

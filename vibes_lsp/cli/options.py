@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from vibes_lsp.cli.output import print_warning, progress
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.index.places import Places
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
 from vibes_lsp.model.vocabulary import Band
@@ -34,6 +36,11 @@ def json_option(function: _F) -> _F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON; records, where there are any, exactly as on disk.")(function)
 
 
+def git_option(function: _F) -> _F:
+    """Add `--no-git`."""
+    return click.option("--git/--no-git", default=True, help="Whether to ask git's history where lines came from.")(function)
+
+
 def directory_of(audit_dir: Path | None) -> AuditDir:
     """Return the named audit directory, else the nearest one above the current folder.
 
@@ -50,7 +57,13 @@ def open_trail(audit_dir: Path | None) -> Trail:
         AuditDirNotFound: There is none.
         UnreadableFile: The log cannot be read.
     """
-    trail = Trail(directory_of(audit_dir))
+    directory = directory_of(audit_dir)
+
+    def nearest(commits: Sequence[str]) -> str | None:
+        repository = open_repository(directory.project)
+        return repository.nearest_ancestor(commits) if repository is not None else None
+
+    trail = Trail(directory, nearest=nearest)
     log = signature(trail.directory.log)
     with progress() as step:
         trail.refresh(progress=lambda done: step("log", done, log.size if log else 0))
@@ -78,6 +91,10 @@ class OpenProject:
         """Bounds of the severity bands."""
         risk = self.config.config.risk_scoring
         return DEFAULT_THRESHOLDS if risk is None else risk.thresholds
+
+    def places(self, *, use_git: bool) -> Places:
+        """Return what places the annotations of the project's files; a context manager."""
+        return Places(self.trail, use_git=use_git)
 
 
 def open_project(audit_dir: Path | None, near: Path | None = None) -> OpenProject:

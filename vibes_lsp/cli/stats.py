@@ -6,21 +6,28 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, json_option, open_trail
-from vibes_lsp.cli.output import plain, print_json, print_table
+from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
+from vibes_lsp.cli.output import plain, print_json, print_line, print_table
 from vibes_lsp.reports.stats import trail_stats
-from vibes_lsp.store.config import load_config
+from vibes_lsp.reports.survival import SurvivalReport, survival
 
 
 @click.command("stats")
+@click.option("--survival", "with_survival", is_flag=True, help="Also say how many of the recorded lines still stand as they were written.")
+@git_option
 @audit_dir_option
 @json_option
-def command(audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
     """Give the trail in numbers."""
-    trail = open_trail(audit_dir)
-    stats = trail_stats(trail, load_config(trail.directory).tracking)
+    project = open_project(audit_dir)
+    trail = project.trail
+    stats = trail_stats(trail, project.config.tracking)
+    left = None
+    if with_survival:
+        with project.places(use_git=git) as places:
+            left = survival(places)
     if as_json:
-        print_json(stats.as_json())
+        print_json(stats.as_json() | ({"survival": left.as_json()} if left is not None else {}))
         return
     models = ", ".join(f"{share.share:.0%} {plain(share.author.label, 60)}" for share in stats.models)
     past = stats.annotations - stats.current
@@ -35,6 +42,18 @@ def command(audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
         ("context entries", f"{stats.entries:,}"),
     ]
     print_table(("", "in this trail"), rows)
+    if left is not None:
+        print_line()
+        _print_survival(left)
+
+
+def _print_survival(left: SurvivalReport) -> None:
+    columns = ("intact", "of lines", "not known", "by")
+    rows = [
+        ("-" if each.share is None else f"{each.share:.0%}", each.recorded, each.unknown, plain(each.name, 80))
+        for each in (*left.models, *left.files, left.total)
+    ]
+    print_table(columns, rows, right=columns[:3], wrap="by")
 
 
 def _listed(counts: dict[str, int]) -> str:

@@ -1,28 +1,30 @@
 """Derived commits (R4, R17): which commit a record came with, when the record itself does not say.
 
-A commit is taken from the log's own history, or else from the history of the annotated file. Both read git's history once
-for all records that are asked for.
+A commit is taken from the log's own history, or else from the history of the annotated file. What a commit did never changes, so
+each commit is read once; only the order of HEAD's ancestors is asked for again when HEAD has moved.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import HistoryUnavailable, MalformedJson
-from vibes_lsp.history.git import git_lines, log_options
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.carried import records_carried
+from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.model.canonical import parse_object
-from vibes_lsp.model.hashing import annotation_id
-from vibes_lsp.model.members import text
-from vibes_lsp.model.paths import normal_path
+from vibes_lsp.history.touches import touches
+from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 
-_MARK: Final = b"\x01commit "
+_FEW: Final = 100
+"""So many files are looked for by name; to look for more, all files that commits touch are listed."""
+_FEW_CHARACTERS: Final = 8_000
+"""The names of so many have to fit on a command line."""
 
 
 class CommitMethod(StrEnum):
@@ -41,89 +43,197 @@ class DerivedCommit:
     method: CommitMethod
 
 
-def commits_by_log(repository: Repository, log: Path, wanted: Iterable[str]) -> dict[str, DerivedCommit]:
-    """Return, for record ids, the oldest ancestor of HEAD whose log holds them (R4).
+class DerivedCommits:
+    """The commits of one project's records, for as long as it is open. Any thread may ask; what git cannot answer is left out.
 
-    Args:
-        repository: Where the log is tracked.
-        log: The log's absolute path.
-        wanted: Ids as the index has them; those that no commit holds are left out.
+    Attributes:
+        repository: Where the project is tracked.
     """
-    open_ids = set(wanted)
-    found: dict[str, DerivedCommit] = {}
-    arguments = ("log", "--reverse", "--topo-order", *log_options(), "-p", "-c", "--unified=0", f"--format={_MARK.decode()}%H")
-    try:
-        with git_lines(repository.root, *arguments, "HEAD", "--", repository.name_of(log)) as lines:
-            commit = ""
-            for line in lines:
-                if line.startswith(_MARK):
-                    commit = line[len(_MARK) :].decode().strip()
-                elif line.startswith(b"+") and line.lstrip(b"+").startswith(b"{"):  # one for each parent that lacks it
-                    identifier = _identifier(line.lstrip(b"+"))
-                    if identifier in open_ids:
-                        open_ids.discard(identifier)
-                        found[identifier] = DerivedCommit(commit, CommitMethod.LOG)
-    except (HistoryUnavailable, ValueError):
-        return found
-    return found
+
+    def __init__(self, repository: Repository, project: Path, log: Path) -> None:
+        """Read nothing yet.
+
+        Args:
+            repository: Where the project is tracked.
+            project: The folder that recorded paths are relative to.
+            log: The log's absolute path.
+        """
+        self.repository = repository
+        self._project = project
+        self._log = log
+        self._lock = threading.Lock()
+        self._head = ""
+        self._boundary: frozenset[str] = frozenset()
+        self._rank: dict[str, int] | None = None
+        self._carried = _Carried()
+        self._touched = _Touched()
+
+    def by_log(self, wanted: Iterable[str]) -> dict[str, DerivedCommit]:
+        """Return, for record ids, the oldest ancestor of HEAD whose log holds them (R4).
+
+        Where a shallow clone ends, the log of the last commit holds all records before it: their commit is only inferred.
+
+        Args:
+            wanted: Ids as the index has them; those that no commit holds are left out.
+        """
+        ids = set(wanted)
+        with self._lock:
+            if not ids or not self._look():
+                return {}
+            if self._carried.read(self.repository, self._log, self._head):
+                self._rank = None
+            rank = self._ranked()
+            commits = {identifier: [each for each in self._carried.commits.get(identifier, ()) if each in rank] for identifier in ids}
+            oldest = {identifier: min(held, key=rank.__getitem__) for identifier, held in commits.items() if held}
+            return {identifier: DerivedCommit(commit, self._log_method(commit)) for identifier, commit in oldest.items()}
+
+    def by_path(self, moments: Mapping[str, Iterable[datetime]]) -> dict[tuple[str, datetime], DerivedCommit]:
+        """Return, for edits of files at some times, the first ancestor of HEAD after it that touches the file (R17).
+
+        An edit from before the end of a shallow clone is left out: which commit was the first is not known there.
+
+        Args:
+            moments: Paths as recorded, each with the times of its edits.
+        """
+        with self._lock:
+            names = self._names(moments)
+            if not names or not self._look():
+                return {}
+            if self._touched.read(self.repository, frozenset(names.values()), self._head):
+                self._rank = None
+            rank = self._ranked()
+            found: dict[tuple[str, datetime], DerivedCommit] = {}
+            for path, name in names.items():
+                touched = self._touched.moments.get(name, {})
+                ancestors = sorted((commit for commit in touched if commit in rank), key=rank.__getitem__)
+                for edited in moments[path]:
+                    second = edited.replace(microsecond=0)  # commits know whole seconds only
+                    first = next((commit for commit in ancestors if touched[commit] >= second), None)
+                    if first is not None and first not in self._boundary:
+                        found[path, edited] = DerivedCommit(first, CommitMethod.INFERRED)
+            return found
+
+    def _look(self) -> bool:
+        """Take note of HEAD, if there is one; a clone that was deepened or cut has another history, of which nothing is known yet."""
+        head = self.repository.head()
+        if head is None:
+            return False
+        boundary = self.repository.boundary()
+        if boundary != self._boundary:
+            self._carried, self._touched = _Carried(), _Touched()
+        if (head, boundary) != (self._head, self._boundary):
+            self._head, self._boundary, self._rank = head, boundary, None
+        return True
+
+    def _log_method(self, commit: str) -> CommitMethod:
+        return CommitMethod.INFERRED if commit in self._boundary else CommitMethod.LOG
+
+    def _names(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return the names that git has for recorded paths that can be tracked at all."""
+        try:
+            prefix = self.repository.name_of(self._project)
+        except ValueError:
+            return {}
+        folder = "" if prefix == "." else f"{prefix}/"
+        return {path: folder + normal_path(path) for path in paths if _can_be_tracked(path)}
+
+    def _ranked(self) -> dict[str, int]:
+        """Return the order of those ancestors of HEAD that anything was found in, parents before children."""
+        if self._rank is None:
+            wanted = self._carried.all_commits() | self._touched.all_commits()
+            try:
+                with git_lines(self.repository.root, "rev-list", "--topo-order", "--reverse", self._head) as lines:
+                    commits = (line.decode().rstrip() for line in lines)
+                    self._rank = {commit: number for number, commit in enumerate(commits) if commit in wanted}
+            except HistoryUnavailable:
+                self._rank = {}
+        return self._rank
 
 
-def commits_by_path(
-    repository: Repository, project: Path, moments: Mapping[str, Iterable[datetime]]
-) -> dict[tuple[str, datetime], DerivedCommit]:
-    """Return, for edits of files at some times, the first ancestor of HEAD after it that touches the file (R17).
+class _Carried:
+    """Which commits added which records to the log.
 
-    Args:
-        repository: Where the files are tracked.
-        project: The folder that the paths are relative to.
-        moments: Paths as recorded, each with the times of its edits.
+    Attributes:
+        commits: The commits by the record's id, HEAD's ancestors or not.
     """
+
+    def __init__(self) -> None:
+        self.commits: dict[str, list[str]] = {}
+        self._head: str | None = None
+        self._base: str | None = None
+
+    def all_commits(self) -> set[str]:
+        return {commit for commits in self.commits.values() for commit in commits}
+
+    def read(self, repository: Repository, log: Path, head: str) -> bool:
+        """Take in the ancestors of HEAD that are new, once for each HEAD; return whether there was anything to do."""
+        if head == self._head:
+            return False
+        self._head = head
+        base, self._base = self._base, None
+        if base is None or not self._take(repository, log, [head, f"^{base}"]):
+            self.commits.clear()
+            if not self._take(repository, log, [head]):
+                return True  # what git could tell stands; another HEAD is read from the beginning
+        self._base = head
+        return True
+
+    def _take(self, repository: Repository, log: Path, revisions: Sequence[str]) -> bool:
+        try:
+            for identifier, commit in records_carried(repository, revisions, log):
+                commits = self.commits.setdefault(identifier, [])
+                if commit not in commits:
+                    commits.append(commit)
+        except (HistoryUnavailable, ValueError):
+            return False
+        return True
+
+
+class _Touched:
+    """Which commits touched which of the files that were ever asked about.
+
+    Attributes:
+        moments: By the file's name in git: its commits, HEAD's ancestors or not, each with its time.
+    """
+
+    def __init__(self) -> None:
+        self.moments: dict[str, dict[str, datetime]] = {}
+        self._head: str | None = None
+        self._failed: set[str] = set()
+
+    def all_commits(self) -> set[str]:
+        return {commit for commits in self.moments.values() for commit in commits}
+
+    def read(self, repository: Repository, names: frozenset[str], head: str) -> bool:
+        """Take in the ancestors of HEAD that are new, all of them for names that are; return whether there was anything to do."""
+        moved = self._head is not None and self._head != head
+        if moved:
+            self._failed.clear()
+            if not self._take(repository, [head, f"^{self._head}"], frozenset(self.moments)):
+                self.moments.clear()
+        self._head = head
+        new = names - self.moments.keys() - self._failed
+        if new and not self._take(repository, [head], new):
+            self._failed |= new
+        return moved or bool(new)
+
+    def _take(self, repository: Repository, revisions: Sequence[str], names: frozenset[str]) -> bool:
+        found: dict[str, dict[str, datetime]] = {name: {} for name in names}
+        few = sorted(names) if len(names) <= _FEW and sum(map(len, names)) < _FEW_CHARACTERS else ()
+        try:
+            for touch in touches(repository, revisions, few, merges=False) if names else ():
+                if touch.path in names:
+                    found[touch.path][touch.commit] = touch.moment
+        except HistoryUnavailable:
+            return False
+        for name, commits in found.items():
+            self.moments.setdefault(name, {}).update(commits)
+        return True
+
+
+def _can_be_tracked(path: str) -> bool:
     try:
-        prefix = repository.name_of(project)
-    except ValueError:
-        return {}
-    folder = "" if prefix == "." else f"{prefix}/"
-    names = {path: _printed(folder + normal_path(path)) for path in moments}
-    wanted = frozenset(names.values())
-    touched: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
-    arguments = ("log", "--reverse", "--topo-order", *log_options(), "--name-only", f"--format={_MARK.decode()}%H %ct")
-    try:
-        with git_lines(repository.root, *arguments, "HEAD") as lines:
-            commit, moment = "", datetime.min.replace(tzinfo=UTC)
-            for line in lines:
-                if line.startswith(_MARK):
-                    commit, seconds = line[len(_MARK) :].decode().split()
-                    moment = datetime.fromtimestamp(int(seconds), UTC)
-                else:
-                    name = line.rstrip(b"\n").decode("utf-8", "surrogateescape")
-                    if name in wanted:
-                        touched[name].append((moment, commit))
-    except HistoryUnavailable:
-        return {}
-    found: dict[tuple[str, datetime], DerivedCommit] = {}
-    for path, times in moments.items():
-        for edited in times:
-            later = (commit for moment, commit in touched[names[path]] if moment >= edited.replace(microsecond=0))
-            first = next(later, None)
-            if first is not None:
-                found[path, edited] = DerivedCommit(first, CommitMethod.INFERRED)
-    return found
-
-
-def _printed(name: str) -> str:
-    """Git quotes names that hold quotes, backslashes or control characters."""
-    escaped = name.translate(_ESCAPES)
-    return name if escaped == name else f'"{escaped}"'
-
-
-_ESCAPES: Final = {code: f"\\{code:03o}" for code in (*range(32), 127)} | {
-    ord(character): f"\\{letter}" for character, letter in zip('\a\b\t\n\v\f\r"\\', 'abtnvfr"\\', strict=True)
-}
-
-
-def _identifier(line: bytes) -> str:
-    try:
-        members = parse_object(line)
-    except MalformedJson:
-        return ""
-    return text(members, "annotation_id") or annotation_id(members)
+        path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return bool(path) and "\0" not in path and path_kind(path) not in {PathKind.ABSOLUTE, PathKind.ESCAPING}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines, run_git
@@ -47,7 +49,24 @@ class Repository:
             HistoryUnavailable: There is no such commit.
         """
         seconds = run_git(self.root, "show", "-s", "--no-show-signature", "--format=%ct", "--end-of-options", commit)
-        return datetime.fromtimestamp(int(seconds), UTC)
+        return moment_of(seconds)
+
+    @property
+    def is_shallow(self) -> bool:
+        """Whether history ends before its beginning, as in a clone of some depth."""
+        return bool(self.boundary())
+
+    def boundary(self) -> frozenset[str]:
+        """Return the commits of a shallow clone whose parents were left out: each seems to bring every file that it has."""
+        file = self.boundary_file()
+        return read_boundary(file) if file is not None else frozenset()
+
+    def boundary_file(self) -> Path | None:
+        """Return the file that would list the commits of `boundary`; None where git cannot answer."""
+        try:
+            return self.root / os.fsdecode(run_git(self.root, "rev-parse", "--git-path", "shallow").rstrip(b"\n"))
+        except HistoryUnavailable:
+            return None
 
     def read(self, commit: str, path: Path) -> bytes | None:
         """Return a file as it was at a commit; None when it was not there.
@@ -104,6 +123,25 @@ class Repository:
         except HistoryUnavailable:
             return None
         return None
+
+
+def read_boundary(file: Path) -> frozenset[str]:
+    """Return what a repository's `boundary_file` lists: nothing when it is not there, as in a whole clone."""
+    try:
+        return frozenset(file.read_text("ascii").split())
+    except (OSError, ValueError):
+        return frozenset()
+
+
+def moment_of(seconds: bytes) -> datetime:
+    """Return the time that git prints as seconds since 1970; the epoch where no calendar has it."""
+    try:
+        return _EPOCH + timedelta(seconds=int(seconds))
+    except (OverflowError, ValueError):
+        return _EPOCH
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def open_repository(folder: Path) -> Repository | None:

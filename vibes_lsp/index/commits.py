@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 
-from vibes_lsp.history.derived import DerivedCommit, commits_by_log, commits_by_path
+from vibes_lsp.history.derived import DerivedCommit, DerivedCommits
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.store.layout import AuditDir
@@ -19,13 +18,20 @@ def recorded_commit(lineage: Lineage) -> str | None:
     return next((commit for member in members if (commit := member.text("commit_hash"))), None)
 
 
-def derive_commits(lineages: Sequence[Lineage], repository: Repository, directory: AuditDir) -> dict[str, DerivedCommit]:
+def derive_commits(
+    lineages: Sequence[Lineage], repository: Repository, directory: AuditDir, kept: DerivedCommits | None = None
+) -> dict[str, DerivedCommit]:
     """Return the derived commits of lineages that record none, by the id of their first record.
 
-    Reads git's history once or twice for all of them; those that no commit fits are left out.
+    Args:
+        lineages: Those of one project.
+        repository: Where it is tracked.
+        directory: Its audit directory.
+        kept: What earlier calls for the project have read of git's history; without it all is read.
     """
+    commits = kept or DerivedCommits(repository, directory.project, directory.log)
     pending = [lineage for lineage in lineages if recorded_commit(lineage) is None]
-    by_log = commits_by_log(repository, directory.log, (identifier for lineage in pending for identifier in lineage.ids))
+    by_log = commits.by_log(identifier for lineage in pending for identifier in lineage.ids)
     found: dict[str, DerivedCommit] = {}
     left: list[Lineage] = []
     for lineage in pending:
@@ -34,14 +40,14 @@ def derive_commits(lineages: Sequence[Lineage], repository: Repository, director
             left.append(lineage)
         else:
             found[lineage.first.id] = commit
-    return found | _by_path(left, repository, directory.project)
+    return found | _by_path(left, commits)
 
 
-def _by_path(lineages: Sequence[Lineage], repository: Repository, project: Path) -> dict[str, DerivedCommit]:
+def _by_path(lineages: Sequence[Lineage], commits: DerivedCommits) -> dict[str, DerivedCommit]:
     moments: dict[str, set[datetime]] = defaultdict(set)
     for lineage in lineages:
         moments[_path(lineage)].add(lineage.first.moment)
-    inferred = commits_by_path(repository, project, moments) if moments else {}
+    inferred = commits.by_path(moments)
     places = {lineage.first.id: (_path(lineage), lineage.first.moment) for lineage in lineages}
     return {identifier: inferred[place] for identifier, place in places.items() if place in inferred}
 

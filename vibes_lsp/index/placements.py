@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from vibes_lsp.anchors.locating import Located, Method, Recorded, State, locate
-from vibes_lsp.anchors.making import Anchors
+from vibes_lsp.anchors.functions import located_by_name
+from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
+from vibes_lsp.anchors.locating import locate
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.past import NO_PAST, Past
+from vibes_lsp.index.ranges import recorded_range
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.repeats import Shown, show_once
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.members import integer
+from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, RecordType
 
 _NOWHERE = Located(None, None, State.LOST, Method.RECORDED, 0.0)
@@ -27,11 +29,13 @@ class Placement:
     """An annotation in a text.
 
     Attributes:
+        path: The file that it is in now, relative to the project.
         shown: The lineage, and the repeats that it stands for.
         located: Where it is.
         owned: The ranges of lines that belong to it, first and last inclusive; none for history, reviews and deletions.
     """
 
+    path: str
     shown: Shown
     located: Located
     owned: tuple[tuple[int, int], ...] = ()
@@ -45,6 +49,12 @@ class Placement:
     def current(self) -> LogRecord:
         """The record that speaks for it."""
         return self.lineage.current
+
+    @property
+    def moved_from(self) -> str | None:
+        """The file that it is recorded for, if that is another one."""
+        recorded = normal_path(self.current.text("file_path") or "")
+        return None if recorded == self.path else recorded
 
     @property
     def is_history(self) -> bool:
@@ -63,57 +73,56 @@ class Placement:
         return self.is_history, start is None, start or 0, -(self.located.end or 0)
 
 
-def place(trail: Trail, path: str, text: Text) -> list[Placement]:
+def place(trail: Trail, path: str, text: Text, past: Past = NO_PAST) -> list[Placement]:
     """Return the annotations of a file in document order, history after owners.
 
     Args:
         trail: The trail, refreshed.
         path: Relative to the project, forward slashes.
         text: The file as it is now, saved or not.
+        past: What history knows of them.
     """
-    shown = show_once(trail.lineages_in(path))
-    located = _locate(shown, text)
-    owned = _owners(shown, located, len(text.lines))
-    placements = [Placement(each, where, owned.get(number, ())) for number, (each, where) in enumerate(zip(shown, located, strict=True))]
+    lineages = [lineage for name in (path, *past.former_paths) for lineage in trail.lineages_in(name)]
+    lineages += [lineage for identifier in past.arrivals if (lineage := trail.lineage_of(identifier)) is not None]
+    shown = show_once(sorted(lineages, key=lambda lineage: lineage.rank))
+    pairs = list(zip(shown, _locate(shown, path, text, past.origins), strict=True))
+    here = [(each, where) for each, where in pairs if where.sure or each.lineage.first.id not in past.arrivals]
+    return _placed(path, [each for each, _ in here], [where for _, where in here], len(text.lines))
+
+
+def located_in(text: Text, placements: Sequence[Placement], past: Past = NO_PAST) -> list[Located]:
+    """Return where annotations are in another text of the same file, in the order given, without asking their trail; see `place`."""
+    return _locate([each.shown for each in placements], placements[0].path if placements else "", text, past.origins)
+
+
+def replaced(placements: Sequence[Placement], located: Sequence[Located], length: int) -> list[Placement]:
+    """Return placements whose places have changed, in document order, with the lines that they own now.
+
+    Args:
+        placements: What is placed.
+        located: Where each of them is now.
+        length: The number of lines of the text.
+    """
+    by_rank = sorted(zip(placements, located, strict=True), key=lambda pair: pair[0].lineage.rank)
+    path = placements[0].path if placements else ""
+    return _placed(path, [placement.shown for placement, _ in by_rank], [where for _, where in by_rank], length)
+
+
+def _placed(path: str, shown: Sequence[Shown], located: Sequence[Located], length: int) -> list[Placement]:
+    owned = _owners(shown, located, length)
+    pairs = enumerate(zip(shown, located, strict=True))
+    placements = [Placement(path, each, where, owned.get(number, ())) for number, (each, where) in pairs]
     return sorted(placements, key=lambda placement: placement.order)
 
 
-def recorded_lines(record: LogRecord) -> tuple[int, int] | None:
-    """Return the range that a record gives; None when it gives none that makes sense."""
-    start, end = integer(record.members, "line_start"), integer(record.members, "line_end")
-    if record.type != RecordType.LINE or start is None or end is None or not 1 <= start <= end:
-        return None
-    return start, end
-
-
-def _locate(shown: Sequence[Shown], text: Text) -> list[Located]:
-    ranges = [None if each.placeholder else _recorded(each.lineage) for each in shown]
-    found = iter(locate([each for each in ranges if each is not None], text))
+def _locate(shown: Sequence[Shown], path: str, text: Text, origins: Mapping[str, Origin]) -> list[Located]:
+    ranges = [None if each.placeholder else recorded_range(each.lineage) for each in shown]
+    known = [origins.get(each.lineage.first.id) for each, recorded in zip(shown, ranges, strict=True) if recorded is not None]
+    found = iter(locate([each for each in ranges if each is not None], text, known))
     return [
-        _unplaced(each, text) if recorded is None else _settled(each, next(found), recorded, text)
+        _unplaced(each, path, text) if recorded is None else _settled(each, next(found), recorded, text)
         for each, recorded in zip(shown, ranges, strict=True)
     ]
-
-
-def _recorded(lineage: Lineage) -> Recorded | None:
-    lines = recorded_lines(lineage.current)
-    if lines is None:
-        return None
-    context, digest = _first(lineage, "anchor_context"), _first(lineage, "anchor_hash") or None
-    anchors = Anchors(
-        context if context is not None and (context.strip() or digest) else None,
-        digest,
-        lineage.current.text("file_content_hash") or _first(lineage, "file_content_hash") or None,
-    )
-    return Recorded(*lines, anchors)
-
-
-def _first(lineage: Lineage, name: str) -> str | None:
-    """Return an anchor as the oldest member has it: anchors describe what the AI wrote, whatever came later (R14).
-
-    The context of blank lines is empty or a line break; it means something beside a hash.
-    """
-    return next((value for member in lineage.members if (value := member.text(name)) is not None), None)
 
 
 def _settled(shown: Shown, located: Located, recorded: Recorded, text: Text) -> Located:
@@ -124,26 +133,11 @@ def _settled(shown: Shown, located: Located, recorded: Recorded, text: Text) -> 
     return Located(line, line, State.UNVERIFIED, Method.RECORDED, 0.3)
 
 
-def _unplaced(shown: Shown, text: Text) -> Located:
+def _unplaced(shown: Shown, path: str, text: Text) -> Located:
     if shown.placeholder:
         return _UNPLACED
     name = shown.lineage.current.text("function_name")
-    return _NOWHERE if not name else _by_name(name, text)
-
-
-def _by_name(name: str, text: Text) -> Located:
-    """Find a function by its name alone: the one line that looks like its definition (a parser does better, later)."""
-    plain = re.split(r"[.:#]+", name)[-1].strip()
-    defines = re.compile(
-        rf"(?:[\w@<>\[\],&*]+\s+)*?(?:def|function|fn|func|fun|class|struct|interface|sub|method)\s+{re.escape(plain)}(?!\w)"
-    )
-    lines = [
-        number for number, line in enumerate(text.lines, 1) if plain and plain in line and len(line) < 2000 and defines.match(line.lstrip())
-    ]
-    if not lines:
-        return replace(_NOWHERE, method=Method.NAME)
-    ambiguous = len(lines) > 1
-    return Located(lines[0], lines[0], State.UNVERIFIED, Method.NAME, 0.3 if ambiguous else 0.6, ambiguous)
+    return _NOWHERE if not name else located_by_name(text, path, name, shown.lineage.current.text("function_signature"))
 
 
 def _owners(shown: Sequence[Shown], located: Sequence[Located], length: int) -> dict[int, tuple[tuple[int, int], ...]]:

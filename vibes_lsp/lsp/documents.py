@@ -1,35 +1,115 @@
-"""Open documents: their text as the client has it, changed as LSP says, whatever the library's own copy thinks.
+"""Open documents: their lines as the client has them, changed as LSP says, whatever the library's own copy thinks.
 
-LSP knows three line ends: LF, CRLF and CR. Columns are counted in the encoding that was negotiated.
+LSP knows three line ends: LF, CRLF and CR. Columns are counted in the encoding that was negotiated. A change costs what the lines
+that it touches cost; the whole text is put together only when somebody asks for it.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from lsprotocol import types
 
-from vibes_lsp.anchors.text import Text
+from vibes_lsp.anchors.shifting import Edits
+from vibes_lsp.anchors.text import BOM, Text
 
 Encoding: TypeAlias = types.PositionEncodingKind | str
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_ENDS: Final = "\r\n"
+_CONTINUING: Final = bytes(range(0x80, 0xC0))
+"""The bytes of a character in UTF-8 that follow its first."""
 
 
-@dataclass(frozen=True)
 class Document:
-    """One version of an open document."""
+    """An open document as it is now.
 
-    uri: str
-    version: int
-    content: str
+    Attributes:
+        uri: Its URI.
+        version: As the client counts.
+        revision: Grows with every change, however the client counts.
+        edits: Gathers the edits for whoever put it here; None when nobody did, or when the lines of LSP are not those of anchors.
+    """
 
-    @cached_property
+    def __init__(self, uri: str, version: int, content: str) -> None:
+        self.uri = uri
+        self.version = version
+        self.revision = 0
+        self.edits: Edits | None = None
+        self._lines = _split(content)
+        self._lone = _lone_ends(self._lines) if "\r" in content else 0
+        self._text: Text | None = Text(content)
+
+    @property
     def text(self) -> Text:
-        """The text as anchors see it."""
-        return Text(self.content)
+        """The text as anchors see it; it stays as it is when the document changes."""
+        if self._text is None:
+            self._text = Text("".join(self._lines))
+        return self._text
+
+    @property
+    def content(self) -> str:
+        """The whole text."""
+        return self.text.content
+
+    def lines(self, start: int, end: int) -> Sequence[str]:
+        """Return some lines as anchors see them, 1-based and inclusive, without their ends; fewer where the text ends before.
+
+        Means nothing while a line ends with a CR alone, which is no end to anchors; then nobody's `edits` are here either.
+        """
+        found = [line.rstrip(_ENDS) for line in self._lines[start - 1 : end]]
+        if start == 1 and found:
+            found[0] = found[0].removeprefix(BOM)
+        if found and end >= len(self._lines) and not found[-1]:
+            found.pop()  # what follows the last line end
+        return found
+
+    @property
+    def length(self) -> int:
+        """The number of lines as anchors see them."""
+        return len(self._lines) - (not self.lines(len(self._lines), len(self._lines)))
+
+    def change(self, version: int | None, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: Encoding) -> None:
+        """Apply changes in their order; a position beyond a line or the text counts as its end."""
+        if self._lone:
+            self.edits = None
+        for change in changes:
+            if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+                self._replace(0, len(self._lines), _split(change.text), is_insertion_above=False)
+            else:
+                self._apply(change.range, change.text, encoding)
+        self.version = version if version is not None else self.version + 1
+        self.revision += 1
+        self._text = None
+
+    def _apply(self, within: types.Range, text: str, encoding: Encoding) -> None:
+        first, start = self._place(within.start, encoding)
+        last, end = max((first, start), self._place(within.end, encoding))
+        new = self._lines[first][:start] + text + self._lines[last][end:]
+        if first and new.startswith("\n") and self._lines[first - 1].endswith("\r"):
+            first, start = first - 1, 1  # the CR before is half a line end now
+            new = self._lines[first] + new
+        self._replace(first, last + 1, _split(new), is_insertion_above=start == 0)
+
+    def _place(self, position: types.Position, encoding: Encoding) -> tuple[int, int]:
+        """Return the index of the line that a position names, and the number of characters before it in that line."""
+        if position.line >= len(self._lines):
+            return len(self._lines) - 1, len(self._lines[-1])
+        return position.line, _characters(self._lines[position.line].rstrip(_ENDS), position.character, encoding)
+
+    def _replace(self, first: int, stop: int, new: list[str], *, is_insertion_above: bool) -> None:
+        if stop < len(self._lines):
+            new.pop()  # which is empty: another line follows the last line end
+        old = self._lines[first:stop]
+        self._lines[first:stop] = new
+        self._lone += _lone_ends(new) - (_lone_ends(old) if self._lone else 0)
+        if self._lone:
+            self.edits = None
+        elif self.edits is not None:
+            above, below = _same_ends(old, new, below_first=is_insertion_above)
+            self.edits.add(first + above, len(old) - above - below, len(new) - above - below)
 
 
 class Documents:
@@ -43,15 +123,11 @@ class Documents:
         """Take over a document; it may be open already, in a client that lost count."""
         self._open[uri] = Document(uri, version, content)
 
-    def changed(self, uri: str, version: int | None, changes: list[types.TextDocumentContentChangeEvent]) -> None:
+    def changed(self, uri: str, version: int | None, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
         """Apply changes in their order; those of a document that is not open have nothing to change."""
         document = self._open.get(uri)
-        if document is None:
-            return
-        content = document.content
-        for change in changes:
-            content = apply_change(content, change, self.encoding)
-        self._open[uri] = Document(uri, version if version is not None else document.version + 1, content)
+        if document is not None:
+            document.change(version, changes, self.encoding)
 
     def closed(self, uri: str) -> None:
         """Forget a document."""
@@ -66,29 +142,41 @@ class Documents:
         return list(self._open)
 
 
-def apply_change(content: str, change: types.TextDocumentContentChangeEvent, encoding: Encoding) -> str:
-    """Return a text after one change; a position beyond a line or the text counts as its end."""
-    if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-        return change.text
-    starts = line_starts(content)
-    begin = offset_at(content, starts, change.range.start, encoding)
-    end = offset_at(content, starts, change.range.end, encoding)
-    return content[:begin] + change.text + content[max(begin, end) :]
+def _split(text: str) -> list[str]:
+    """Return the lines with their ends; the last has none, and may be empty."""
+    if "\r" in text:
+        stops = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
+        return [text[start:stop] for start, stop in pairwise(stops)]
+    lines = text.split("\n")
+    last = lines.pop()
+    return [*(f"{line}\n" for line in lines), last]
 
 
-def line_starts(content: str) -> list[int]:
-    """Return the offset at which each line begins."""
-    return [0, *(match.end() for match in _LINE_END.finditer(content))]
+def _lone_ends(lines: Sequence[str]) -> int:
+    """Return how many lines end with a CR alone."""
+    return sum(line.endswith("\r") for line in lines)
 
 
-def offset_at(content: str, starts: list[int], position: types.Position, encoding: Encoding) -> int:
-    """Return the offset in characters that a position names."""
-    if position.line >= len(starts):
-        return len(content)
-    start = starts[position.line]
-    stop = starts[position.line + 1] if position.line + 1 < len(starts) else len(content)
-    line = content[start:stop].rstrip("\r\n")
-    return start + _characters(line, position.character, encoding)
+def _same_ends(old: Sequence[str], new: Sequence[str], *, below_first: bool) -> tuple[int, int]:
+    """Return how many lines at the top and at the bottom of what was replaced are as before, whatever ends them.
+
+    Args:
+        old: The lines before.
+        new: The lines after.
+        below_first: Whether a line that may count as either counts as one at the bottom.
+    """
+    most = min(len(old), len(new))
+    above = 0 if below_first else _same(old, new, most)
+    below = _same(old[::-1], new[::-1], most - above)
+    return (_same(old, new, most - below), below) if below_first else (above, below)
+
+
+def _same(one: Sequence[str], other: Sequence[str], most: int) -> int:
+    """Return how many lines are the same before the first that differs."""
+    for number in range(most):
+        if one[number] != other[number] and one[number].rstrip(_ENDS) != other[number].rstrip(_ENDS):
+            return number
+    return most
 
 
 def _characters(line: str, units: int, encoding: Encoding) -> int:
@@ -96,8 +184,21 @@ def _characters(line: str, units: int, encoding: Encoding) -> int:
     if line.isascii() or encoding == types.PositionEncodingKind.Utf32:
         return min(units, len(line))
     if encoding == types.PositionEncodingKind.Utf8:
-        return len(line.encode("utf-8", "surrogatepass")[:units].decode("utf-8", "ignore"))
-    return len(line.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "ignore"))
+        data = line.encode("utf-8", "surrogatepass")
+        is_cut = units < len(data) and data[units] in _CONTINUING
+        return len(data[:units].translate(None, _CONTINUING)) - is_cut
+    head = line.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "surrogatepass")
+    return len(head) if line.startswith(head) else _one_by_one(line, units)
+
+
+def _one_by_one(line: str, units: int) -> int:
+    """Count the characters of a line whose UTF-16 is cut within one, or says something else: halves of a pair may meet in it."""
+    column = 0
+    for number, character in enumerate(line):
+        column += 2 if character > "\uffff" else 1
+        if column > units:
+            return number
+    return len(line)
 
 
 def columns(line: str, characters: int, encoding: Encoding) -> int:

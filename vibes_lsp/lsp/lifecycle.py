@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from vibes_lsp.errors import AuditDirNotFound, VibesError
-from vibes_lsp.history.derived import DerivedCommit
-from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.commits import derive_commits
-from vibes_lsp.index.trail import Trail
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.lsp.features import diagnostics
+from vibes_lsp.lsp.idle import Idle
 from vibes_lsp.lsp.messages import PROVENANCE_CHANGED
-from vibes_lsp.lsp.projects import path_of
+from vibes_lsp.lsp.projects import Project, path_of
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
-from vibes_lsp.store.layout import AuditDir, find_audit_dir
+from vibes_lsp.store.layout import find_audit_dir
 
 _logger = logging.getLogger(__name__)
 _LARGE = 4 << 20
@@ -29,11 +29,13 @@ _LARGE = 4 << 20
 
 def register(server: Server) -> None:  # noqa: C901  # a list of handlers
     """Follow the client through its life."""
+    idle = Idle(partial(_locate_anew, server))
 
     @server.feature(types.INITIALIZE)
     def initialize(ls: Server, params: types.InitializeParams) -> None:
         ls.settings = read_settings(params.initialization_options)
         ls.documents.encoding = ls.workspace.position_encoding or types.PositionEncodingKind.Utf16
+        ls.root = ls.workspace.root_uri if params.workspace_folders is None else None
         if _pulls(params.capabilities):
             diagnostics.register(ls)
 
@@ -44,8 +46,8 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
         if ls.settings != before:  # documents may be open by now
             await _tell(ls)
         await _watch(ls)
-        for folder in list(ls.workspace.folders.values()):
-            await _load(ls, folder.uri)
+        for folder in ls.folders:
+            await _load(ls, folder)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def folders(ls: Server, params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -65,27 +67,42 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
         await _push(ls, params.text_document.uri)
-        await _derive(ls, params.text_document.uri)
+        await _look(ls, params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
+        idle.changed(params.text_document.uri)
         await _push(ls, params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
         await _push(ls, params.text_document.uri)
-        await _derive(ls, params.text_document.uri)
+        await _look(ls, params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+        idle.closed(params.text_document.uri)
         ls.projects.forget(params.text_document.uri)
         ls.publishing.pop(params.text_document.uri, None)
         if not _pulls(ls.client_capabilities):
             ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
 
+    every_file = types.FileOperationFilter(types.FileOperationPattern("**/*"))
+
+    @server.feature(types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions([every_file]))
+    async def renamed(ls: Server, params: types.RenameFilesParams) -> None:
+        for project in {
+            id(found): found for each in params.files if (found := _renamed(ls, each.old_uri, each.new_uri)) is not None
+        }.values():
+            await _tell(ls, project)
+        for each in params.files:
+            await _look(ls, each.new_uri)
+
     @server.feature(types.SHUTDOWN)
     def shutdown(ls: Server, *_params: Any) -> None:
         ls.said_goodbye = True
+        for project in ls.projects.all():
+            project.history.close()
 
     @server.feature(types.EXIT)
     def left(ls: Server, *_params: Any) -> None:
@@ -101,11 +118,18 @@ async def _push(ls: Server, uri: str) -> None:
         await diagnostics.publish(ls, uri)
 
 
-async def _tell(ls: Server) -> None:
-    """Say that answers given before may be wrong now, in every way the client understands."""
-    for project in ls.projects.all():
+async def _tell(ls: Server, only: Project | None = None) -> None:
+    """Say that answers given before may be wrong now, in every way the client understands: about all documents, or those of a project."""
+    uris = ls.documents.uris() if only is None else _opened(ls, only)
+    for project in ls.projects.all() if only is None else [only]:
         project.told = project.generation
-    for uri in ls.documents.uris():
+    if only is None or uris:
+        await _tell_about(ls, uris)
+
+
+async def _tell_about(ls: Server, uris: Sequence[str]) -> None:
+    """Say that answers about some documents may be wrong now."""
+    for uri in uris:
         ls.protocol.notify(PROVENANCE_CHANGED, {"uri": uri})
         await _push(ls, uri)
     workspace = ls.client_capabilities.workspace
@@ -115,6 +139,12 @@ async def _tell(ls: Server) -> None:
         ls.workspace_code_lens_refresh(None)
     if _pulls(ls.client_capabilities) and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
         ls.workspace_diagnostic_refresh(None)
+
+
+def _opened(ls: Server, project: Project) -> list[str]:
+    """Return the URIs of the open documents that a project owns."""
+    owners = ((uri, ls.projects.of(uri)) for uri in ls.documents.uris())
+    return [uri for uri, owner in owners if owner is not None and owner[0] is project]
 
 
 async def _configure(ls: Server, given: object) -> None:
@@ -178,6 +208,18 @@ async def _load(ls: Server, uri: str) -> None:
             ls.work_done_progress.tokens.pop(token, None)  # pygls keeps them for ever
     project.generation += 1
     await _tell(ls)
+    for document in _opened(ls, project)[:1]:  # commits were not looked up while it was read
+        await _look(ls, document)
+
+
+async def _locate_anew(ls: Server, uri: str) -> None:
+    """Locate the annotations of a document anew in a thread, now that nobody types, and say so when answers are others by it."""
+    following = ls.projects.following(uri)
+    if following is None or (snapshot := following.snapshot()) is None:
+        return
+    found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, snapshot.locate)
+    if following is ls.projects.following(uri) and following.take(snapshot, found):
+        await _tell_about(ls, [uri])
 
 
 async def _begin_progress(ls: Server) -> str | None:
@@ -194,28 +236,46 @@ async def _begin_progress(ls: Server) -> str | None:
     return token
 
 
-async def _derive(ls: Server, uri: str) -> None:
-    """Look up the commits of annotations that record none, in a thread, and say so when any was found."""
+async def _look(ls: Server, uri: str) -> None:
+    """Look into git's history in a thread, for all open documents of a project, and say so when answers are others by it.
+
+    One look at a time: whatever asks meanwhile is served by one more look afterwards, so that none is overtaken.
+    """
     found = ls.projects.of(uri)
     if found is None or found[0].loading:
         return
     project = found[0]
-    derived = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, _derived, project.trail.directory)
-    if derived != project.derived or not project.derived_known:
-        project.derived, project.derived_known = derived, True
-        project.generation += 1
-        await _tell(ls)
-
-
-def _derived(directory: AuditDir) -> dict[str, DerivedCommit]:
-    """Work on a trail of its own: the one that answers stays on the loop."""
-    repository = open_repository(directory.project)
-    if repository is None:
-        return {}
+    is_running = project.looking is not None
+    project.looking = True
+    if is_running:
+        return
     try:
-        trail = Trail(directory, nearest=repository.nearest_ancestor)
-        trail.refresh()
-        return derive_commits(trail.lineages(), repository, directory)
-    except VibesError as error:
-        _logger.warning("commits could not be derived: %s", error.message)
-        return {}
+        while project.looking:
+            project.looking = False
+            look = partial(
+                project.history.look, _texts(ls, project), dict(project.renamed), list(project.nearest.asked), use_git=ls.settings.use_git
+            )
+            looked = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, look)
+            if project.take(looked):
+                await _tell(ls, project)
+    finally:
+        project.looking = None
+
+
+def _texts(ls: Server, project: Project) -> dict[str, Text]:
+    """Return the open documents of a project, by path."""
+    texts = {}
+    for uri in _opened(ls, project):
+        found, document = ls.projects.of(uri), ls.documents.get(uri)
+        if found is not None and document is not None:
+            texts[found[1]] = document.text
+    return texts
+
+
+def _renamed(ls: Server, old: str, new: str) -> Project | None:
+    """Take in that the client renamed a file or folder within a project."""
+    before, after = ls.projects.of(old), ls.projects.of(new)
+    if before is None or after is None or before[0] is not after[0]:
+        return None
+    before[0].rename(before[1], after[1])
+    return before[0]

@@ -18,7 +18,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="vibes-lsp", description="The VIBES language server; editors start it.")
     parser.add_argument("--version", action="version", version=f"vibes-lsp {__version__}")
     parser.add_argument("--stdio", action="store_true", help="speak over standard input and output (the default)")
-    parser.add_argument("--tcp", metavar="HOST:PORT", type=_address, help="listen for one client instead")
+    parser.add_argument(
+        "--tcp", metavar="HOST:PORT", type=_address, help="listen for one client instead; port 0 takes a free one, and the log says which"
+    )
     options = parser.parse_args(arguments)
     _log_to_stderr()
 
@@ -28,8 +30,10 @@ def main(arguments: list[str] | None = None) -> None:
     if options.tcp is None:
         server.start_io()
     else:
+        from vibes_lsp.lsp.tcp import serve_tcp  # noqa: PLC0415  # as above
+
         try:
-            server.start_tcp(*options.tcp)
+            serve_tcp(server, *options.tcp)
         except OSError as error:
             sys.exit(f"vibes-lsp: cannot listen on {options.tcp[0]}:{options.tcp[1]}: {error.strerror or error}")
     sys.exit(server.exit_code)

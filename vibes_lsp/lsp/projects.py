@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pygls.uris import to_fs_path
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile, VibesError
-from vibes_lsp.history.derived import DerivedCommit
+from vibes_lsp.index.past import NO_PAST, Past
 from vibes_lsp.index.placements import Placement, place
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document, Documents
+from vibes_lsp.lsp.following import Following, newest
+from vibes_lsp.lsp.history import History, Looked, Nearest
 from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
+from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.disk import read_file
@@ -39,6 +42,17 @@ class View:
     text: Text
     placements: tuple[Placement, ...]
     report: PlacementReport
+    is_provisional: bool
+
+
+@dataclass
+class _Kept:
+    """What is kept about an open document: the placements that follow it, and the last view of it."""
+
+    generation: int
+    following: Following
+    revision: int
+    view: View
 
 
 @dataclass
@@ -51,8 +65,11 @@ class Project:
         loading: Whether a large trail is being read for the first time; there are no answers until then.
         generation: Grows whenever anything changed.
         told: The generation that the client knows of.
-        derived: Commits of annotations that record none.
-        derived_known: Whether these have been looked up.
+        looked: What git's history was last seen to know.
+        looking: Whether a thread is looking into it; then, whether that is wanted once more.
+        renamed: New names by old ones, of files that the client renamed.
+        nearest: Decides between several ends of a lineage.
+        history: What looks into git's history.
     """
 
     trail: Trail
@@ -60,9 +77,37 @@ class Project:
     loading: bool = False
     generation: int = 0
     told: int = 0
-    derived: dict[str, DerivedCommit] = field(default_factory=dict)
-    derived_known: bool = False
-    _views: dict[str, tuple[int, object, View]] = field(default_factory=dict)
+    looked: Looked = field(default_factory=Looked)
+    looking: bool | None = None
+    renamed: dict[str, str] = field(default_factory=dict)
+    nearest: Nearest = field(default_factory=Nearest)
+    history: History = field(init=False)
+    _kept: dict[str, _Kept] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.history = History(self.trail.directory)
+
+    def take(self, looked: Looked) -> bool:
+        """Take in what history knows now; say whether answers are others by it."""
+        if looked == self.looked:
+            return False
+        self.looked = looked
+        self.nearest.known = looked.nearest
+        self.generation += 1
+        return True
+
+    def rename(self, old: str, new: str) -> None:
+        """Take in that a file or folder of the project has another name now; annotations of it are about the new one."""
+        for name in {normal_path(path) for path in self.trail.paths()} | set(self.renamed.values()):
+            if name == old or name.startswith(f"{old}/"):
+                self.renamed[name] = new + name.removeprefix(old)
+        self.generation += 1
+
+    def past(self, path: str) -> Past:
+        """Return what is known by now of a file's annotations."""
+        past = self.looked.pasts.get(path, NO_PAST)
+        former = dict.fromkeys((*past.former_paths, *(old for old, new in self.renamed.items() if new == path)))
+        return replace(past, former_paths=tuple(former))
 
     def refresh(self) -> bool:
         """Take in what changed on disk; say whether anything did."""
@@ -90,19 +135,41 @@ class Project:
         Raises:
             UnreadableFile: The file is not open, and cannot be read.
         """
-        source = document if document is not None else self._saved(path)
-        known = self._views.get(uri)
-        if known is not None and known[0] == self.generation and known[1] == source:
-            return known[2]
-        text = Text.from_bytes(source) if isinstance(source, bytes) else source.text
-        placements = tuple(place(self.trail, path, text))
+        if document is None:  # what is closed is never forgotten, and so not kept
+            text = Text.from_bytes(self._saved(path))
+            return self._view(uri, path, None, text, tuple(place(self.trail, path, text, self.past(path))))
+        kept = self._kept.get(uri)
+        if kept is None or self.following(document) is None:
+            before = kept.following if kept is not None and kept.following.document is document else None
+            past = self.past(path)
+            if before is not None:
+                past = replace(past, origins=newest(before.origins, past.origins))
+            following = Following(document, place(self.trail, path, document.text, past), past, before)
+            view = self._view(uri, path, document.version, document.text, following.placements())
+            self._kept[uri] = _Kept(self.generation, following, document.revision, view)
+            return view
+        placements = kept.following.placements()
+        if kept.revision != document.revision or kept.view.placements is not placements:
+            kept.view = self._view(uri, path, document.version, document.text, placements)
+            kept.revision = document.revision
+        return kept.view
+
+    def _view(self, uri: str, path: str, version: int | None, text: Text, placements: tuple[Placement, ...]) -> View:
         risk = self.config.config.risk_scoring
         thresholds = DEFAULT_THRESHOLDS if risk is None else risk.thresholds
-        report = PlacementReport(self.trail, text, thresholds=thresholds, derived=self.derived)
-        view = View(self, path, uri, document.version if document is not None else None, text, placements, report)
-        if document is not None:  # what is closed is never forgotten
-            self._views[uri] = (self.generation, source, view)
-        return view
+        report = PlacementReport(self.trail, text, thresholds=thresholds, derived=self.looked.derived)
+        return View(self, path, uri, version, text, placements, report, is_provisional=self.is_provisional(path))
+
+    def is_provisional(self, path: str) -> bool:
+        """Whether git's history is still to be asked about a file."""
+        return not self.looked.is_done or (self.looked.has_git and path not in self.looked.pasts and self.looking is not None)
+
+    def following(self, document: Document) -> Following | None:
+        """Return what follows an open document; None when nobody asked about it, the trail has changed since, or it could not keep up."""
+        kept = self._kept.get(document.uri)
+        if kept is None or kept.generation != self.generation or kept.following.document is not document:
+            return None
+        return kept.following if kept.following.keeps_up else None
 
     def _saved(self, path: str) -> bytes:
         data = read_file(self.trail.directory.project / path, limit=_MAX_SOURCE)
@@ -112,7 +179,12 @@ class Project:
 
     def forget(self, uri: str) -> None:
         """Drop what was kept about a document."""
-        self._views.pop(uri, None)
+        self._kept.pop(uri, None)
+
+
+def _project(directory: AuditDir) -> Project:
+    nearest = Nearest()
+    return Project(Trail(directory, nearest=nearest), load_config(directory), nearest=nearest)
 
 
 def path_of(uri: str) -> Path | None:
@@ -164,7 +236,7 @@ class Projects:
         """Return the project of an audit directory as it was last seen."""
         project = self._known.get(directory.path)
         if project is None:
-            project = self._known[directory.path] = Project(Trail(directory), load_config(directory))
+            project = self._known[directory.path] = _project(directory)
         return project
 
     def view(self, uri: str) -> View | None:
@@ -181,6 +253,13 @@ class Projects:
             return project.view(uri, path, self._documents.get(uri))
         except UnreadableFile:
             return None
+
+    def following(self, uri: str) -> Following | None:
+        """Return what follows an open document; None when nothing does, or no longer."""
+        document = self._documents.get(uri)
+        if document is None:
+            return None
+        return next((found for project in self._known.values() if (found := project.following(document)) is not None), None)
 
     def all(self) -> list[Project]:
         """Return all projects that were asked about."""

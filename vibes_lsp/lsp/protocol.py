@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 from collections.abc import Generator
 from typing import Any, Final
@@ -45,7 +47,8 @@ class Protocol(LanguageServerProtocol):
 
         def done(future: Any) -> None:
             self._request_futures.pop(msg_id, None)
-            callback(future)
+            with contextlib.suppress(asyncio.CancelledError):  # of a part that ends with the session: nobody waits for the whole
+                callback(future)
 
         super()._execute_handler(msg_id, handler, done, args, kwargs)
 

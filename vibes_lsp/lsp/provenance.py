@@ -47,7 +47,9 @@ class Description:
         facts = self.view.report.placement(placement)
         when = quote(facts["timestamp"], 24) if facts["timestamp"] else "an unknown time"
         yield f"{self._title(placement)} by {self._named(facts['model'])} in {self._named(facts['tool'])}, {when}"
-        yield f"{_kind(placement, owns=owns)}{whereabouts(placement)}; {self._commit(facts)}"
+        yield f"{_kind(placement, owns=owns)}{whereabouts(placement)}{self._commit(facts)}"
+        if placement.moved_from is not None:
+            yield f"recorded for {quote(placement.moved_from, _LONG)}"
         if (record.text("environment_hash") or "") not in self.view.project.trail.manifest:
             yield "context not published: the manifest has no entry for this tool and model"
         if self.show_prompts:
@@ -75,9 +77,12 @@ class Description:
 
     def _commit(self, facts: Members) -> str:
         commit, method = facts.get("commitHash"), facts.get("commitMethod")
-        if not isinstance(commit, str):
-            return "not committed yet" if self.view.project.derived_known else "commit not looked up yet"
-        return f"commit {self.markup.quote(commit[:12], 12)}" + _HOW_KNOWN.get(str(method), "")
+        if isinstance(commit, str):
+            return f"; commit {self.markup.quote(commit[:12], 12)}" + _HOW_KNOWN.get(str(method), "")
+        looked = self.view.project.looked
+        if not looked.is_done:
+            return "; commit not looked up yet"
+        return "; not committed yet" if looked.has_git else ""
 
     def _prompt(self, facts: Members, key: str | None) -> Iterator[str]:
         prompt = facts.get("prompt")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -39,7 +40,9 @@ class Server(LanguageServer):
     Attributes:
         settings: What the user chose.
         projects: The trails.
+        root: The only folder of a client that knows no workspace folders; None for all others.
         publishing: Who works on the diagnostics of an open document; only the last to begin may publish.
+        checking: Held while a trail is checked: one at a time, for a check keeps a thread busy, and another one reads what the client says.
         said_goodbye: Whether the client asked to shut down.
         exit_code: What the process is to end with; 1 after an exit that no shutdown came before, as LSP asks.
     """
@@ -50,7 +53,9 @@ class Server(LanguageServer):
         super().__init__("vibes-lsp", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental, protocol_cls=Protocol)
         self.settings = Settings()
         self.projects = Projects(self.documents)
+        self.root: str | None = None
         self.publishing: dict[str, object] = {}
+        self.checking = asyncio.Lock()
         self.said_goodbye = False
         self.exit_code = 0
 
@@ -59,15 +64,19 @@ class Server(LanguageServer):
         """The open documents."""
         return self.protocol.documents
 
+    @property
+    def folders(self) -> list[str]:
+        """The URIs of the workspace folders."""
+        return [folder.uri for folder in self.workspace.folders.values()] or ([self.root] if self.root is not None else [])
+
     def project(self, uri: str | None) -> Project:
         """Return the project that owns a document or folder, else that of the first workspace folder that has one.
 
         Raises:
             AuditDirNotFound: No audit directory is there or above.
         """
-        folders = [folder.uri for folder in self.workspace.folders.values()] or [self.workspace.root_uri or ""]
         missing = AuditDirNotFound("no workspace folder is open", hint="open the folder that holds .ai-audit/, or name a uri")
-        for path in map(path_of, [uri] if uri else folders):
+        for path in map(path_of, [uri] if uri else self.folders):
             if path is None:
                 continue
             try:

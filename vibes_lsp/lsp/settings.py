@@ -19,6 +19,7 @@ class Settings:
         diagnostics: Whether anything is said in the list of problems.
         minimum_band: Risk from this band up is a problem.
         show_prompts: Whether prompt text is shown.
+        use_git: Whether git's history is asked.
     """
 
     hover: bool = True
@@ -26,6 +27,7 @@ class Settings:
     diagnostics: bool = True
     minimum_band: Band = Band.HIGH
     show_prompts: bool = True
+    use_git: bool = True
 
 
 def read_settings(given: object) -> Settings:
@@ -40,6 +42,7 @@ def read_settings(given: object) -> Settings:
         diagnostics=_enabled(section, "diagnostics"),
         minimum_band=Band(band) if isinstance(band, str) and band in set(Band) else Settings().minimum_band,
         show_prompts=_flag(_mapping(section.get("prompts")).get("show")),
+        use_git=_flag(_mapping(section.get("history")).get("useGit")),
     )
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vibes_lsp.anchors.located import LineKind, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.placements import Placement, place
-from vibes_lsp.index.trail import Trail
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.places import Places
 from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.disk import inside, read_file
 
@@ -39,9 +41,10 @@ class Blame:
         return {"filePath": self.path, "placements": self.report.placements(self.placements), "lines": line_kinds(self.placements)}
 
 
-def blame(trail: Trail, path: str, text: Text, report: PlacementReport) -> Blame:
+def blame(places: Places, path: str, text: Text, thresholds: Mapping[Band, float]) -> Blame:
     """Return a file's blame against a text."""
-    return Blame(path, text, tuple(place(trail, path, text)), report)
+    placements = tuple(places.of(path, text))
+    return Blame(path, text, placements, PlacementReport(places.trail, text, thresholds=thresholds, derived=places.derived))
 
 
 def read_source(project: Path, path: str) -> Text:
@@ -64,12 +67,20 @@ def owners(placements: Sequence[Placement]) -> dict[int, Placement]:
 
 
 def line_kinds(placements: Sequence[Placement]) -> list[JsonValue]:
-    """Return `{line, annotationId, kind}` for every owned line, down the document: `ai` as recorded, or `edited` since."""
+    """Return `{line, annotationId, kind}` for every owned line, down the document; see `kind_of`."""
     owned = owners(placements)
-    return [
-        {"line": line, "annotationId": owned[line].current.id, "kind": "ai" if owned[line].located.sure else "edited"}
-        for line in sorted(owned)
-    ]
+    return [{"line": line, "annotationId": owned[line].current.id, "kind": kind_of(owned[line], line).value} for line in sorted(owned)]
+
+
+def kind_of(placement: Placement, line: int) -> LineKind:
+    """Return whose a line of a placement is: the AI's as it was written, edited since, or a person's among the AI's.
+
+    Where the lines cannot be told apart, all of them count as edited, unless the whole stands as it was recorded.
+    """
+    located = placement.located
+    if located.kinds and located.start is not None:
+        return located.kinds[line - located.start]
+    return LineKind.AI if located.state in {State.EXACT, State.MOVED} else LineKind.EDITED
 
 
 def _lines(placement: Placement) -> Iterator[int]:

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.placements import place
-from vibes_lsp.index.trail import Trail
+from vibes_lsp.index.places import Places
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.reports.blame import owners
+from vibes_lsp.reports.blame import kind_of, owners
 from vibes_lsp.store.disk import read_file
 
 _MAX_SOURCE: Final = 8 << 20
@@ -30,14 +29,14 @@ class FileCoverage:
     Attributes:
         path: Relative to the project.
         lines: All lines.
-        ai: Lines that an annotation owns.
-        sure: Of these, lines whose annotation stands as it was recorded.
+        ai: Lines that an AI wrote, as they are or edited since.
+        intact: Of these, lines that are as it wrote them.
     """
 
     path: str
     lines: int
     ai: int
-    sure: int
+    intact: int
 
     @property
     def share(self) -> float:
@@ -50,30 +49,32 @@ class FileCoverage:
 
     def numbers(self) -> Members:
         """Return the numbers alone."""
-        return {"lines": self.lines, "aiLines": self.ai, "sureLines": self.sure, "share": round(self.share, 4)}
+        return {"lines": self.lines, "aiLines": self.ai, "intactLines": self.intact, "share": round(self.share, 4)}
 
 
-def coverage(trail: Trail, tracking: Tracking, repository: Repository | None) -> list[FileCoverage]:
+def coverage(places: Places, tracking: Tracking, repository: Repository | None) -> list[FileCoverage]:
     """Return the coverage of every text file that the project tracks, by path."""
-    annotated = {normal_path(path) for path in trail.paths()}
+    trail = places.trail
+    places.read_ahead()
     found = []
     for path in sorted(_files(trail.directory.project, repository)):
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
             continue
         text = _text(trail.directory.project / path)
         if text is not None:
-            found.append(_file(trail, path, text) if path in annotated else FileCoverage(path, len(text.lines), 0, 0))
+            found.append(_file(places, path, text))
     return found
 
 
 def total(files: list[FileCoverage]) -> FileCoverage:
     """Return the sum of some files."""
-    return FileCoverage("", sum(file.lines for file in files), sum(file.ai for file in files), sum(file.sure for file in files))
+    return FileCoverage("", sum(file.lines for file in files), sum(file.ai for file in files), sum(file.intact for file in files))
 
 
-def _file(trail: Trail, path: str, text: Text) -> FileCoverage:
-    owned = owners(place(trail, path, text))
-    return FileCoverage(path, len(text.lines), len(owned), sum(placement.located.sure for placement in owned.values()))
+def _file(places: Places, path: str, text: Text) -> FileCoverage:
+    kinds = [kind_of(placement, line) for line, placement in owners(places.of(path, text)).items()]
+    ai = sum(kind != LineKind.HUMAN for kind in kinds)
+    return FileCoverage(path, len(text.lines), ai, kinds.count(LineKind.AI))
 
 
 def _files(project: Path, repository: Repository | None) -> Iterator[str]:

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from vibes_lsp.anchors.text import Text
+from vibes_lsp.anchors.located import State
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.foreign import foreign_paths
-from vibes_lsp.index.placements import Placement, place
-from vibes_lsp.index.trail import Trail
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.places import Places
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.placements import PlacementReport
@@ -33,27 +31,28 @@ class Question:
     unreviewed: bool = False
 
 
-def find(trail: Trail, question: Question, thresholds: Mapping[Band, float]) -> Iterator[tuple[Placement, Members]]:
-    """Give what is current and answers the question, file by file; files that are not in this checkout have no places."""
-    paths = dict.fromkeys(normal_path(path) for path in trail.paths())
-    absent = foreign_paths(paths, trail.directory.project)
-    for path in paths:
-        if path in absent:
-            continue
-        try:
-            text = read_source(trail.directory.project, path)
-        except UnreadableFile:
-            continue
-        yield from _in_file(trail, path, text, question, PlacementReport(trail, text, thresholds=thresholds))
+def find(places: Places, question: Question, thresholds: Mapping[Band, float]) -> list[tuple[Placement, Members]]:
+    """Return what is current and answers the question, file by file; files that are not in this checkout have no places."""
+    places.read_ahead()
+    found = [each for path in places.annotated_files() for each in _in_file(places, path, thresholds)]
+    if any(placement.located.state == State.LOST for placement, _ in found):
+        found += [each for path in places.other_files() for each in _in_file(places, path, thresholds)]
+    went = {placement.current.id for placement, _ in found if placement.moved_from is not None}
+    return [
+        (placement, facts)
+        for placement, facts in found
+        if (placement.moved_from is not None or placement.current.id not in went) and _answers(placement, facts, question)
+    ]
 
 
-def _in_file(trail: Trail, path: str, text: Text, question: Question, report: PlacementReport) -> Iterator[tuple[Placement, Members]]:
-    for placement in place(trail, path, text):
-        if placement.is_history:
-            continue
-        facts = report.placement(placement)
-        if _answers(placement, facts, question):
-            yield placement, facts
+def _in_file(places: Places, path: str, thresholds: Mapping[Band, float]) -> Iterator[tuple[Placement, Members]]:
+    try:
+        text = read_source(places.trail.directory.project, path)
+    except UnreadableFile:
+        return
+    placements = places.of(path, text)
+    report = PlacementReport(places.trail, text, thresholds=thresholds, derived=places.derived)
+    yield from ((placement, report.placement(placement)) for placement in placements if not placement.is_history)
 
 
 def _answers(placement: Placement, facts: Members, question: Question) -> bool:

@@ -9,7 +9,8 @@ from vibes_lsp.anchors.making import range_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
 from vibes_lsp.index.commits import recorded_commit
-from vibes_lsp.index.placements import Placement, recorded_lines
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.index.reviews import Review
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
@@ -64,7 +65,7 @@ class PlacementReport:
             "annotationId": record.id,
             "ids": list(placement.lineage.ids),
             "type": record.type,
-            "filePath": record.text("file_path"),
+            "filePath": placement.path,
             "range": lsp_range(located.start, located.end),
             "lineStart": located.start,
             "lineEnd": located.end,
@@ -88,6 +89,8 @@ class PlacementReport:
             "timestamp": placement.lineage.first.text("timestamp"),
             "assuranceLevel": record.text("assurance_level"),
         }
+        if placement.moved_from is not None:
+            result["movedFrom"] = placement.moved_from
         result.update({name: value for name, member in _OPTIONAL.items() if (value := record.text(member)) is not None})
         factors = record.members.get("risk_factors")
         if isinstance(factors, list):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from vibes_lsp.anchors.locating import State
-from vibes_lsp.index.placements import Placement, recorded_lines
+from vibes_lsp.anchors.located import State
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.model.vocabulary import Action, RecordType
 
 
@@ -17,6 +18,8 @@ def whereabouts(placement: Placement) -> str:
         return f"somewhere in this file: {times} records name no real line"
     if placement.lineage.action == Action.DELETE:
         return f"removed lines {before} of the file as it was then"
+    if placement.moved_from is not None:
+        before = f"{before} of another file"
     sentence = _state(placement, before)
     return f"{sentence}, but other places may fit as well" if located.ambiguous else sentence
 
@@ -25,7 +28,7 @@ def _state(placement: Placement, before: str) -> str:
     located = placement.located
     match located.state:
         case State.EXACT:
-            return "exact"
+            return "exact" if placement.moved_from is None else f"moved from {before}"
         case State.MOVED:
             return f"moved from {before}"
         case State.EDITED:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
@@ -12,7 +13,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.model.validation import Problem, read_config
 from vibes_lsp.store import disk
-from vibes_lsp.store.disk import Signature, read_file
+from vibes_lsp.store.disk import Clock, Look, Signature, read_file
 from vibes_lsp.store.layout import AuditDir
 
 
@@ -28,6 +29,7 @@ class LoadedConfig:
         members: What the file says, as it says it.
         data: The file's bytes, to find fields in.
         signature: The file that this was read from.
+        look: The last look at it.
     """
 
     config: Config
@@ -37,6 +39,7 @@ class LoadedConfig:
     members: Members = field(default_factory=dict, repr=False)
     data: bytes = field(default=b"", repr=False)
     signature: Signature | None = field(default=None, repr=False)
+    look: Look = field(default_factory=Look, repr=False, compare=False)
 
     @cached_property
     def tracking(self) -> Tracking:
@@ -44,25 +47,30 @@ class LoadedConfig:
         return Tracking(self.config.tracked_extensions, self.config.exclude_patterns)
 
 
-def load_config(directory: AuditDir, previous: LoadedConfig | None = None) -> LoadedConfig:
+def load_config(directory: AuditDir, previous: LoadedConfig | None = None, *, now_ns: Clock = time.time_ns) -> LoadedConfig:
     """Return the policy; the previous one when the file has not changed. Never raises."""
     try:
         found = disk.signature(directory.config)
-        if previous is not None and found == previous.signature and not isinstance(previous.problem, UnreadableFile):
-            return previous
+        same = previous if previous is not None and found == previous.signature else None
+        if same is not None and (found is None or same.look.settled) and not isinstance(same.problem, UnreadableFile):
+            return same
         data = read_file(directory.config)
     except UnreadableFile as error:
+        if previous is not None and isinstance(previous.problem, UnreadableFile) and previous.problem.message == error.message:
+            return previous
         return LoadedConfig(Config(), present=True, problem=error)
-    if data is None:
+    if data is None or found is None:  # it is not there, or it comes while we look and is found next time
         return LoadedConfig(Config())
-    return parse_config(data, found)
+    if same is not None and same.look.again(data, [found], now_ns):
+        return same
+    return replace(parse_config(data), signature=found, look=Look.at(data, [found], now_ns))
 
 
-def parse_config(data: bytes, found: Signature | None = None) -> LoadedConfig:
+def parse_config(data: bytes) -> LoadedConfig:
     """Return the policy that these bytes state, from wherever they come. Never raises."""
     try:
         members = parse_object(data)
     except MalformedJson as error:
-        return LoadedConfig(Config(), present=True, problem=error, data=data, signature=found)
+        return LoadedConfig(Config(), present=True, problem=error, data=data)
     config, problems = read_config(members)
-    return LoadedConfig(config, present=True, problems=tuple(problems), members=members, data=data, signature=found)
+    return LoadedConfig(config, present=True, problems=tuple(problems), members=members, data=data)

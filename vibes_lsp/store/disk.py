@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import os
 import stat
+import time
+import zlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TypeAlias
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 
 MAX_FILE: Final = 1 << 30
 """Largest manifest, config or blob we read, in bytes."""
+
+RACY_NS: Final = 2_000_000_000
+"""A file modified this recently may change again without a new time stamp (two seconds, as on FAT)."""
+
+Clock: TypeAlias = Callable[[], int]
+"""What file times are compared with, in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +31,35 @@ class Signature:
     inode: int
     size: int
     modified_ns: int
+
+
+@dataclass(slots=True)
+class Look:
+    """The last look at a file: what was in it, and whether another change could have gone unnoticed since.
+
+    Attributes:
+        checksum: Of the content.
+        settled: Whether the files were old enough then for their signatures to tell of every later change.
+    """
+
+    checksum: int = 0
+    settled: bool = False
+
+    @classmethod
+    def at(cls, data: bytes | None, signatures: Iterable[Signature], now_ns: Clock = time.time_ns) -> Look:
+        """Return the look that found this content; call it with signatures that were taken before the content was read."""
+        return cls(zlib.crc32(data or b""), _settled(signatures, now_ns))
+
+    def again(self, data: bytes | None, signatures: Iterable[Signature], now_ns: Clock = time.time_ns) -> bool:
+        """Look again behind signatures that have not changed; say whether the content has not, either."""
+        if zlib.crc32(data or b"") != self.checksum:
+            return False
+        self.settled = _settled(signatures, now_ns)
+        return True
+
+
+def _settled(signatures: Iterable[Signature], now_ns: Clock) -> bool:
+    return all(now_ns() - each.modified_ns > RACY_NS for each in signatures)
 
 
 def signature(path: Path) -> Signature | None:

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.canonical import parse_object
-from vibes_lsp.store.disk import Signature, open_file, signature
+from vibes_lsp.store.disk import RACY_NS, Signature, open_file, signature
 
 MAX_LINE: Final = 8 << 20
 """Longest line in bytes that is read as a record; real ones are below 2 kB."""
@@ -25,8 +25,6 @@ _CHUNK: Final = 1 << 18
 _BLOCK: Final = 1 << 20
 _CHEAP: Final = 8 << 20
 """A delivered part up to this many bytes is verified whole on every change; it takes about two milliseconds."""
-_RACY_NS: Final = 2_000_000_000
-"""A file modified this recently may change again without a new time stamp (two seconds, as on FAT)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ class LogFollower:
         file = open_file(self._path)
         stands = self._stands(file, found, thorough=thorough)
         self._seen = found
-        self._settled = self._now_ns() - found.modified_ns > _RACY_NS
+        self._settled = self._now_ns() - found.modified_ns > RACY_NS
         if stands and found.size == self._delivered.end:
             file.close()
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,7 +18,7 @@ from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical import canonical, kind_of, parse, parse_object, same_value
 from vibes_lsp.model.hashing import context_hash
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.store.disk import Signature, read_file, signature
+from vibes_lsp.store.disk import Clock, Look, Signature, read_file, signature
 from vibes_lsp.store.layout import AuditDir
 
 
@@ -56,6 +57,7 @@ class Manifest:
         data: The file's bytes, to find places in.
         stored: The entries' bytes by key, the journal's last.
         signatures: The files that this was read from; None when one of them could not be read.
+        look: The last look at the manifest itself.
     """
 
     form: ManifestForm
@@ -67,6 +69,7 @@ class Manifest:
     data: bytes = field(default=b"", repr=False)
     stored: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
     signatures: tuple[tuple[str, Signature], ...] | None = field(default=(), repr=False)
+    look: Look = field(default_factory=Look, repr=False, compare=False)
 
     def __contains__(self, key: str) -> bool:
         return key in self.stored
@@ -117,13 +120,18 @@ class Manifest:
         return lines
 
 
-def read_manifest(directory: AuditDir, previous: Manifest | None = None) -> Manifest:
+def read_manifest(directory: AuditDir, previous: Manifest | None = None, *, now_ns: Clock = time.time_ns) -> Manifest:
     """Return the manifest with its journal; the previous one when nothing has changed on disk. Never raises."""
     try:
         signatures = tuple(_signatures(directory))
-        if previous is not None and signatures == previous.signatures:
-            return previous
-        read = parse_manifest(read_file(directory.manifest))
+        same = previous if previous is not None and signatures == previous.signatures else None
+        if same is not None and same.look.settled:
+            return same
+        times = [each for _, each in signatures]
+        data = read_file(directory.manifest)
+        if same is not None and same.look.again(data, times, now_ns):
+            return same
+        read = parse_manifest(data)
     except UnreadableFile as error:
         if previous is not None and isinstance(previous.problem, UnreadableFile) and previous.problem.message == error.message:
             return previous
@@ -140,6 +148,7 @@ def read_manifest(directory: AuditDir, previous: Manifest | None = None) -> Mani
         read.data,
         {**read.stored, **{key: raw for key, raw in journal.items() if key in pending}},
         signatures,
+        Look.at(data, times, now_ns),
     )
 
 

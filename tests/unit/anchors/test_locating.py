@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.trails import anchors
-from vibes_lsp.anchors import locating
-from vibes_lsp.anchors.locating import Located, Method, Recorded, State, locate
+from vibes_lsp.anchors import evidence
+from vibes_lsp.anchors.located import LineKind, Located, Method, Recorded, State
+from vibes_lsp.anchors.locating import locate
 from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 
@@ -61,15 +62,28 @@ def test_an_edit_elsewhere_moves_it() -> None:
 
 
 def test_an_edit_within_it_is_an_edit() -> None:
-    located = found(recorded(FILE, 10, 16), inserted(FILE, 14, "new = 1\n"))
+    located = found(recorded(FILE, 10, 16), FILE.replace("value_14 ", "new "))
     assert (located.state, located.method, located.start, located.end) == (State.EDITED, Method.CONTEXT, 10, 16)
     assert not located.sure
     assert located.intact is None
 
 
-def test_an_edit_of_its_first_lines_loses_it() -> None:
+def test_lines_put_in_at_one_place_are_told_apart_by_the_digest_alone() -> None:
+    located = found(recorded(FILE, 10, 16), inserted(FILE, 14, "new = 1\nnewer = 2\n"))
+    assert (located.state, located.start, located.end, located.intact) == (State.EDITED, 10, 18, 7)
+    assert "".join(kind[0] for kind in located.kinds) == "aaaahhaaa"
+
+
+def test_another_indentation_is_told_by_the_digest_alone() -> None:
+    later = "if True:\n" + "".join(f"    {line}" for line in lines_of(FUNCTION))
+    located = found(recorded(FUNCTION, 1, 3), later)
+    assert (located.state, located.method, located.start, located.end) == (State.EDITED, Method.NORMALISED, 2, 4)
+    assert located.kinds == (LineKind.EDITED,) * 3
+
+
+def test_an_edit_of_one_of_its_first_lines_does_not_lose_it() -> None:
     located = found(recorded(FILE, 10, 16), FILE.replace("value_11 ", "other "))
-    assert place(located) == ("lost", None, None, False)
+    assert (located.state, located.method, located.start, located.end) == (State.EDITED, Method.FUZZY, 10, 16)
 
 
 def test_what_is_gone_is_lost() -> None:
@@ -242,7 +256,7 @@ def test_ten_thousand_lines_that_are_all_alike() -> None:
 
 
 def test_more_places_than_are_looked_at_are_never_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locating, "_MAX_PLACES", 2)
+    monkeypatch.setattr(evidence, "_MAX_PLACES", 2)
     head = "def test():\n    setup()\n    run_it()\n"
     content = "".join(f"{head}    check({number})\n" for number in range(9))
     located = found(recorded(content, 17, 20), content + "# end\n")

@@ -10,8 +10,9 @@ import pytest
 
 from tests.requirements import require
 from tests.trails import Repository, TrailWriter
+from tests.unit.history.deriving import commits_by_log, commits_by_path
 from tests.unit.index.opened import ENVIRONMENT
-from vibes_lsp.history.derived import commits_by_log, commits_by_path
+from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
@@ -71,6 +72,18 @@ def ask_everything(writer: TrailWriter) -> None:
     wanted = [str(record["annotation_id"]) for record in writer.files.records()]
     assert len(commits_by_log(git, writer.files.log, wanted)) == 2
     assert len(commits_by_path(git, writer.root, {"a.py": [START]})) == 1
+    with ProjectHistory(writer.root) as history:
+        found = history.versions("a.py").versions
+        assert [history.contents(each) for each in found] == [b"1\n", b"0\n"]
+        version = history.version_at("a.py", head)
+        assert version is not None
+        assert version.blob == found[0].blob
+        assert history.version_with_hash("a.py", "ab" * 32) is None
+        assert history.current_path("gone.py") is None
+        assert history.renames_since(found[1].commit) == {}
+        changed = history.changed_since(head)
+        assert changed is not None
+        assert "a.py" in changed
 
 
 SETTINGS = [
@@ -95,6 +108,12 @@ SETTINGS = [
     "interactive.diffFilter",
     "sequence.editor",
     "uploadpack.packObjectsHook",
+    "alias.cat-file",
+    "alias.log",
+    "alias.diff-index",
+    "remote.origin.uploadpack",
+    "core.fsmonitorHookVersion",
+    "trailer.evil.command",
 ]
 
 
@@ -103,7 +122,7 @@ def test_no_program_of_the_configuration_runs(writer: TrailWriter, trap: Trap, s
     repository = Repository(writer.root)
     (writer.root / ".git/info").mkdir(exist_ok=True)
     (writer.root / ".git/info/attributes").write_text(ATTRIBUTES)
-    repository.git("config", setting, str(trap.program))
+    repository.git("config", setting, ("!" if setting.startswith("alias.") else "") + str(trap.program))
     trap.ran()
     ask_everything(writer)
 
@@ -141,6 +160,19 @@ def test_no_text_conversion_or_external_diff_runs(writer: TrailWriter, trap: Tra
     repository.git("config", "diff.evil.textconv", str(trap.program))
     repository.git("log", "-p", "-1")
     assert trap.ran(), "git itself would have run it: the trap works"
+    ask_everything(writer)
+
+
+def test_no_filter_runs_to_see_what_changed_on_disk(writer: TrailWriter, trap: Trap) -> None:
+    """Not even for a file that has to be compared, as it is as old as the index and as long as before."""
+    repository = Repository(writer.root)
+    (writer.root / ".gitattributes").write_text(ATTRIBUTES)
+    repository.git("config", "filter.evil.clean", str(trap.program))
+    (writer.root / "a.py").write_bytes(b"2\n")
+    repository.git("status", "--short")
+    assert trap.ran(), "git itself would have run it: the trap works"
+    repository.git("read-tree", "HEAD")
+    trap.ran()
     ask_everything(writer)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
+from tests.unit.history.deriving import commits_by_log, commits_by_path
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.derived import commits_by_log, commits_by_path
 from vibes_lsp.history.repository import Repository as Git
 from vibes_lsp.history.repository import open_repository
 

@@ -1,26 +1,40 @@
-"""Open documents: whatever the changes and the encoding, the text is what the client has."""
+"""Open documents: whatever the changes and the encoding, the lines are what the client has."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from vibes_lsp.lsp.documents import Documents, apply_change, columns, line_starts, offset_at
+from vibes_lsp.anchors.shifting import Edits
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.lsp.documents import Document, Documents, columns
 
 ENCODINGS: Final = tuple(types.PositionEncodingKind)
 TEXT: Final = st.text(
-    st.one_of(st.sampled_from("\r\nab\t\x0b\x0c\x1c\x85\u2028\u2029\ufeffß漢😀👩\u200d"), st.characters(codec="utf-8")), max_size=30
+    st.one_of(
+        st.sampled_from("\r\n\r\nab\t\x0b\x0c\x1c\x85\u2028\u2029\ufeffß漢😀👩\u200d\ud83d\ude00\udcff"), st.characters(codec="utf-8")
+    ),
+    max_size=30,
+)
+POSITIONS: Final = st.builds(types.Position, st.integers(0, 9), st.integers(0, 12))
+CHANGES: Final = st.lists(
+    st.one_of(
+        st.builds(types.TextDocumentContentChangePartial, st.builds(types.Range, POSITIONS, POSITIONS), TEXT),
+        st.builds(types.TextDocumentContentChangeWholeDocument, TEXT),
+    ),
+    max_size=6,
 )
 
 
 def units(text: str, encoding: str) -> int:
     """Count code units, by a codec each."""
     codec, size = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}[encoding]
-    return len(text.encode(codec)) // size
+    return len(text.encode(codec, "surrogatepass")) // size
 
 
 def lines_of(text: str) -> list[str]:
@@ -34,62 +48,148 @@ def lines_of(text: str) -> list[str]:
     return [*lines, line]
 
 
-def position_of(text: str, offset: int, encoding: str) -> types.Position:
-    """Return where an offset is: the oracle goes from offsets to positions, the other way round."""
-    line = column = start = 0
-    for number, each in enumerate(lines_of(text)):
-        if start <= offset:
-            bare = each.rstrip("\r\n")
-            line, column = number, units(bare[: offset - start], encoding)
-        start += len(each)
-    return types.Position(line, column)
-
-
-def splits_an_end(text: str, offset: int) -> bool:
-    return text[offset - 1 : offset + 1] == "\r\n"
-
-
-@given(TEXT, st.data(), st.sampled_from(ENCODINGS))
-def test_a_position_leads_back_to_its_offset(text: str, data: st.DataObject, encoding: types.PositionEncodingKind) -> None:
-    offset = data.draw(st.integers(0, len(text)).filter(lambda each: not splits_an_end(text, each)))
-    assert offset_at(text, line_starts(text), position_of(text, offset, encoding), encoding) == offset
-
-
-@given(TEXT)
-def test_lines_begin_where_lsp_says(text: str) -> None:
+def offset_of(text: str, position: types.Position, encoding: str) -> int:
+    """Go to a position character by character; stop before the one that would lead beyond it, and at the end of the line."""
     lines = lines_of(text)
-    assert line_starts(text) == [sum(map(len, lines[:number])) for number in range(len(lines))]
+    if position.line >= len(lines):
+        return len(text)
+    offset, column = sum(map(len, lines[: position.line])), 0
+    for character in lines[position.line]:
+        column += units(character, encoding)
+        if character in "\r\n" or column > position.character:
+            break
+        offset += 1
+    return offset
 
 
-@given(TEXT, st.lists(st.tuples(TEXT, st.integers(0, 40), st.integers(0, 40)), max_size=5), st.sampled_from(ENCODINGS))
-def test_changes_in_a_row_are_as_if_the_strings_were_changed(
-    text: str, edits: list[tuple[str, int, int]], encoding: types.PositionEncodingKind
+def replaced(text: str, change: types.TextDocumentContentChangeEvent, encoding: str) -> str:
+    """Change a string."""
+    if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+        return change.text
+    begin, end = (offset_of(text, each, encoding) for each in (change.range.start, change.range.end))
+    return text[:begin] + change.text + text[max(begin, end) :]
+
+
+def document_of(text: str) -> Document:
+    return Document("file:///a", 1, text)
+
+
+def edit(start: tuple[int, int], end: tuple[int, int], text: str) -> types.TextDocumentContentChangePartial:
+    return types.TextDocumentContentChangePartial(types.Range(types.Position(*start), types.Position(*end)), text)
+
+
+def changed(text: str, *changes: types.TextDocumentContentChangeEvent, encoding: str = "utf-16") -> str:
+    document = document_of(text)
+    document.change(2, changes, encoding)
+    return document.content
+
+
+@given(TEXT, CHANGES, st.sampled_from(ENCODINGS))
+@example("\ud83d\ude00a", [edit((0, 2), (0, 3), "b")], "utf-16")
+@example("a\r", [edit((1, 0), (1, 0), "\n"), edit((1, 0), (1, 0), "x")], ENCODINGS[0])
+@example("a\r\nb", [edit((0, 1), (1, 0), "\r"), edit((1, 0), (1, 0), "x")], ENCODINGS[0])
+@example("a\rb\nc", [edit((1, 0), (1, 1), ""), edit((1, 0), (1, 0), "x")], ENCODINGS[0])
+def test_changes_in_a_row_are_as_if_a_string_were_changed(
+    text: str, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: types.PositionEncodingKind
 ) -> None:
     documents = Documents()
     documents.encoding = encoding
     documents.opened("file:///a", 1, text)
-    changes: list[types.TextDocumentContentChangeEvent] = []
-    for new, one, other in edits:
-        begin, end = sorted(min(each, len(text)) for each in (one, other))
-        begin, end = (each - splits_an_end(text, each) for each in (begin, end))
-        places = types.Range(position_of(text, begin, encoding), position_of(text, end, encoding))
-        changes.append(types.TextDocumentContentChangePartial(places, new))
-        text = text[:begin] + new + text[end:]
-    documents.changed("file:///a", 2, changes)
     document = documents.get("file:///a")
     assert document is not None
-    assert (document.content, document.version) == (text, 2)
+    for number, change in enumerate(changes, 2):
+        documents.changed("file:///a", number, [change])
+        text = replaced(text, change, encoding)
+        assert (document.content, document.version) == (text, number)
 
 
-POSITIONS: Final = st.builds(types.Position, st.integers(0, 9), st.integers(0, 99))
-
-
-@given(TEXT, TEXT, POSITIONS, POSITIONS, st.sampled_from(ENCODINGS))
-def test_any_range_changes_something_between_a_beginning_and_an_end(
-    text: str, new: str, start: types.Position, end: types.Position, encoding: types.PositionEncodingKind
+@given(TEXT, CHANGES, st.sampled_from(ENCODINGS))
+def test_changes_of_one_message_are_applied_in_their_order(
+    text: str, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: types.PositionEncodingKind
 ) -> None:
-    changed = apply_change(text, types.TextDocumentContentChangePartial(types.Range(start, end), new), encoding)
-    assert any(text[:cut] + new == changed[: cut + len(new)] and text.endswith(changed[cut + len(new) :]) for cut in range(len(text) + 1))
+    now = changed(text, *changes, encoding=encoding)
+    for change in changes:
+        text = replaced(text, change, encoding)
+    assert now == text
+
+
+@given(TEXT, CHANGES, st.integers(1, 12), st.integers(0, 12))
+@example("\ufeffa\nb", [], 1, 2)
+@example("\ufeff", [], 1, 1)
+def test_some_lines_are_those_that_anchors_see(
+    text: str, changes: Sequence[types.TextDocumentContentChangeEvent], start: int, end: int
+) -> None:
+    document = document_of(text)
+    document.change(2, changes, "utf-16")
+    if any(line.endswith("\r") for line in lines_of(document.content)):
+        return
+    lines = Text(document.content).lines
+    assert document.lines(start, end) == lines[start - 1 : end]
+    assert document.length == len(lines)
+
+
+@given(TEXT, CHANGES)
+def test_the_gathered_edits_say_where_lines_are_that_nobody_touched(
+    text: str, changes: Sequence[types.TextDocumentContentChangeEvent]
+) -> None:
+    document = document_of(text)
+    before = Text(text).lines
+    edits = document.edits = Edits()
+    document.change(2, changes, "utf-16")
+    if document.edits is not edits:  # LSP counted more lines
+        return
+    for number, line in enumerate(before, 1):
+        span = edits.follow(number, number).within(document.length)
+        assert span.touched or document.lines(span.start, span.end) == [line]
+
+
+@given(TEXT, CHANGES, st.sampled_from(ENCODINGS))
+def test_edits_are_gathered_only_while_lines_are_the_same_to_lsp_and_anchors(
+    text: str, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: types.PositionEncodingKind
+) -> None:
+    document = document_of(text)
+    document.edits = Edits()
+    texts = [text]
+    for change in changes:
+        texts.append(replaced(texts[-1], change, encoding))
+    document.change(2, changes, encoding)
+    was_ever_odd = any(line.endswith("\r") for each in texts for line in lines_of(each))
+    assert (document.edits is None) == was_ever_odd
+
+
+def test_a_text_that_was_handed_out_stays_as_it_was() -> None:
+    document = document_of("one\n")
+    text = document.text
+    document.change(2, [edit((0, 0), (0, 0), "no ")], "utf-16")
+    assert (text.content, document.text.content) == ("one\n", "no one\n")
+    assert document.text is document.text
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "after", "line", "where"),
+    [
+        ("a\nb\n", edit((1, 0), (1, 0), "new\n"), "a\nnew\nb\n", 2, 3),
+        ("a\nb\n", edit((0, 1), (0, 1), "\nnew"), "a\nnew\nb\n", 1, 1),
+        ("a\n\nb\n", edit((1, 0), (1, 0), "\n"), "a\n\n\nb\n", 2, 3),
+        ("a\n\nb\n", edit((0, 1), (0, 1), "\n"), "a\n\n\nb\n", 2, 3),
+        ("a\nb", edit((1, 1), (1, 1), "\n"), "a\nb\n", 2, 2),
+        ("a\nb\n", edit((1, 1), (2, 0), ""), "a\nb", 2, 2),
+        ("a\nb\nc\n", edit((0, 0), (1, 0), ""), "b\nc\n", 2, 1),
+        ("a\nb\nc\n", edit((0, 1), (1, 1), ""), "a\nc\n", 3, 2),
+        ("a\nb\nc\n", types.TextDocumentContentChangeWholeDocument("new\na\nb\nc\n"), "new\na\nb\nc\n", 3, 4),
+        ("a\nb\nc\n", types.TextDocumentContentChangeWholeDocument("a\nB\nnew\nc\n"), "a\nB\nnew\nc\n", 3, 4),
+        ("a\r\nb\r\n", types.TextDocumentContentChangeWholeDocument("a\nb\n"), "a\nb\n", 2, 2),
+    ],
+)
+def test_lines_beside_an_edit_are_not_touched(
+    before: str, change: types.TextDocumentContentChangeEvent, after: str, line: int, where: int
+) -> None:
+    document = document_of(before)
+    edits = document.edits = Edits()
+    document.change(2, [change], "utf-16")
+    assert document.content == after
+    span = edits.follow(line, line)
+    assert (span.start, span.end, span.touched) == (where, where, False)
 
 
 @given(TEXT, st.integers(0, 30), st.sampled_from(ENCODINGS))
@@ -97,35 +197,27 @@ def test_columns_count_code_units(text: str, characters: int, encoding: types.Po
     assert columns(text, characters, encoding) == units(text[:characters], encoding)
 
 
-@pytest.mark.parametrize(("encoding", "inside"), [("utf-8", (1, 2, 3)), ("utf-16", (1,))])
-def test_a_column_within_a_character_counts_as_before_it(encoding: str, inside: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(("encoding", "inside", "after"), [("utf-8", (1, 2, 3), 4), ("utf-16", (1,), 2), ("utf-32", (), 1)])
+def test_a_column_within_a_character_counts_as_before_it(encoding: str, inside: tuple[int, ...], after: int) -> None:
     for column in inside:
-        assert offset_at("😀b", [0], types.Position(0, column), encoding) == 0
-    assert offset_at("😀b", [0], types.Position(0, inside[-1] + 1), encoding) == 1
+        assert changed("😀b", edit((0, column), (0, column), "x"), encoding=encoding) == "x😀b"
+    assert changed("😀b", edit((0, after), (0, after), "x"), encoding=encoding) == "😀xb"
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_column_beyond_the_line_is_its_end_and_a_line_beyond_the_text_is_the_texts(encoding: types.PositionEncodingKind) -> None:
-    text = "a😀\r\nb"
-    starts = line_starts(text)
-    assert offset_at(text, starts, types.Position(0, 99), encoding) == 2
-    assert offset_at(text, starts, types.Position(9, 9), encoding) == len(text)
+    assert changed("a😀\r\nb", edit((0, 99), (0, 99), "x"), encoding=encoding) == "a😀x\r\nb"
+    assert changed("a😀\r\nb", edit((9, 9), (9, 9), "x"), encoding=encoding) == "a😀\r\nbx"
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_lone_surrogates_are_no_obstacle(encoding: types.PositionEncodingKind) -> None:
-    text = "a\ud800b\udcffc\n"
-    change = types.TextDocumentContentChangePartial(types.Range(types.Position(1, 0), types.Position(1, 0)), "\udfff")
-    assert apply_change(text, change, encoding) == text + "\udfff"
-
-
-def test_a_whole_text_replaces_everything() -> None:
-    assert apply_change("old", types.TextDocumentContentChangeWholeDocument("new"), "utf-16") == "new"
+    column = units("a\ud800b", encoding)
+    assert changed("a\ud800b\udcffc\n", edit((0, column), (1, 0), "\udfff"), encoding=encoding) == "a\ud800b\udfff"
 
 
 def test_a_range_that_ends_before_it_begins_only_inserts() -> None:
-    places = types.Range(types.Position(0, 2), types.Position(0, 1))
-    assert apply_change("abc", types.TextDocumentContentChangePartial(places, "x"), "utf-16") == "abxc"
+    assert changed("abc", edit((0, 2), (0, 1), "x")) == "abxc"
 
 
 def test_changes_of_what_is_not_open_are_passed_over() -> None:

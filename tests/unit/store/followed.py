@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.store.log import LogFollower
@@ -41,3 +42,13 @@ class Followed:
             if batch.oversized is not None:
                 self.oversized[batch.first] = batch.oversized
         return "reset" if update.reset else "more"
+
+
+def rewrite_unnoticed(path: Path, data: bytes) -> None:
+    """Rewrite in place, leaving size and time as they were."""
+    before = path.stat()
+    with path.open("r+b") as stream:
+        stream.write(data)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)

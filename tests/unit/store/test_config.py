@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import complete, quirks
+from tests.unit.store.followed import Clock, rewrite_unnoticed
 from vibes_lsp.model.config import Config
 from vibes_lsp.store.config import load_config, parse_config
 from vibes_lsp.store.layout import AuditDir
@@ -68,11 +69,25 @@ def test_an_unchanged_config_is_not_read_again(directory: AuditDir) -> None:
     assert load_config(directory, absent) is absent
 
 
+def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(directory: AuditDir) -> None:
+    directory.config.write_bytes(b'{"project_name":"one"}')
+    clock = Clock(directory.config.stat().st_mtime_ns + 1)
+    one = load_config(directory, now_ns=clock)
+    assert load_config(directory, one, now_ns=clock) is one
+    rewrite_unnoticed(directory.config, b'{"project_name":"two"}')
+    clock.now += 3_600_000_000_000  # the rewrite fell into the racy time, and the next look comes long after it
+    two = load_config(directory, one, now_ns=clock)
+    assert two.config.project_name == "two"
+    rewrite_unnoticed(directory.config, b'{"project_name":"six"}')
+    assert load_config(directory, two, now_ns=clock) is two, "a file this old is not read again"
+
+
 def test_a_folder_in_its_place_is_said_as_long_as_it_is_there(directory: AuditDir) -> None:
     directory.config.mkdir()
     loaded = load_config(directory)
     assert loaded.present
     assert "not a regular file" in str(loaded.problem)
+    assert load_config(directory, loaded) is loaded, "nothing changed"
     directory.config.rmdir()
     assert not load_config(directory, loaded).present
 

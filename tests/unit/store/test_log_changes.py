@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.store.followed import Clock, Followed
+from tests.unit.store.followed import Clock, Followed, rewrite_unnoticed
 from vibes_lsp.store import log as log_module
 
 if TYPE_CHECKING:
@@ -96,16 +95,6 @@ def test_a_line_inserted_before_the_end_starts_over(log: Path, followed: Followe
     replace(log, b'{"a":1}\n{"a":9}\n{"a":2}\n')
     assert followed.poll() == "reset"
     assert followed.lines == [b'{"a":1}', b'{"a":9}', b'{"a":2}']
-
-
-def rewrite_unnoticed(path: Path, data: bytes) -> None:
-    """Rewrite in place, leaving size and time as they were."""
-    before = path.stat()
-    with path.open("r+b") as stream:
-        stream.write(data)
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    after = path.stat()
-    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
 
 
 def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(log: Path) -> None:

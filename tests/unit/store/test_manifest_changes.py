@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import context_hash
+from tests.unit.store.followed import Clock, rewrite_unnoticed
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.manifest import Manifest, ManifestForm, read_manifest
 
@@ -93,6 +94,19 @@ def test_the_same_manifest_is_returned_while_nothing_changes(directory: AuditDir
     assert read_manifest(directory, broken) is broken
 
 
+def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(directory: AuditDir) -> None:
+    directory.manifest.write_bytes(whole({KEY_ONE: ONE}))
+    clock = Clock(directory.manifest.stat().st_mtime_ns + 1)
+    one = read_manifest(directory, now_ns=clock)
+    assert read_manifest(directory, one, now_ns=clock) is one
+    rewrite_unnoticed(directory.manifest, whole({KEY_ONE: {**ONE, "prompt_text": "Two"}}))
+    clock.now += 3_600_000_000_000  # the rewrite fell into the racy time, and the next look comes long after it
+    two = read_manifest(directory, one, now_ns=clock)
+    assert two.entry(KEY_ONE) == {**ONE, "prompt_text": "Two"}
+    rewrite_unnoticed(directory.manifest, whole({KEY_ONE: {**ONE, "prompt_text": "Six"}}))
+    assert read_manifest(directory, two, now_ns=clock) is two, "a file this old is not read again"
+
+
 def test_a_folder_in_its_place_is_said_as_long_as_it_is_there(directory: AuditDir) -> None:
     directory.manifest.mkdir()
     broken = read_manifest(directory)
@@ -115,3 +129,19 @@ def test_a_manifest_that_may_be_read_again_is_read(directory: AuditDir, monkeypa
         broken = read_manifest(directory)
         assert "Permission denied" in str(broken.problem)
     assert read_manifest(directory, broken).entry(KEY_ONE) == ONE
+
+
+def test_while_only_the_journal_grows_the_manifest_is_not_read_again(directory: AuditDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each recorded edit adds to the journal, and a manifest may have a hundred megabytes."""
+    directory.manifest.write_bytes(whole({KEY_ONE: ONE}))
+    clock = Clock()
+    first = read_manifest(directory, now_ns=clock)
+    with monkeypatch.context() as patch:
+        patch.setattr("vibes_lsp.store.manifest.read_file", None)
+        journal(directory, "a.jsonl", line(KEY_TWO, TWO) + b"\n")
+        second = read_manifest(directory, first, now_ns=clock)
+    assert (list(second), set(second.pending), len(second)) == ([KEY_ONE, KEY_TWO], {KEY_TWO}, 2)
+    assert (second.entry(KEY_ONE), second.entry(KEY_TWO)) == (ONE, TWO)
+    assert set(first) == {KEY_ONE}, "what was read before stays what it was"
+    (directory.journal / "a.jsonl").unlink()
+    assert list(read_manifest(directory, second, now_ns=clock)) == [KEY_ONE]

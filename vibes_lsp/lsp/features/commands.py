@@ -8,7 +8,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from vibes_lsp.anchors.locating import Located
+from vibes_lsp.anchors.located import Located
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
@@ -81,6 +81,8 @@ def _provenance(ls: Server, uri: str, within: types.Range | None, *, lines: bool
     chosen = [each for each in view.placements if within is None or _touches(each.located, within)]
     placements = view.report.placements(chosen, with_prompts=ls.settings.show_prompts)
     result: dict[str, Any] = {"uri": uri, "version": view.version, "placements": placements}
+    if view.is_provisional:
+        result["provisional"] = True
     if lines:
         result["lines"] = line_kinds(chosen)
     return result

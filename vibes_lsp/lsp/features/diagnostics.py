@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.anchors.locating import State
+from vibes_lsp.anchors.located import State
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.checks.subject import open_subject
@@ -58,13 +59,23 @@ async def publish(ls: Server, uri: str) -> None:
     if document is None:
         return
     mine = ls.publishing[uri] = object()
-    found = await diagnostics_of(ls, uri)
-    if ls.publishing.get(uri) is mine:
+
+    def is_last() -> bool:
+        return ls.publishing.get(uri) is mine
+
+    found = await diagnostics_of(ls, uri, is_wanted=is_last)
+    if is_last():
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
 
 
-async def diagnostics_of(ls: Server, uri: str) -> list[types.Diagnostic]:
-    """Return the diagnostics of a document, which may be one of the audit files."""
+async def diagnostics_of(ls: Server, uri: str, is_wanted: Callable[[], bool] = lambda: True) -> list[types.Diagnostic]:
+    """Return the diagnostics of a document, which may be one of the audit files.
+
+    Args:
+        ls: The server.
+        uri: The document.
+        is_wanted: Asked before a check begins that had to wait for another; when it says no, there are none.
+    """
     if not ls.settings.diagnostics:
         return []
     view = ls.projects.view(uri)
@@ -77,7 +88,10 @@ async def diagnostics_of(ls: Server, uri: str) -> list[types.Diagnostic]:
     directory = project.trail.directory
     if path.split("/")[0] != directory.path.name:
         return []
-    return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, _findings, directory, path, ls.documents.encoding)
+    async with ls.checking:
+        if not is_wanted():
+            return []
+        return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, _findings, directory, path, ls.documents.encoding)
 
 
 def _risks(view: View, settings: Settings) -> list[types.Diagnostic]:

@@ -1,0 +1,1 @@
+"""How right the locator is, measured on histories that it has never seen; `python -m benchmarks.locating PATH...`."""

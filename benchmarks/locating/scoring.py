@@ -1,0 +1,84 @@
+"""What the locator says about cases, held against the truth."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from benchmarks.locating.cases import Case, Fate, Range
+from vibes_lsp.anchors.located import Located, Origin, Recorded
+from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.making import make_anchors
+from vibes_lsp.anchors.text import Text
+
+
+class Mode(StrEnum):
+    """What the locator may use: nothing but the record, the text that the range was made in too, and the file's versions since."""
+
+    ANCHORS = "anchors only"
+    HISTORY = "with old text"
+    VERSIONS = "with history"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One range, what truly became of it, and what the locator says."""
+
+    case: Case
+    mode: Mode
+    asked: Range
+    fate: Fate
+    located: Located
+
+    @property
+    def placed(self) -> bool:
+        """Whether a place is claimed."""
+        return self.located.start is not None
+
+    @property
+    def start_survives(self) -> bool:
+        """Whether there is a true start to find."""
+        return self.fate in (Fate.WHOLE, Fate.START)
+
+    @property
+    def start_right(self) -> bool:
+        """Whether the claimed start is the true one."""
+        return self.start_survives and self.located.start == self.case.true_start(self.asked)
+
+    @property
+    def both_right(self) -> bool:
+        """Whether start and end are the true ones."""
+        return self.start_right and self.located.end == self.case.true_end(self.asked)
+
+    @property
+    def wrong_but_sure(self) -> bool:
+        """Whether a claim that must not be wrong is: at another place than what survives, or though nothing does (R15)."""
+        if not self.located.sure or self.fate is Fate.UNKNOWN:
+            return False
+        if self.fate is Fate.WHOLE:
+            return not self.both_right
+        return self.fate is Fate.DEAD or self.located.start != self.case.expected_start(self.asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The outcomes of one case in one mode, and the seconds that the locator took."""
+
+    outcomes: list[Outcome]
+    seconds: float
+
+
+def score(case: Case) -> Iterator[tuple[Mode, Run]]:
+    """Locate the ranges of a case in every mode that it allows."""
+    recorded = [Recorded(start, end, make_anchors(case.old, start, end)) for start, end in case.ranges]
+    fates = [case.fate(asked) for asked in case.ranges]
+    for mode in Mode:
+        new, old = Text(case.new.content), Text(case.old.content)  # nothing that an earlier run has cached in them
+        later = tuple(Text(each.content) for each in case.later) if mode is Mode.VERSIONS else ()
+        origins = [Origin(old, start, end, later) for start, end in case.ranges] if mode is not Mode.ANCHORS else ()
+        begun = time.perf_counter()
+        located = locate(recorded, new, origins)
+        seconds = time.perf_counter() - begun
+        yield mode, Run([Outcome(case, mode, *each) for each in zip(case.ranges, fates, located, strict=True)], seconds)

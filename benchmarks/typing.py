@@ -1,0 +1,96 @@
+"""What a keystroke costs in a file of 20,000 lines with 1,000 annotated ranges, against the document of pygls in the same run.
+
+Ours is the buffer and the ranges, which follow in the same step; pygls has no ranges, and only changes its text. Changes in many
+lines are those of many cursors. Then somebody asks where the ranges are.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeAlias
+
+from lsprotocol import types
+from pygls.workspace import TextDocument
+
+from benchmarks.measure import interleaved
+from vibes_lsp.anchors.shifting import Edits
+from vibes_lsp.lsp.documents import Documents
+
+LINES: Final = 20_000
+RANGES: Final = 1_000
+AT_ONCE: Final = 1_000
+"""Changes in one round of ours; for pygls one is enough to be measured."""
+ROUNDS: Final = 15
+URI: Final = "file:///project/large.py"
+Change: TypeAlias = types.TextDocumentContentChangeEvent
+
+
+def main() -> None:
+    """Measure and print."""
+    text = "".join(f"    value_{number} = compute({number}, 'some words')\n" for number in range(LINES))
+    print(f"typing: {LINES:,} lines, {RANGES:,} ranges; one change, and where all ranges are after {AT_ONCE:,} of them")
+    for name, make in _KINDS.items():
+        numbers = random.Random(7)
+        changes = [make(numbers) for _ in range(AT_ONCE)]
+        ours, stock = _Typed(text, changes), TextDocument(URI, text, 1)
+        times = interleaved({"ours": ours.type, "pygls": partial(stock.apply_change, changes[0]), "asked": ours.ask}, ROUNDS)
+        each, asked = times["ours"] / AT_ONCE, times["asked"]
+        print(f"  {name:<24}{each * 1e6:8.1f} µs {asked * 1e6:8.0f} µs;  pygls / ours {times['pygls'] / each:6.0f}  (aim at least 50)")
+
+
+class _Typed:
+    """A document of ours that is typed in."""
+
+    def __init__(self, text: str, changes: Sequence[Change]) -> None:
+        self._documents = Documents()
+        self._documents.opened(URI, 1, text)
+        document = self._documents.get(URI)
+        assert document is not None
+        self._document = document
+        self._edits = Edits()
+        self._changes = changes
+
+    def type(self) -> None:
+        """Type, as after a pause."""
+        self._edits = self._document.edits = Edits()
+        for change in self._changes:
+            self._documents.changed(URI, None, [change])
+
+    def ask(self) -> None:
+        """Ask where the ranges are now."""
+        apart = LINES // RANGES
+        for number in range(RANGES):
+            self._edits.follow(number * apart + 3, number * apart + 12)
+
+
+def _change(start: tuple[int, int], end: tuple[int, int], text: str) -> Change:
+    return types.TextDocumentContentChangePartial(types.Range(types.Position(*start), types.Position(*end)), text)
+
+
+def _in_one_line(_numbers: random.Random) -> Change:
+    return _change((LINES // 2, 8), (LINES // 2, 9), "x")
+
+
+def _in_many_lines(numbers: random.Random) -> Change:
+    line = numbers.randrange(LINES)
+    return _change((line, 8), (line, 8), "x")
+
+
+def _line_break(numbers: random.Random) -> Change:
+    line = numbers.randrange(LINES)
+    return _change((line, 8), (line, 8), "\n    ")
+
+
+def _whole_line(numbers: random.Random) -> Change:
+    line = numbers.randrange(LINES - 1)
+    return _change((line, 0), (line + 1, 0), "    other = 1\n")
+
+
+_KINDS: Final[dict[str, Callable[[random.Random], Change]]] = {
+    "character, one line": _in_one_line,
+    "character, many lines": _in_many_lines,
+    "line break, many lines": _line_break,
+    "line, many lines": _whole_line,
+}

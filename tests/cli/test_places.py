@@ -1,0 +1,156 @@
+"""`vibes blame`, `find` and `coverage`: whose each line is now, and where the lines are that a question is about."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.running import SCRIPT, surroundings
+from tests.server.project import STORY, Project
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Project:
+    """Two files: of one an AI wrote two functions, the second of which a review approved; of the other nothing."""
+    project = Project(tmp_path / "story")
+    project.config(tracked_extensions=[".py"], risk_scoring={"enabled": True})
+    project.environment(model="older-model", tool="Old Tool")
+    project.line("a.py", 4, 7, text=STORY, prompt=project.prompt("Write a digest."), risk_score=0.7, session="first-session")
+    project.environment(model="newer-model")
+    project.review(project.line("a.py", 10, 13, text=STORY, prompt=project.prompt("Compare."), commit="c0ffee" * 6))
+    project.file("a.py")
+    project.file("b.py")
+    return project
+
+
+def ids(project: Project) -> list[str]:
+    return [str(record["annotation_id"]) for record in project.files.records() if record["type"] == "line"]
+
+
+def test_blame_tells_for_each_line_whose_it_is(story: Project, within: Vibes) -> None:
+    done = within("blame", "a.py", cwd=story.root)
+    assert (done.code, done.err) == (0, "")
+    digest, same = ids(story)
+    lines = STORY.splitlines()
+    owned = {**dict.fromkeys(range(4, 8), (digest, "older-model exact high")), **dict.fromkeys(range(10, 14), (same, "newer-model exact"))}
+    assert len(done.lines) == len(lines)
+    for number, (line, text) in enumerate(zip(done.lines, lines, strict=True), 1):
+        label, _, shown = line.partition(f"{number:>2} ")
+        identifier, what = owned.get(number, ("", ""))
+        assert (label.strip(), shown.rstrip()) == (f"{identifier[:8]} {what}".strip(), text.rstrip())
+
+
+def test_blame_follows_what_was_inserted_above(story: Project, within: Vibes) -> None:
+    story.file("a.py", "# one\n" + STORY)
+    done = within("blame", "a.py", cwd=story.root)
+    assert [number for number, line in enumerate(done.lines, 1) if " moved " in line] == [5, 6, 7, 8, 11, 12, 13, 14]
+
+
+def test_blame_takes_text_that_is_not_saved(story: Project) -> None:
+    done = subprocess.run(
+        [SCRIPT, "blame", "a.py", "--contents", "-"],
+        cwd=story.root,
+        env=surroundings({}),
+        input=b"# one\n# two\n" + STORY.encode(),
+        capture_output=True,
+        check=True,
+    )
+    lines = done.stdout.decode().splitlines()
+    assert len(lines) == STORY.count("\n") + 2
+    assert [number for number, line in enumerate(lines, 1) if " moved " in line] == [6, 7, 8, 9, 12, 13, 14, 15]
+
+
+def test_blame_names_what_is_lost_below_the_text(story: Project, within: Vibes) -> None:
+    story.file("a.py", "import os\n\nprint(os.name)\n")
+    done = within("blame", "a.py", cwd=story.root)
+    assert len(done.lines) == 5
+    assert {line[:8] for line in done.lines[3:]} == {identifier[:8] for identifier in ids(story)}
+    assert all("could not be found" in line for line in done.lines[3:])
+
+
+def test_blame_in_json_is_what_the_server_tells(story: Project, within: Vibes) -> None:
+    found = within("blame", "a.py", "--json", cwd=story.root).json
+    assert set(found) == {"filePath", "placements", "lines"}
+    digest, same = ids(story)
+    assert found["filePath"] == "a.py"
+    assert [each["annotationId"] for each in found["placements"]] == [digest, same]
+    assert [(each["lineStart"], each["lineEnd"], each["state"]) for each in found["placements"]] == [(4, 7, "exact"), (10, 13, "exact")]
+    assert [(each["line"], each["annotationId"], each["kind"]) for each in found["lines"]] == [
+        *((line, digest, "ai") for line in range(4, 8)),
+        *((line, same, "ai") for line in range(10, 14)),
+    ]
+
+
+def test_blame_of_a_file_that_no_ai_touched(story: Project, within: Vibes) -> None:
+    done = within("blame", "b.py", cwd=story.root)
+    assert done.code == 0
+    assert [line.split(maxsplit=1)[0] for line in done.lines] == [str(number) for number in range(1, 14)]
+
+
+def test_blame_of_what_is_no_file_of_the_project(story: Project, within: Vibes, tmp_path: Path) -> None:
+    (tmp_path / "outside.py").write_text("x = 1\n")
+    (story.root / "folder").mkdir()
+    for path in ("gone.py", "../outside.py", "folder"):
+        done = within("blame", path, cwd=story.root)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), path
+        assert done.err.startswith("vibes: ")
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("", [4, 10]),
+        ("--model OLDER", [4]),
+        ("--tool old", [4]),
+        ("--tool claude", [10]),
+        ("--prompt digest", [4]),
+        ("--session first", [4]),
+        ("--commit c0ffee", [10]),
+        ("--since 2026-02-03", [4, 10]),
+        ("--since 2026-02-03T10:00:01Z", [10]),
+        ("--since 2027-01-01", []),
+        ("--band high", [4]),
+        ("--state exact", [4, 10]),
+        ("--state lost", []),
+        ("--unreviewed", [4]),
+        ("--unreviewed --model newer", []),
+    ],
+)
+def test_find_answers_each_question(story: Project, within: Vibes, question: str, found: list[int]) -> None:
+    answer = within("find", *question.split(), "--json", cwd=story.root)
+    assert answer.code == 0
+    assert [each["lineStart"] for each in answer.json["placements"]] == found
+    shown = within("find", *question.split(), cwd=story.root)
+    assert [f"a.py:{start}-{start + 3}" in shown.out for start in (4, 10)] == [start in found for start in (4, 10)]
+    assert ("nothing found" in shown.out) == (not found)
+
+
+def test_find_tells_where_code_is_now(story: Project, within: Vibes) -> None:
+    story.file("a.py", "# one\n" + STORY)
+    assert "a.py:5-8" in within("find", "--model", "older", cwd=story.root).out
+
+
+def test_find_refuses_what_is_no_date(story: Project, within: Vibes) -> None:
+    done = within("find", "--since", "yesterday", cwd=story.root)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "vibes: --since 'yesterday' is not a date; write it like 2026-02-03 or 2026-02-03T10:00Z\n"
+
+
+def test_coverage_counts_lines_of_tracked_files(story: Project, within: Vibes) -> None:
+    Repository(story.root).commit("All")
+    found = within("coverage", "--json", cwd=story.root).json
+    by_path = {each["filePath"]: (each["aiLines"], each["lines"], each["share"]) for each in found["files"]}
+    assert by_path == {"a.py": (8, 13, 0.6154), "b.py": (0, 13, 0.0)}
+    assert {"lines": 26, "aiLines": 8, "share": 0.3077}.items() <= found["total"].items()
+    listed, everything = (within("coverage", *flags, cwd=story.root).out for flags in ((), ("--all",)))
+    assert "a.py" in listed
+    assert ("b.py" in listed, "b.py" in everything) == (False, True)
+    assert listed.rstrip().endswith("in all, of 2 files")

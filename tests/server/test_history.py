@@ -1,0 +1,88 @@
+"""What git's history adds to the answers: old texts, former names, other files; the first answer never waits for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from lsprotocol import types
+
+from tests.server.editor import Editor
+from tests.server.project import STORY, Project
+from tests.trails import Repository
+
+COMMITTED = "2026-02-03T11:00:00+00:00"
+"""After the first records of a trail."""
+LINES = STORY.splitlines(keepends=True)
+EDITED = STORY.replace('    """Return', '    # what for?\n    """Return').replace("seen.hexdigest()", "seen.hexdigest().lower()")
+"""The story with a line put into lines 4 to 7, and another one changed."""
+
+
+@pytest.fixture
+def repository(project: Project) -> Repository:
+    return Repository(project.root)
+
+
+def brief(placement: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(placement[name] for name in ("lineStart", "lineEnd", "state", "method", "intactLines"))
+
+
+async def test_an_edited_range_is_told_line_by_line(editor: Editor, project: Project, repository: Repository) -> None:
+    project.annotated()
+    repository.commit("made", COMMITTED)
+    uri = await editor.open_known(project.file("a.py", EDITED))
+    answer = await editor.provenance(uri, lines=True)
+    assert brief(answer["placements"][0]) == (4, 8, "edited", "history", 3)
+    assert [each["kind"] for each in answer["lines"]] == ["ai", "human", "ai", "ai", "edited"]
+    assert "edited since: 3 of 4 lines intact; commit" in await editor.hover(uri, 6)
+
+
+async def test_history_can_be_switched_off(editor: Editor, project: Project, repository: Repository) -> None:
+    project.annotated()
+    repository.commit("made", COMMITTED)
+    await editor.set(history={"useGit": False})
+    uri = await editor.open_known(project.file("a.py", EDITED))
+    (placement,) = (await editor.provenance(uri))["placements"]
+    assert (placement["method"], placement["intactLines"], placement.get("commitHash")) == ("fuzzy", None, None)
+
+
+async def test_a_file_that_git_saw_renamed_keeps_its_annotations(editor: Editor, project: Project, repository: Repository) -> None:
+    project.annotated()
+    repository.commit("made", COMMITTED)
+    repository.git("mv", "a.py", "b.py")
+    repository.commit("renamed", "2026-02-03T12:00:00+00:00")
+    uri = await editor.open_known(project.root / "b.py")
+    (placement,) = (await editor.provenance(uri))["placements"]
+    assert (placement["filePath"], placement["movedFrom"], placement["state"], placement["lineStart"]) == ("b.py", "a.py", "exact", 4)
+    assert "moved from 4-7 of another file" in await editor.hover(uri, 4)
+    assert "recorded for" in await editor.hover(uri, 4)
+
+
+async def test_a_file_that_the_editor_renames_keeps_them_at_once(editor: Editor, project: Project) -> None:
+    file = project.annotated("src/a.py")
+    editor.close(await editor.open_known(file))
+    moved = project.root / "lib"
+    file.parent.rename(moved)
+    renaming = types.FileRename(file.parent.as_uri(), moved.as_uri())
+    editor.client.workspace_did_rename_files(types.RenameFilesParams([renaming]))
+    uri = editor.open(moved / "a.py")
+    (placement,) = (await editor.provenance(uri))["placements"]
+    assert (placement["filePath"], placement["movedFrom"], placement["lineStart"]) == ("lib/a.py", "src/a.py", 4)
+
+
+async def test_a_function_that_went_to_another_file_is_found_there(editor: Editor, project: Project, repository: Repository) -> None:
+    project.annotated()
+    project.file("b.py", "import os\n")
+    repository.commit("made", "2026-02-03T10:00:30+00:00")
+    project.file("a.py", "".join([*LINES[:3], *LINES[7:]]))
+    uri = await editor.open_known(project.file("b.py", "import os\n\n" + "".join(LINES[3:7])))
+    (placement,) = (await editor.provenance(uri))["placements"]
+    assert (placement["movedFrom"], placement["lineStart"], placement["lineEnd"]) == ("a.py", 3, 6)
+
+
+async def test_anchors_of_the_text_before_the_edit_prove_nothing(editor: Editor, project: Project, repository: Repository) -> None:
+    project.file("a.py")
+    repository.commit("begun", "2026-02-03T08:00:00+00:00")
+    uri = await editor.open_known(project.annotated(action="modify"))
+    (placement,) = (await editor.provenance(uri))["placements"]
+    assert (placement["state"], placement["method"]) == ("unverified", "anchor-before-edit")

@@ -1,0 +1,129 @@
+"""Following ranges from the text that they were made in (R15, R16): both ends, edits inside, blocks that moved, copies."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.trails import anchors
+from vibes_lsp.anchors.located import LineKind, Located, Method, Origin, Recorded, State
+from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.making import Anchors
+from vibes_lsp.anchors.text import Text
+
+HEAD = "import os\nimport sys\n\n"
+AREA = "def area(width, height):\n    check(width, height)\n    seen = width * height\n\n    return seen\n"
+VOLUME = "def volume(width, height, depth):\n    return area(width, height) * depth\n"
+TAIL = "\nprint(area(1, 2))\nprint(volume(1, 2, 3))\n"
+FILE = HEAD + AREA + "\n" + VOLUME + TAIL
+LETTERS = {LineKind.AI: "a", LineKind.EDITED: "e", LineKind.HUMAN: "h"}
+
+
+def traced(then: str, start: int, end: int, now: str) -> Located:
+    """Locate a range of a text whose history is known."""
+    made = anchors(then, start, end)
+    each = Recorded(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    (located,) = locate([each], Text(now), [Origin(Text(then), start, end)])
+    return located
+
+
+def brief(located: Located) -> tuple[str, int | None, int | None, str]:
+    return located.state.value, located.start, located.end, "".join(LETTERS[kind] for kind in located.kinds)
+
+
+def test_lines_put_in_and_taken_out_are_told_line_by_line() -> None:
+    now = FILE.replace("    check(width, height)\n", "").replace("    seen = ", "    log(width)\n    seen = ")
+    located = traced(FILE, 4, 8, now)
+    assert brief(located) == ("edited", 4, 8, "ahaaa")
+    assert (located.method, located.intact, located.sure) == (Method.HISTORY, 4, False)
+
+
+def test_a_line_that_was_changed_is_the_ais_no_longer_and_a_persons_not_quite() -> None:
+    located = traced(FILE, 4, 8, FILE.replace("check(width, height)", "check(width, height, strict=True)"))
+    assert brief(located) == ("edited", 4, 8, "aeaaa")
+
+
+def test_the_first_line_may_change() -> None:
+    located = traced(FILE, 4, 8, "# new\n" + FILE.replace("def area(width, height)", "def area(width: int, height: int)"))
+    assert brief(located) == ("edited", 5, 9, "eaaaa")
+
+
+def test_a_new_indentation_is_an_edit_at_the_right_place() -> None:
+    indented = "".join(f"    {line}\n" if line else "\n" for line in AREA.splitlines())
+    located = traced(FILE, 4, 8, FILE.replace(AREA, "if True:\n" + indented))
+    assert brief(located) == ("edited", 5, 9, "eeeae")
+
+
+def test_a_function_that_moved_is_followed_as_a_whole() -> None:
+    changed = AREA.replace("    seen = width * height", "    seen = height * width")
+    now = HEAD + VOLUME + "\n" + changed + TAIL
+    assert brief(traced(FILE, 4, 8, now))[:3] == ("edited", 7, 11)
+    located = traced(FILE, 4, 8, HEAD + VOLUME + "\n" + AREA + TAIL)
+    assert (located.state, located.start, located.end, located.sure) == (State.MOVED, 7, 11, True)
+
+
+def test_most_of_a_range_stays_and_some_goes() -> None:
+    then = "".join(f"value_{number} = compute_{number}()\n" for number in range(1, 31))
+    lines = then.splitlines(keepends=True)
+    now = "".join([*lines[:20], *lines[24:], "# here\n", *lines[20:24]])
+    assert brief(traced(then, 11, 24, now))[:3] == ("edited", 11, 20)
+
+
+def test_a_person_rewrote_most_of_it_and_the_rest_moved() -> None:
+    then = "".join(f"value_{number} = compute_{number}()\n" for number in range(1, 61))
+    lines = then.splitlines(keepends=True)
+    rewritten = [f"entirely different text {number * 7919}\n" for number in range(40)]
+    now = "".join(["# above\n" * 9, *lines[:5], *rewritten, *lines[45:50], *lines[50:]])
+    located = traced(then, 6, 50, now)
+    assert (located.state, located.end, located.intact) == (State.EDITED, 59, 5)
+
+
+def test_what_was_deleted_is_lost_though_its_braces_stand_elsewhere() -> None:
+    then = "a() {\n  one();\n}\n\nb() {\n  two();\n}\n"
+    assert traced(then, 1, 3, "b() {\n  two();\n}\n").state == State.LOST
+
+
+def test_the_true_copy_was_edited_while_another_stands() -> None:
+    then = AREA + "\n" + VOLUME + "\n" + AREA
+    now = AREA + "\n" + VOLUME + "\n" + AREA.replace("width * height", "width * height * 2")
+    assert brief(traced(then, 10, 14, now)) == ("edited", 10, 14, "aaeaa")
+    assert brief(traced(then, 1, 5, now))[:3] == ("exact", 1, 5)
+
+
+def test_a_copy_right_above_leaves_it_open_which_is_meant() -> None:
+    located = traced(FILE, 4, 8, FILE.replace(AREA, AREA + AREA))
+    assert (located.state in (State.EXACT, State.MOVED), located.ambiguous, located.sure) == (True, True, False)
+
+
+def test_neighbours_that_stayed_settle_which_copy_is_meant() -> None:
+    now = FILE + "\n" + AREA
+    located = traced(FILE, 4, 8, "# new\n" + now)
+    assert (located.state, located.start, located.sure) == (State.MOVED, 5, True)
+
+
+@pytest.mark.parametrize(
+    ("each", "origin", "method"),
+    [
+        (Recorded(4, 8, Anchors()), Origin(Text(FILE), 4, 8, inferred=True), Method.HISTORY),
+        (
+            Recorded(4, 8, Anchors(hash=anchors(FILE, 4, 8).anchor_hash)),
+            Origin(Text(FILE), 4, 8, before_edit=True),
+            Method.ANCHOR_BEFORE_EDIT,
+        ),
+    ],
+    ids=["inferred", "before-edit"],
+)
+def test_a_text_that_proves_nothing_makes_nothing_sure(each: Recorded, origin: Origin, method: Method) -> None:
+    (located,) = locate([each], Text("# new\n" + FILE), [origin])
+    assert (located.state, located.method, located.start, located.end, located.sure) == (State.UNVERIFIED, method, 5, 9, False)
+
+
+def test_steps_in_between_tell_what_the_ends_do_not() -> None:
+    """The function went away and its copy took its place, which the first and the last text alone do not show."""
+    then = AREA + "\n" + VOLUME
+    between = VOLUME
+    now = VOLUME + "\n" + AREA.replace("check", "assure")
+    made = anchors(then, 1, 5)
+    each = Recorded(1, 5, Anchors(made.anchor_context, made.anchor_hash))
+    direct, stepwise = (locate([each], Text(now), [Origin(Text(then), 1, 5, later)])[0] for later in ((), (Text(between),)))
+    assert direct.state == State.EDITED
+    assert stepwise.state == State.LOST

@@ -1,0 +1,272 @@
+"""Contents of git's objects through one process: by hash, by commit and path, whatever the names are."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.trails import Repository
+from vibes_lsp.history.blobs import Blobs, Commit, Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "a project")
+
+
+@pytest.fixture
+def blobs(repository: Repository) -> Iterator[Blobs]:
+    with Blobs(repository.path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """All processes that were started for contents, in order."""
+    processes: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def start(arguments: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+        process = popen(arguments, **options)
+        if "cat-file" in arguments:
+            processes.append(process)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    return processes
+
+
+def blob(repository: Repository, revision: str) -> str:
+    return repository.git("rev-parse", revision)
+
+
+def test_contents_by_hash_and_by_commit_and_path(repository: Repository, blobs: Blobs) -> None:
+    repository.write("größe und maß/a b.py", b"one\r\n\xff\0\n")
+    repository.write("empty", b"")
+    first = repository.commit("First")
+    repository.write("größe und maß/a b.py", b"two")
+    second = repository.commit("Second")
+    found = [blobs.contents(f"{commit}:größe und maß/a b.py") for commit in (first, second, first[:9], second.upper())]
+    assert found == [b"one\r\n\xff\0\n", b"two", b"one\r\n\xff\0\n", b"two"]
+    assert blobs.contents(blob(repository, f"{first}:größe und maß/a b.py")) == b"one\r\n\xff\0\n"
+    assert blobs.contents(f"{first}:empty") == b""
+
+
+def test_all_questions_go_to_one_process(repository: Repository, blobs: Blobs, started: list[subprocess.Popen[bytes]]) -> None:
+    repository.write("a.py", "x\n")
+    commit = repository.commit("One")
+    assert not started
+    for _ in range(50):
+        assert blobs.contents(f"{commit}:a.py") == b"x\n"
+        assert blobs.contents(f"{commit}:b.py") is None
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "a\nb",
+            "a\r",
+            "-a",
+            "a b",
+            " a",
+            "a:b",
+            "a^{tree}",
+            "@{1}",
+            "(x)",
+            "a\tb",
+            "quote\"'",
+            "a/../../a",
+            "\udcff\udcfe",
+            "HEAD",
+            "*",
+            "ß\n",
+        ),
+        *("deadbeef missing\nx", "a\\b", ":(top)a"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="most of these names are not possible there")
+def test_no_name_is_mistaken_for_a_question_or_an_answer(repository: Repository, blobs: Blobs, name: str) -> None:
+    content = blob_of(repository, b"its own\n")
+    other = blob_of(repository, b"another's\n")
+    tree = f"100644 blob {content}\t{name}\0" if "/" not in name else ""
+    commit = commit_of(repository, f"100644 blob {other}\tz\0{tree}")
+    assert blobs.contents(f"{commit}:{name}") == (b"its own\n" if tree else None)
+    assert blobs.contents(f"{commit}:{name}?") is None
+    assert blobs.contents(f"{commit}:z") == b"another's\n"
+
+
+def blob_of(repository: Repository, content: bytes) -> str:
+    file = repository.path / ".git/content"
+    file.write_bytes(content)
+    return repository.git("hash-object", "-w", ".git/content")
+
+
+def commit_of(repository: Repository, entries: str) -> str:
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    done = subprocess.run(
+        ["git", "mktree", "-z"], cwd=repository.path, input=os.fsencode(entries), env=environment, capture_output=True, check=True
+    )
+    return repository.git("commit-tree", "-m", "Made", done.stdout.decode().strip())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ":",
+        "a.py",
+        "HEAD",
+        "HEAD:a.py",
+        "main:a.py",
+        "--all",
+        "0" * 40,
+        "0" * 40 + ":a.py",
+        "abc",
+        "zz" * 20,
+        "\n",
+        "a\nb:c",
+        "\0",
+        "\ud800",
+    ],
+)
+def test_what_is_no_object_is_not_there(repository: Repository, blobs: Blobs, name: str) -> None:
+    repository.write("a.py", "x\n")
+    commit = repository.commit("One")
+    assert blobs.contents(name) is None
+    assert blobs.contents(f"{commit}:a.py") == b"x\n", "and the next question has its own answer"
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/", "src", "src/", "src/a.py/x", "/src/a.py", "src//a.py", "link", "link/a.py", "\0", "\ud800", ".", ".."]
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="has symbolic links")
+def test_what_is_no_file_has_no_contents(repository: Repository, blobs: Blobs, path: str) -> None:
+    repository.write("src/a.py", "x\n")
+    (repository.path / "link").symlink_to("src")
+    commit = repository.commit("One")
+    assert blobs.contents(f"{commit}:{path}") is None
+    assert blobs.contents(f"{commit}:src/a.py") == b"x\n"
+    assert [blobs.contents(blob(repository, name)) for name in (commit, f"{commit}^{{tree}}", f"{commit}:src")] == [None, None, None]
+
+
+def test_a_commit_by_a_prefix_that_only_it_has(repository: Repository, blobs: Blobs) -> None:
+    first = repository.commit("First", "2026-02-03T10:00:00+02:00")
+    repository.git("branch", first[:6], repository.commit("Second"))
+    assert blobs.commit(first[:8]) == Commit(first, datetime(2026, 2, 3, 8, tzinfo=UTC))
+    assert blobs.commit(first.upper()) == blobs.commit(first)
+    assert blobs.commit(first[:6]) is None, "a branch of that name is another commit"
+    assert blobs.commit(first[:3]) is None
+
+
+def test_head_is_always_the_one_of_now(repository: Repository, blobs: Blobs) -> None:
+    assert blobs.head() is None
+    first = repository.commit("First")
+    assert blobs.head() == first
+    repository.switch("topic", create=True)
+    second = repository.commit("Second")
+    assert blobs.head() == second
+    repository.git("pack-refs", "--all")
+    repository.git("gc", "--quiet")
+    repository.switch("main")
+    assert blobs.head() == first
+
+
+def test_what_is_packed_or_made_meanwhile_is_found(repository: Repository, blobs: Blobs) -> None:
+    repository.write("a.py", "1\n")
+    first = repository.commit("First")
+    assert blobs.contents(f"{first}:a.py") == b"1\n"
+    repository.write("a.py", "2\n")
+    second = repository.commit("Second")
+    repository.git("gc", "--quiet", "--prune=now")
+    assert [blobs.contents(f"{commit}:a.py") for commit in (first, second)] == [b"1\n", b"2\n"]
+
+
+def test_what_is_too_large_is_not_read(repository: Repository, started: list[subprocess.Popen[bytes]]) -> None:
+    repository.write("large", "x" * 1001)
+    repository.write("small", "x" * 1000)
+    commit = repository.commit("One")
+    with Blobs(repository.path, limit=1000) as blobs:
+        assert blobs.contents(f"{commit}:large") is None
+        assert blobs.contents(f"{commit}:small") == b"x" * 1000
+    assert len(started) <= 2
+
+
+def test_a_process_that_died_is_replaced(repository: Repository, blobs: Blobs, started: list[subprocess.Popen[bytes]]) -> None:
+    repository.write("a.py", "x\n")
+    commit = repository.commit("One")
+    for _ in range(3):
+        assert blobs.contents(f"{commit}:a.py") == b"x\n"
+        started[-1].kill()
+        started[-1].wait()
+    assert len(started) == 3
+
+
+def test_a_damaged_object_is_not_there_and_the_others_are(repository: Repository, blobs: Blobs) -> None:
+    repository.write("a.py", "damaged\n")
+    repository.write("b.py", "whole\n")
+    commit = repository.commit("One")
+    name = blob(repository, "HEAD:a.py")
+    file = repository.path / ".git/objects" / name[:2] / name[2:]
+    file.chmod(0o644)
+    file.write_bytes(file.read_bytes()[:-6])
+    assert blobs.contents(f"{commit}:b.py") == b"whole\n"
+    assert blobs.contents(name) is None
+    assert blobs.contents(f"{commit}:a.py") is None
+    assert blobs.contents(f"{commit}:b.py") == b"whole\n"
+
+
+def test_a_missing_object_is_not_there_and_the_others_are(repository: Repository, blobs: Blobs) -> None:
+    repository.write("a.py", "missing\n")
+    repository.write("b.py", "here\n")
+    commit = repository.commit("One")
+    name = blob(repository, "HEAD:a.py")
+    (repository.path / ".git/objects" / name[:2] / name[2:]).unlink()
+    assert blobs.contents(f"{commit}:a.py") is None
+    assert blobs.contents(f"{commit}:b.py") == b"here\n"
+
+
+def test_many_threads_get_each_their_own_answer(repository: Repository, blobs: Blobs) -> None:
+    for number in range(20):
+        repository.write(f"{number}.py", f"{number}\n" * 1000)
+    commit = repository.commit("All")
+    wrong: list[int] = []
+
+    def ask(number: int) -> None:
+        expected = f"{number}\n".encode() * 1000
+        wrong.extend(number for _ in range(20) if blobs.contents(f"{commit}:{number}.py") != expected)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_an_entry_tells_what_is_at_a_path(repository: Repository, blobs: Blobs) -> None:
+    repository.write("src/a.py", "x\n")
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{'ab' * 20},sub")
+    repository.git("add", "src/a.py")
+    repository.git("commit", "--quiet", "--message", "One")
+    commit = repository.head()
+    file, folder, submodule = blobs.entry(commit, "src/a.py"), blobs.entry(commit, "src"), blobs.entry(commit, "sub")
+    assert file == Entry("100644", blob(repository, "HEAD:src/a.py"))
+    assert folder == Entry("040000", blob(repository, "HEAD:src"))
+    assert submodule == blobs.entry(commit, "sub/deep/a.py") == Entry("160000", "ab" * 20)
+    assert file.is_file
+    assert not folder.is_file
+    assert not submodule.is_file
+    assert submodule.is_submodule
+    assert blobs.contents(f"{commit}:sub") is None

@@ -1,0 +1,277 @@
+"""Where git is absent or knows only a part: less is answered, nothing fails, nothing is fetched, no other repository is taken."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository, TrailWriter
+from tests.unit.index.opened import ENVIRONMENT
+from vibes_lsp.history import git
+from vibes_lsp.history.blobs import Blobs
+from vibes_lsp.history.derived import CommitMethod, DerivedCommits
+from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.repository import open_repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START = datetime(2026, 2, 3, 9, tzinfo=UTC)
+TEXT = "".join(f"line {number}\n" for number in range(30))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "origin")
+
+
+def knows_nothing(history: ProjectHistory, commit: str) -> None:
+    assert history.head() is None
+    assert not history.is_shallow
+    assert not history.is_boundary(commit)
+    found = history.versions("a.py")
+    assert (found.versions, found.names, found.after(START)) == ((), (), None)
+    assert history.version_at("a.py", commit) is None
+    assert history.version_after("a.py", START) is None
+    assert history.version_with_hash("a.py", "ab" * 32) is None
+    assert history.current_path("a.py") is None
+    assert history.renames_since(commit) == {}
+    assert history.changed_since(commit) is None
+
+
+def test_without_git(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository.write("a.py", "1\n")
+    commit = repository.commit("One")
+    with ProjectHistory(repository.path) as opened, Blobs(repository.path) as blobs:
+        version = opened.version_at("a.py", commit)
+        assert version is not None
+        (tmp_path / "bin").mkdir()
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+        with ProjectHistory(repository.path) as never_opened:
+            knows_nothing(never_opened, commit)
+            assert never_opened.contents(version) is None
+        assert blobs.contents(version.blob) is None
+        assert opened.versions("b.py").versions == ()
+        assert opened.changed_since(commit) is None
+        assert opened.renames_since(commit) == {}
+
+
+def test_without_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    (tmp_path / "project").mkdir()
+    with ProjectHistory(tmp_path / "project") as history:
+        knows_nothing(history, "ab" * 20)
+        repository = Repository(tmp_path / "project")
+        repository.write("a.py", "1\n")
+        commit = repository.commit("One")
+        assert history.head() == commit, "and one that is made later is noticed"
+    with ProjectHistory(tmp_path / "none") as history:
+        knows_nothing(history, "ab" * 20)
+
+
+def test_before_the_first_commit(repository: Repository) -> None:
+    repository.write("a.py", "1\n")
+    with ProjectHistory(repository.path) as history:
+        knows_nothing(history, "ab" * 20)
+
+
+def test_a_folder_that_only_looks_like_a_repository(tmp_path: Path) -> None:
+    (tmp_path / "project/.git").mkdir(parents=True)
+    with ProjectHistory(tmp_path / "project") as history:
+        knows_nothing(history, "ab" * 20)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/.git").write_text("gitdir: /nowhere\n")
+    with ProjectHistory(tmp_path / "other") as history:
+        knows_nothing(history, "ab" * 20)
+
+
+def test_a_repository_that_the_environment_names_is_not_taken(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Repository(tmp_path / "other")
+    other.write("a.py", "there\n")
+    there = other.commit("There")
+    repository.write("a.py", "here\n")
+    here = repository.commit("Here")
+    monkeypatch.setenv("GIT_DIR", str(other.path / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other.path))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other.path / ".git/index"))
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(other.path / ".git/objects"))
+    monkeypatch.setenv("GIT_LITERAL_PATHSPECS", "1")
+    with ProjectHistory(repository.path) as history:
+        assert history.head() == here
+        assert [each.commit for each in history.versions("a.py").versions] == [here]
+        assert history.version_at("a.py", there) is None
+        assert history.changed_since(here) == frozenset()
+
+
+def test_a_shallow_clone_says_where_its_history_ends(repository: Repository, tmp_path: Path) -> None:
+    writer = TrailWriter(repository.path)
+    ids, commits = [], []
+    for number in range(4):
+        repository.write("a.py", f"{number}\n")
+        ids.append(writer.line("a.py", 1, 1, environment=ENVIRONMENT))
+        commits.append(repository.commit(f"Commit {number}"))
+    repository.git("clone", "--quiet", "--depth", "2", repository.path.as_uri(), str(tmp_path / "clone"))
+    clone = open_repository(tmp_path / "clone")
+    assert clone is not None
+    assert clone.boundary() == {commits[2]}
+    kept = DerivedCommits(clone, tmp_path / "clone", tmp_path / "clone/.ai-audit/annotations.jsonl")
+    edits = [START + timedelta(minutes=number) for number in range(4)]
+    with ProjectHistory(tmp_path / "clone") as history:
+        assert history.is_shallow
+        assert [history.is_boundary(commit) for commit in commits] == [False, False, True, False]
+        found = history.versions("a.py")
+        assert ([each.commit for each in found.versions], found.complete) == ([commits[3], commits[2]], False)
+        assert [each and each.commit for each in map(found.after, edits)] == [None, None, None, commits[3]]
+        assert [history.version_at("a.py", commit) is not None for commit in commits] == [False, False, True, True]
+        assert history.changed_since(commits[0]) is None
+        derived = kept.by_log(ids)
+        assert [derived[each].commit for each in ids] == [commits[2]] * 3 + [commits[3]]
+        assert [derived[each].method for each in ids] == [CommitMethod.INFERRED] * 3 + [CommitMethod.LOG], "the end is no beginning"
+        assert {moment: each.commit for (_, moment), each in kept.by_path({"a.py": edits}).items()} == {edits[3]: commits[3]}
+        Repository(tmp_path / "clone").git("fetch", "--quiet", "--unshallow")
+        assert clone.boundary() == frozenset()
+        assert [kept.by_log(ids)[each].commit for each in ids] == commits
+        assert len(kept.by_path({"a.py": edits})) == 4
+        assert not history.is_boundary(commits[2])
+        assert len(history.versions("a.py").versions) == 4
+
+
+def partial_clone(repository: Repository, path: Path, *options: str) -> Repository:
+    repository.git("config", "uploadpack.allowFilter", "true")
+    repository.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    repository.git("clone", "--quiet", "--filter=blob:none", *options, repository.path.as_uri(), str(path))
+    return Repository(path)
+
+
+def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path) -> None:
+    repository.write("a.py", TEXT)
+    first = repository.commit("First")
+    (repository.path / "a.py").rename(repository.path / "b.py")
+    second = repository.commit("Second, by the same content")
+    repository.write("b.py", TEXT + "edited\n")
+    third = repository.commit("Third")
+    (repository.path / "b.py").unlink()
+    repository.write("c.py", TEXT + "edited more\n")
+    fourth = repository.commit("Fourth, by similar content")
+    clone = partial_clone(repository, tmp_path / "clone")
+    packs = set((clone.path / ".git/objects").rglob("*"))
+    with ProjectHistory(clone.path) as history:
+        version = history.version_at("b.py", third)
+        assert version is not None
+        assert history.contents(version) is None
+        assert [each.commit for each in history.versions("b.py").versions] == [third, second, first]
+        assert [each.commit for each in history.versions("c.py").versions] == [fourth], "the contents that would tell are not here"
+        assert history.version_with_hash("b.py", hashlib.sha256(TEXT.encode()).hexdigest()) is None
+        assert history.renames_since(first) == {}
+        assert history.current_path("a.py") is None
+        assert history.changed_since(first) == frozenset({"a.py", "c.py"})
+    assert set((clone.path / ".git/objects").rglob("*")) == packs
+    clone.git("cat-file", "-p", f"{third}:b.py")
+    assert set((clone.path / ".git/objects").rglob("*")) != packs, "git itself would have fetched it"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="runs a shell script")
+def test_a_partial_clone_starts_no_program_to_fetch_with(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even git without `GIT_NO_LAZY_FETCH`, and with a protocol that the repository allows itself."""
+    writer = TrailWriter(repository.path)
+    ids = []
+    for number in range(2):
+        repository.write("a.py", f"{number}\n")
+        ids.append(writer.line("a.py", 1, 1, environment=ENVIRONMENT))
+        repository.commit(f"Commit {number}")
+    clone = partial_clone(repository, tmp_path / "clone")
+    mark = tmp_path / "was-run"
+    clone.git("config", "remote.origin.url", f"ext::touch {mark}")
+    clone.git("config", "protocol.ext.allow", "always")
+    monkeypatch.setitem(git._FORCED, "GIT_NO_LAZY_FETCH", "0")
+    with ProjectHistory(clone.path) as history:
+        found = history.versions("a.py").versions
+        assert [history.contents(version) for version in found] == [b"1\n", None]
+        assert history.version_with_hash("a.py", "ab" * 32) is None
+    opened = open_repository(clone.path)
+    assert opened is not None
+    DerivedCommits(opened, clone.path, clone.path / ".ai-audit/annotations.jsonl").by_log(ids)
+    assert not mark.exists()
+    with pytest.raises(RuntimeError):
+        clone.git("cat-file", "-p", "HEAD~1:a.py")
+    assert mark.exists(), "git itself would have run it: the trap works"
+
+
+def kept_of(repository: Repository) -> DerivedCommits:
+    opened = open_repository(repository.path)
+    assert opened is not None
+    return DerivedCommits(opened, repository.path, repository.path / ".ai-audit/annotations.jsonl")
+
+
+def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "project", hashes="sha256")
+    writer = TrailWriter(repository.path)
+    repository.write("src/a.py", TEXT)
+    one = writer.line("src/a.py", 1, 1, environment=ENVIRONMENT)
+    first = repository.commit("First")
+    (repository.path / "src/a.py").rename(repository.path / "b.py")
+    second = repository.commit("Second")
+    assert len(first) == 64
+    kept = kept_of(repository)
+    assert kept.by_log([one])[one].commit == first
+    assert kept.by_path({"src/a.py": [START]})["src/a.py", START].commit == first
+    with ProjectHistory(repository.path) as history, Blobs(repository.path) as blobs:
+        assert history.head() == second
+        assert [(each.commit, each.path) for each in history.versions("b.py").versions] == [(second, "b.py"), (first, "src/a.py")]
+        found = history.version_at("b.py", first[:12])
+        assert found is not None
+        assert history.contents(found) == blobs.contents(f"{first}:src/a.py") == blobs.contents(found.blob) == TEXT.encode()
+        assert history.current_path("src/a.py") == "b.py"
+        assert history.changed_since(first) == frozenset({"src/a.py", "b.py"})
+
+
+@pytest.mark.parametrize("way", ["replaced", "grafted"])
+def test_replaced_and_grafted_history_is_not_believed(repository: Repository, way: str) -> None:
+    writer = TrailWriter(repository.path)
+    commits, ids = [], []
+    for number in range(3):
+        repository.write("a.py", f"{number}\n")
+        ids.append(writer.line("a.py", 1, 1, environment=ENVIRONMENT))
+        commits.append(repository.commit(f"Commit {number}"))
+    edits = {"a.py": [START]}
+    if way == "replaced":
+        repository.git("replace", commits[2], repository.git("commit-tree", "-m", "Another history", f"{commits[2]}^{{tree}}"))
+        repository.git("replace", repository.git("rev-parse", f"{commits[1]}:a.py"), repository.git("rev-parse", "HEAD:a.py"))
+    else:
+        (repository.path / ".git/info").mkdir(exist_ok=True)
+        (repository.path / ".git/info/grafts").write_text(f"{commits[2]}\n")
+    assert repository.git("rev-list", "--count", "HEAD") == "1", "git itself believes it"
+    kept = kept_of(repository)
+    with ProjectHistory(repository.path) as history:
+        assert [each.commit for each in history.versions("a.py").versions] == commits[::-1]
+        assert [history.contents(each) for each in history.versions("a.py").versions] == [b"2\n", b"1\n", b"0\n"]
+    assert [kept.by_log(ids)[each].commit for each in ids] == commits
+    assert kept.by_path(edits)["a.py", START].commit == commits[0]
+
+
+def test_a_repository_that_was_removed_answers_nothing(repository: Repository) -> None:
+    repository.write("a.py", "1\n")
+    commit = repository.commit("One")
+    with ProjectHistory(repository.path) as history:
+        version = history.version_at("a.py", commit)
+        assert version is not None
+        shutil.rmtree(repository.path)
+        assert history.versions("b.py").versions == ()
+        assert history.version_at("b.py", commit) is None
+        assert history.changed_since(commit) in {None, frozenset({"a.py"})}
+
+
+def test_a_work_tree_that_the_configuration_puts_elsewhere(repository: Repository, tmp_path: Path) -> None:
+    repository.write("a.py", "1\n")
+    commit = repository.commit("One")
+    (tmp_path / "elsewhere").mkdir()
+    repository.git("config", "core.worktree", str(tmp_path / "elsewhere"))
+    with ProjectHistory(repository.path) as history:
+        knows_nothing(history, commit)

@@ -1,0 +1,80 @@
+"""A repository that lacks objects: what they would tell is not known, the rest is."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository
+from vibes_lsp.history.derived import DerivedCommits
+from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.repository import open_repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START = datetime(2026, 2, 3, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "project")
+
+
+def test_a_missing_object_takes_only_its_own_version_away(repository: Repository) -> None:
+    texts = [f"{number}\n" for number in range(3)]
+    commits = []
+    for text in texts:
+        repository.write("a.py", text)
+        commits.append(repository.commit("One more"))
+    remove(repository, f"{commits[1]}:a.py")
+    hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+    with ProjectHistory(repository.path) as history:
+        found = history.versions("a.py").versions
+        assert [each.commit for each in found] == commits[::-1]
+        assert [history.contents(each) for each in found] == [b"2\n", None, b"0\n"]
+        by_hash = [history.version_with_hash("a.py", each) for each in hashes]
+        assert [each.commit if each is not None else None for each in by_hash] == [commits[0], None, commits[2]]
+
+
+def test_a_missing_commit_cuts_history_off(repository: Repository) -> None:
+    commits = []
+    for number in range(3):
+        repository.write("a.py", f"{number}\n")
+        commits.append(repository.commit("One more"))
+    remove(repository, commits[0])
+    kept = kept_of(repository)
+    with ProjectHistory(repository.path) as history:
+        assert not history.versions("a.py").complete
+        assert history.version_after("a.py", START) is None
+        assert history.version_at("a.py", commits[0]) is None
+        assert history.version_at("a.py", commits[1]) is not None
+        assert kept.by_path({"a.py": [START]}) == {}
+
+
+def test_a_missing_tree_is_survived(repository: Repository) -> None:
+    repository.write("src/a.py", "1\n")
+    first = repository.commit("First")
+    repository.write("src/a.py", "2\n")
+    second = repository.commit("Second")
+    remove(repository, f"{first}:src")
+    with ProjectHistory(repository.path) as history:
+        assert history.version_at("src/a.py", first) is None
+        assert history.version_at("src/a.py", second) is not None
+        assert not history.versions("src/a.py").complete
+        assert history.changed_since(first) is None
+        assert history.renames_since(first) == {}
+
+
+def remove(repository: Repository, revision: str) -> None:
+    name = repository.git("rev-parse", revision)
+    (repository.path / ".git/objects" / name[:2] / name[2:]).unlink()
+
+
+def kept_of(repository: Repository) -> DerivedCommits:
+    opened = open_repository(repository.path)
+    assert opened is not None
+    return DerivedCommits(opened, repository.path, repository.path / ".ai-audit/annotations.jsonl")

@@ -1,0 +1,299 @@
+"""The history of a project's files as it is asked for: the version of an annotation, where files went, what changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository
+from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.versions import FileVersions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+START = datetime(2026, 2, 3, 9, tzinfo=UTC)
+TEXT = "".join(f"line {number}\n" for number in range(30))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "project")
+
+
+@pytest.fixture
+def history(repository: Repository) -> Iterator[ProjectHistory]:
+    with ProjectHistory(repository.path) as opened:
+        yield opened
+
+
+def content_at(history: ProjectHistory, path: str, commit: str) -> bytes | None:
+    version = history.version_at(path, commit)
+    return history.contents(version) if version is not None else None
+
+
+def rename(repository: Repository, old: str, new: str) -> None:
+    (repository.path / new).parent.mkdir(parents=True, exist_ok=True)
+    (repository.path / old).rename(repository.path / new)
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_a_file_at_any_commit(repository: Repository, history: ProjectHistory) -> None:
+    repository.write("a.py", "1\n")
+    first = repository.commit("First")
+    repository.write("b.py", "1\n")
+    second = repository.commit("Another file")
+    repository.write("a.py", "2\n")
+    third = repository.commit("Third")
+    assert [content_at(history, "a.py", each) for each in (first, second, third)] == [b"1\n", b"1\n", b"2\n"]
+    assert content_at(history, "a.py", second[:8].upper()) == b"1\n"
+    assert content_at(history, "./a.py", first) == b"1\n"
+    assert [history.version_at("a.py", each) for each in ("", "HEAD", "main", "0" * 40, "--all")] == [None] * 5
+    assert history.version_at("none.py", first) is None
+    found = history.version_at("a.py", second[:8])
+    assert found is not None
+    assert (found.commit, found.moment) == (second, START + timedelta(minutes=1))
+
+
+def test_a_file_at_a_commit_by_a_name_that_it_has_got_since(repository: Repository, history: ProjectHistory) -> None:
+    repository.write("a.py", TEXT)
+    first = repository.commit("First")
+    rename(repository, "a.py", "src/b.py")
+    second = repository.commit("Renamed")
+    assert [content_at(history, "src/b.py", each) for each in (first, second)] == [TEXT.encode()] * 2
+    found = history.version_at("src/b.py", first)
+    assert found is not None
+    assert found.path == "a.py"
+
+
+def test_of_two_names_at_a_commit_the_one_that_held_this_file(repository: Repository, history: ProjectHistory) -> None:
+    """The file was renamed twice, and its second name had been another file's."""
+    repository.write("b.py", "quite another\n")
+    repository.write("a.py", TEXT)
+    first = repository.commit("First")
+    (repository.path / "b.py").unlink()
+    repository.commit("Without b")
+    rename(repository, "a.py", "b.py")
+    repository.commit("a to b")
+    rename(repository, "b.py", "c.py")
+    repository.commit("b to c")
+    assert content_at(history, "c.py", first) == TEXT.encode()
+
+
+def test_a_commit_that_is_no_ancestor_of_head_still_has_its_text(repository: Repository, history: ProjectHistory) -> None:
+    repository.write("a.py", "1\n")
+    repository.commit("First")
+    repository.write("a.py", "lost\n")
+    lost = repository.commit("Lost")
+    repository.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert content_at(history, "a.py", lost) == b"lost\n"
+
+
+def test_the_version_with_a_file_hash(repository: Repository, history: ProjectHistory) -> None:
+    texts = [b"1\n", b"2\r\n\r\n", b"1\n", b"3\n"]
+    commits = []
+    for text in texts:
+        repository.write("a.py", text)
+        commits.append(repository.commit("One more"))
+    rename(repository, "a.py", "b.py")
+    repository.commit("Renamed")
+    for text, expected in [
+        (b"1\n", commits[2]),
+        (b"2\r\n\r\n", commits[1]),
+        (b"2\n\n", commits[1]),
+        (b"1\r\n", commits[2]),
+        (b"4\n", None),
+    ]:
+        found = history.version_with_hash("b.py", sha256(text).upper())
+        assert (found.commit if found is not None else None) == expected
+    assert history.version_with_hash("a.py", sha256(texts[1])) == history.version_with_hash("b.py", sha256(texts[1]))
+    assert history.version_with_hash("none.py", sha256(texts[0])) is None
+
+
+def test_the_version_after_an_edit(repository: Repository, history: ProjectHistory) -> None:
+    repository.write("a.py", "1\n")
+    first = repository.commit("First")
+    repository.write("a.py", "2\n")
+    second = repository.commit("Second")
+    found = [history.version_after("a.py", START + timedelta(minutes=each)) for each in (-1, 0.5, 2)]
+    assert [version.commit if version is not None else None for version in found] == [first, second, None]
+
+
+def test_answers_follow_head(repository: Repository, history: ProjectHistory) -> None:
+    assert history.head() is None
+    assert history.versions("a.py") == FileVersions()
+    repository.write("a.py", "1\n")
+    first = repository.commit("First")
+    assert [each.commit for each in history.versions("a.py").versions] == [first]
+    repository.write("a.py", "2\n")
+    second = repository.commit("Second")
+    assert [each.commit for each in history.versions("a.py").versions] == [second, first]
+    assert history.head() == second
+    repository.git("reset", "--quiet", "--hard", first)
+    assert [each.commit for each in history.versions("a.py").versions] == [first]
+
+
+def test_versions_are_read_once_while_head_stays(repository: Repository, history: ProjectHistory, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository.write("a.py", "1\n")
+    commit = repository.commit("First")
+    before = history.versions("a.py"), history.version_with_hash("a.py", sha256(b"1\n"))
+    monkeypatch.setattr("subprocess.Popen", None)
+    assert (history.versions("a.py"), history.version_with_hash("a.py", sha256(b"1\n"))) == before
+    assert content_at(history, "a.py", commit) == b"1\n"
+    assert history.version_with_hash("a.py", sha256(b"2\n")) is None
+
+
+def test_a_project_in_a_folder_of_its_repository(repository: Repository) -> None:
+    repository.write("other/a.py", TEXT)
+    repository.write("packages/größe one/b.py", "b\n")
+    first = repository.commit("First")
+    rename(repository, "other/a.py", "packages/größe one/src/a.py")
+    second = repository.commit("Moved in")
+    repository.write("elsewhere.py", "x\n")
+    repository.write("packages/größe one/new.py", "x\n")
+    with ProjectHistory(repository.path / "packages/größe one") as history:
+        found = history.versions("src/a.py").versions
+        assert [(each.commit, each.path) for each in found] == [(second, "src/a.py"), (first, "../../other/a.py")]
+        assert [history.contents(each) for each in found] == [TEXT.encode()] * 2
+        assert content_at(history, "src/a.py", first) == TEXT.encode()
+        assert content_at(history, "b.py", first) == b"b\n"
+        assert history.version_at("../../elsewhere.py", second) is None
+        assert history.renames_since(first) == {"../../other/a.py": "src/a.py"}
+        assert history.changed_since(first) == frozenset({"src/a.py", "new.py"})
+        assert history.current_path("src/a.py") == "src/a.py"
+
+
+def test_where_a_renamed_file_is_now(repository: Repository, history: ProjectHistory) -> None:
+    repository.write("a.py", TEXT)
+    repository.write("deleted.py", "x\n")
+    repository.write("stays.py", "y\n")
+    repository.commit("First")
+    rename(repository, "a.py", "b.py")
+    (repository.path / "deleted.py").unlink()
+    repository.commit("Second")
+    rename(repository, "b.py", "src/c.py")
+    repository.write("src/c.py", TEXT + "edited\n")
+    repository.commit("Third")
+    paths = ["a.py", "b.py", "src/c.py", "stays.py", "deleted.py", "none.py"]
+    assert [history.current_path(path) for path in paths] == ["src/c.py", "src/c.py", "src/c.py", "stays.py", None, None]
+    repository.git("mv", "src/c.py", "d.py")
+    assert history.current_path("a.py") == "d.py", "what is staged counts"
+
+
+def test_all_renames_since_a_commit(repository: Repository, history: ProjectHistory) -> None:
+    for number in range(3):
+        repository.write(f"{number}.py", TEXT + f"{number}\n" * 9)
+    first = repository.commit("First")
+    rename(repository, "0.py", "new\nname.py")
+    repository.commit("Second")
+    rename(repository, "1.py", "größe/one.py")
+    third = repository.commit("Third")
+    repository.git("mv", "2.py", "staged.py")
+    assert history.renames_since(first[:10]) == {"0.py": "new\nname.py", "1.py": "größe/one.py", "2.py": "staged.py"}
+    assert history.renames_since(third) == {"2.py": "staged.py"}
+    assert history.renames_since("0" * 40) == {}
+
+
+def test_what_changed_since_a_commit(repository: Repository, history: ProjectHistory) -> None:
+    repository.write(".gitignore", "ignored/\n")
+    for name in ("committed", "staged", "on disk", "same", "deleted", "same size"):
+        repository.write(f"{name}.py", "12\n")
+    first = repository.commit("First")
+    repository.write("committed.py", "2\n")
+    second = repository.commit("Second")
+    repository.write("staged.py", "2\n")
+    repository.git("add", "staged.py")
+    repository.write("on disk.py", "2\n")
+    repository.write("same size.py", "34\n")
+    os.utime(repository.path / "same size.py", (1, 1))
+    repository.write("größe\nnew.py" if sys.platform != "win32" else "größe.py", "2\n")
+    repository.write("ignored/x.py", "2\n")
+    (repository.path / "deleted.py").unlink()
+    changed = frozenset(
+        {"staged.py", "on disk.py", "same size.py", "größe\nnew.py" if sys.platform != "win32" else "größe.py", "deleted.py"}
+    )
+    assert history.changed_since(second) == changed
+    assert history.changed_since(first[:9]) == changed | {"committed.py"}
+    assert history.changed_since("0" * 40) is None
+    assert history.changed_since("--output=x") is None
+
+
+def test_an_unchanged_work_tree_has_changed_nothing(repository: Repository, history: ProjectHistory) -> None:
+    for number in range(50):
+        repository.write(f"{number % 7}/{number}.py", f"{number}\n")
+    commit = repository.commit("First")
+    assert history.changed_since(commit) == frozenset()
+
+
+def test_a_file_in_a_submodule_has_the_submodules_history(repository: Repository, history: ProjectHistory, tmp_path: Path) -> None:
+    inner = Repository(tmp_path / "inner")
+    inner.write("src/a.py", "1\n")
+    first = inner.commit("First")
+    repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.path), "lib/sub")
+    outer_first = repository.commit("Submodule")
+    submodule = Repository(repository.path / "lib/sub")
+    submodule.write("src/a.py", "2\n")
+    second = submodule.commit("Second")
+    outer_second = repository.commit("Later")
+    path = "lib/sub/src/a.py"
+    found = history.versions(path).versions
+    assert [(each.commit, each.path) for each in found] == [(second, path), (first, path)]
+    assert [history.contents(each) for each in found] == [b"2\n", b"1\n"]
+    assert [content_at(history, path, each) for each in (first, second)] == [b"1\n", b"2\n"]
+    assert [content_at(history, path, each) for each in (outer_first, outer_second)] == [b"1\n", b"2\n"], "by the outer commit"
+    assert history.version_at("lib/sub", outer_first) is None, "a submodule is no file"
+    assert history.current_path(path) == path
+    found_by_hash = history.version_with_hash(path, sha256(b"1\n"))
+    assert found_by_hash is not None
+    assert found_by_hash.commit == first
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has symbolic links")
+def test_a_link_out_of_the_project_leads_nowhere(repository: Repository, history: ProjectHistory, tmp_path: Path) -> None:
+    other = Repository(tmp_path / "other")
+    other.write("a.py", "secret\n")
+    commit = other.commit("Other")
+    repository.write("b.py", "x\n")
+    (repository.path / "link").symlink_to(other.path)
+    repository.commit("One")
+    assert history.version_at("link/a.py", commit) is None
+    assert history.versions("link/a.py").versions == ()
+    assert history.version_at("../other/a.py", commit) is None
+    assert history.version_at(str(other.path / "a.py"), commit) is None
+
+
+def test_a_work_tree_of_its_own(repository: Repository, tmp_path: Path) -> None:
+    repository.write("a.py", "1\n")
+    first = repository.commit("First")
+    repository.git("worktree", "add", "--quiet", "-b", "topic", str(tmp_path / "beside"))
+    beside = Repository(tmp_path / "beside")
+    beside.write("a.py", "2\n")
+    second = beside.commit("Second")
+    with ProjectHistory(beside.path) as history, ProjectHistory(repository.path) as main:
+        assert (history.head(), main.head()) == (second, first)
+        assert [each.commit for each in history.versions("a.py").versions] == [second, first]
+        assert content_at(history, "a.py", first) == b"1\n"
+        assert history.changed_since(first) == frozenset({"a.py"})
+        assert not history.is_shallow
+
+
+def test_after_closing_nothing_is_known(repository: Repository) -> None:
+    repository.write("a.py", "1\n")
+    commit = repository.commit("First")
+    history = ProjectHistory(repository.path)
+    version = history.version_at("a.py", commit)
+    assert version is not None
+    history.close()
+    assert history.head() is None
+    assert history.contents(version) is None
+    assert history.version_at("a.py", commit) is None
+    history.close()

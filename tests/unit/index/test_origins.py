@@ -1,0 +1,192 @@
+"""The text that an annotation was made in, found in a real history (R4, R14, R17), and files that came and went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository, TrailWriter
+from tests.unit.index.opened import opened
+from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.index.commits import derive_commits
+from vibes_lsp.index.past import Past, Pasts
+from vibes_lsp.index.placements import Placement, place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LINES = [f"value_{number} = compute_{number}(seed)\n" for number in range(1, 41)]
+FILE = "".join(LINES)
+EDITED = "".join([*LINES[:11], "# a person's\n", *LINES[11:13], "value_14 = other()\n", *LINES[14:]])
+"""`FILE` with two edits in lines 10 to 19: one put in, one changed."""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> TrailWriter:
+    """A trail whose clock begins an hour after the repository's."""
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    return writer
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[ProjectHistory]:
+    with ProjectHistory(tmp_path) as history:
+        yield history
+
+
+def past_of(root: Path, history: ProjectHistory, path: str) -> Past:
+    trail = opened(root)
+    repository = open_repository(root)
+    assert repository is not None
+    derived = derive_commits(trail.lineages(), repository, trail.directory)
+    return Pasts(trail, history, derived).of(path, Text.from_bytes((root / path).read_bytes()))
+
+
+def placed(root: Path, history: ProjectHistory, path: str = "a.py") -> list[Placement]:
+    past = past_of(root, history, path)
+    return place(opened(root), path, Text.from_bytes((root / path).read_bytes()), past)
+
+
+def only(root: Path, history: ProjectHistory, path: str = "a.py") -> Located:
+    (placement,) = placed(root, history, path)
+    return placement.located
+
+
+def kinds(located: Located) -> str:
+    return "".join(kind[0] for kind in located.kinds)
+
+
+AFTER = "2026-02-03T11:00:00+00:00"
+"""After the first records of a trail."""
+
+
+def test_the_commit_that_brought_the_record_has_the_text(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+    repository.write("a.py", FILE)
+    writer.line("a.py", 10, 19, text=FILE)
+    repository.commit("made", date=AFTER)
+    repository.write("a.py", EDITED)
+    located = only(repository.path, history)
+    assert (located.state, located.method, located.start, located.end) == (State.EDITED, Method.HISTORY, 10, 20)
+    assert (kinds(located), located.intact) == ("aahaaeaaaaa", 9)
+
+
+def test_a_recorded_commit_has_the_text_though_the_record_came_later(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
+    repository.write("a.py", FILE)
+    commit = repository.commit("made")
+    repository.write("a.py", EDITED)
+    repository.commit("edited", date=AFTER)
+    writer.line("a.py", 10, 19, text=FILE, commit=commit)
+    assert kinds(only(repository.path, history)) == "aahaaeaaaaa"
+
+
+def test_the_files_digest_finds_the_text_where_no_commit_does(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+    repository.write("a.py", "# first\n")
+    repository.commit("begun")
+    repository.write("a.py", FILE)
+    repository.commit("made")
+    repository.write("a.py", EDITED)
+    repository.commit("edited")
+    writer.line("a.py", 10, 19, text=FILE, timestamp="2026-03-01T10:00:00.000Z")
+    located = only(repository.path, history)
+    assert (located.method, kinds(located)) == (Method.HISTORY, "aahaaeaaaaa")
+
+
+def test_lines_that_had_moved_before_the_commit_are_found_in_it(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
+    writer.line("a.py", 10, 19, text=FILE)
+    repository.write("a.py", "# above\n" * 5 + FILE)
+    repository.commit("made", date=AFTER)
+    repository.write("a.py", "# above\n" * 5 + EDITED)
+    located = only(repository.path, history)
+    assert (located.start, located.end, kinds(located)) == (15, 25, "aahaaeaaaaa")
+
+
+def test_without_anchors_the_first_commit_after_it_is_taken_and_nothing_is_sure(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
+    repository.write("a.py", "# first\n")
+    repository.commit("begun")
+    writer.line("a.py", 10, 19)
+    repository.write("a.py", FILE)
+    repository.commit("made", date=AFTER)
+    repository.write("a.py", "# above\n" + EDITED)
+    located = only(repository.path, history)
+    assert (located.state, located.method, located.start, located.end) == (State.UNVERIFIED, Method.HISTORY, 11, 21)
+    assert located.intact is None
+
+
+def test_anchors_of_the_text_before_the_edit_prove_nothing(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+    repository.write("a.py", FILE)
+    repository.commit("begun", date="2026-02-03T08:00:00+00:00")
+    writer.line("a.py", 10, 19, text=FILE, action="modify")
+    repository.write("a.py", "# above\n" + EDITED)
+    repository.commit("made", date=AFTER)
+    located = only(repository.path, history)
+    assert (located.state, located.method, located.start) == (State.UNVERIFIED, Method.ANCHOR_BEFORE_EDIT, 11)
+
+
+def test_a_file_that_was_renamed_keeps_its_annotations(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+    repository.write("a.py", FILE)
+    writer.line("a.py", 10, 19, text=FILE)
+    repository.commit("made", date=AFTER)
+    repository.git("mv", "a.py", "b.py")
+    repository.commit("renamed", date="2026-02-03T12:00:00+00:00")
+    repository.write("b.py", "# above\n" + FILE)
+    (placement,) = placed(repository.path, history, "b.py")
+    assert (placement.path, placement.moved_from) == ("b.py", "a.py")
+    assert (placement.located.state, placement.located.start, placement.located.sure) == (State.MOVED, 11, True)
+
+
+def test_a_function_that_went_to_another_file_is_found_there(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+    repository.write("a.py", FILE)
+    repository.write("b.py", "# nothing yet\n")
+    writer.line("a.py", 10, 19, text=FILE)
+    repository.commit("made", date="2026-02-03T10:30:00+00:00")
+    repository.write("a.py", "".join([*LINES[:9], *LINES[19:]]))
+    repository.write("b.py", "# nothing yet\n\n" + "".join(LINES[9:19]))
+    (placement,) = placed(repository.path, history, "b.py")
+    assert (placement.path, placement.moved_from, placement.located.state) == ("b.py", "a.py", State.MOVED)
+    assert (placement.located.start, placement.located.end) == (3, 12)
+    assert [each.located.state for each in placed(repository.path, history, "a.py")] == [State.LOST]
+
+
+def test_what_another_file_always_had_did_not_come_from_here(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+    repository.write("a.py", FILE)
+    repository.write("b.py", "".join(LINES[5:25]))
+    repository.commit("made", date="2026-02-03T09:30:00+00:00")
+    writer.line("a.py", 10, 19, text=FILE)
+    repository.write("a.py", "".join([*LINES[:9], *LINES[19:]]))
+    assert placed(repository.path, history, "b.py") == []
+
+
+def test_a_copy_in_another_file_takes_nothing_away(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+    repository.write("a.py", FILE)
+    writer.line("a.py", 10, 19, text=FILE)
+    repository.commit("made", date=AFTER)
+    repository.write("b.py", "".join(LINES[9:19]))
+    assert placed(repository.path, history, "b.py") == []
+    assert only(repository.path, history).state == State.EXACT
+
+
+def test_no_repository_is_no_past(tmp_path: Path, writer: TrailWriter, history: ProjectHistory) -> None:
+    writer.line("a.py", 10, 19, text=FILE)
+    (tmp_path / "a.py").write_text(EDITED, encoding="utf-8")
+    trail = opened(tmp_path)
+    past = Pasts(trail, history, {}).of("a.py", Text(EDITED))
+    assert past == Past()
+    (placement,) = place(trail, "a.py", Text(EDITED), past)
+    assert (placement.located.state, placement.located.start, placement.located.intact) == (State.EDITED, 10, None)

@@ -1,0 +1,105 @@
+"""Work in threads: one piece at a time, no more than is wanted, and the last word is the newest."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from lsprotocol import types
+
+from tests.trails import CompleteTrail, complete
+from tests.unit.lsp.test_memory import Sink, settled, started, tell
+from vibes_lsp.history.derived import CommitMethod, DerivedCommit
+from vibes_lsp.lsp.features import diagnostics
+from vibes_lsp.lsp.history import History, Looked
+from vibes_lsp.lsp.server import Server
+
+_T = TypeVar("_T")
+
+
+class Slow:
+    """A function that waits to be let go, and gives what is true at its end."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, answer: Callable[[], _T]) -> _T:
+        self.calls += 1
+        self.begun.set()
+        assert self.go.wait(60)
+        return answer()
+
+
+@pytest.fixture
+def trail(tmp_path: Path) -> CompleteTrail:
+    return complete(tmp_path, "high")
+
+
+@pytest.fixture
+async def running() -> AsyncIterator[tuple[Server, Sink]]:
+    server, sink = started()
+    yield server, sink
+    await settled(server)
+
+
+def opened(server: Server, file: Path) -> str:
+    """Open a file, or open it again."""
+    item = types.TextDocumentItem(file.as_uri(), "plaintext", 1, "")
+    tell(server, types.TEXT_DOCUMENT_DID_OPEN, types.DidOpenTextDocumentParams(item))
+    return item.uri
+
+
+async def once(event: threading.Event) -> None:
+    """Wait for something that happens in a thread."""
+    assert await asyncio.to_thread(event.wait, 60)
+
+
+async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
+    running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, _ = running
+    slow, commits = Slow(), [{"id": DerivedCommit(digit * 40, CommitMethod.LOG)} for digit in "ab"]
+
+    def look(*_: object, **__: object) -> Looked:
+        found = commits[min(slow.calls, 1)]
+        return slow(lambda: Looked(is_done=True, derived=found))
+
+    monkeypatch.setattr(History, "look", look)
+    uri = opened(server, trail.root / "src/auth.py")
+    await once(slow.begun)
+    for _ in range(5):
+        tell(server, types.TEXT_DOCUMENT_DID_SAVE, types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+    await asyncio.sleep(0)
+    found = server.projects.of(uri)
+    assert found is not None
+    project, _ = found
+    assert project.looking is True, "they have asked"
+    slow.go.set()
+    await settled(server)
+    assert slow.calls == 2
+    assert project.looked.derived == commits[1]
+
+
+async def test_a_check_that_nobody_waits_for_any_more_is_left_out(
+    running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, sink = running
+    slow = Slow()
+    monkeypatch.setattr(History, "look", lambda *_, **__: Looked(is_done=True))
+    monkeypatch.setattr(diagnostics, "_findings", lambda *_: slow(list))
+    uri = opened(server, trail.root / ".ai-audit/annotations.jsonl")
+    await once(slow.begun)
+    for version in range(2, 12):
+        document = types.VersionedTextDocumentIdentifier(version, uri)
+        change = types.TextDocumentContentChangeWholeDocument("x")
+        tell(server, types.TEXT_DOCUMENT_DID_CHANGE, types.DidChangeTextDocumentParams(document, [change]))
+    slow.go.set()
+    await settled(server)
+    assert slow.calls <= 3, "the first, the last, and that of the commits that were looked up"
+    published = [message for message in sink.messages if b"publishDiagnostics" in message]
+    assert b'"version":11' in published[-1].replace(b" ", b"")

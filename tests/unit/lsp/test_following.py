@@ -1,0 +1,263 @@
+"""Placements follow an open document at once; what was located in a thread counts only while nothing has changed since."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol import types
+
+from tests.trails import TrailWriter
+from vibes_lsp.anchors.located import Method, State
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.documents import Document, Documents
+from vibes_lsp.lsp.following import Following
+from vibes_lsp.lsp.projects import Projects
+
+TEXT: Final = "".join(f"value_{number} = compute({number})\n" for number in range(1, 13))
+Lines = tuple[int | None, int | None, State]
+
+
+class Open:
+    """A document of a project, open and answered about."""
+
+    def __init__(self, writer: TrailWriter, text: str = TEXT) -> None:
+        self.writer = writer
+        self.uri = (writer.root / "a.py").as_uri()
+        self.documents = Documents()
+        self.projects = Projects(self.documents)
+        self.documents.opened(self.uri, 1, text)
+        self.placed()
+
+    @property
+    def document(self) -> Document:
+        document = self.documents.get(self.uri)
+        assert document is not None
+        return document
+
+    @property
+    def following(self) -> Following:
+        following = self.projects.following(self.uri)
+        assert following is not None
+        return following
+
+    def placed(self) -> tuple[Placement, ...]:
+        view = self.projects.view(self.uri)
+        assert view is not None
+        return view.placements
+
+    def lines(self) -> list[Lines]:
+        return [(each.located.start, each.located.end, each.located.state) for each in self.placed()]
+
+    def replace(self, line: int, removed: int, text: str) -> None:
+        """Replace whole lines from a 1-based one on."""
+        places = types.Range(types.Position(line - 1, 0), types.Position(line - 1 + removed, 0))
+        self.documents.changed(self.uri, None, [types.TextDocumentContentChangePartial(places, text)])
+
+    def type(self, line: int, text: str = "x") -> None:
+        """Type at the beginning of a 1-based line."""
+        self.replace(line, 0, text)
+
+    def locate(self) -> bool:
+        """Locate anew, as after a pause; say whether answers are others by it."""
+        snapshot = self.following.snapshot()
+        assert snapshot is not None
+        return self.following.take(snapshot, snapshot.locate())
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> TrailWriter:
+    writer = TrailWriter(tmp_path)
+    writer.config()
+    writer.environment()
+    (tmp_path / "a.py").write_text(TEXT, encoding="utf-8")
+    return writer
+
+
+@pytest.fixture
+def opened(writer: TrailWriter) -> Open:
+    writer.line("a.py", 4, 7, text=TEXT)
+    return Open(writer)
+
+
+def test_nothing_is_located_anew_that_was_not_changed(opened: Open) -> None:
+    assert opened.following.snapshot() is None
+    opened.type(1)
+    assert opened.following.snapshot() is not None
+    opened.locate()
+    assert opened.following.snapshot() is None
+
+
+def test_nobody_is_told_what_was_answered_already(opened: Open) -> None:
+    opened.type(1, "new = 1\n")
+    assert opened.lines() == [(5, 8, State.MOVED)]
+    assert not opened.locate()
+
+
+def test_what_was_pasted_elsewhere_is_news(opened: Open) -> None:
+    block = "".join(TEXT.splitlines(keepends=True)[3:7])
+    opened.replace(4, 4, "")
+    assert opened.lines() == [(None, None, State.LOST)]
+    opened.replace(9, 0, block)
+    assert opened.lines() == [(9, 12, State.MOVED)], "it is looked for at once"
+    assert opened.locate(), "nobody was told of it yet"
+    assert opened.following.snapshot() is None
+
+
+def test_what_nobody_asked_about_since_is_news(opened: Open) -> None:
+    opened.type(1, "new = 1\n")
+    assert opened.locate()
+    assert opened.lines() == [(5, 8, State.MOVED)]
+
+
+def test_a_result_that_a_change_has_overtaken_is_dropped(opened: Open) -> None:
+    opened.type(5)
+    snapshot = opened.following.snapshot()
+    assert snapshot is not None
+    found = snapshot.locate()
+    opened.type(1, "new = 1\n")
+    assert not opened.following.take(snapshot, found)
+    assert opened.lines() == [(5, 8, State.EDITED)]
+
+
+def test_a_snapshot_does_not_change_with_the_document(opened: Open) -> None:
+    opened.type(1, "new = 1\n")
+    snapshot = opened.following.snapshot()
+    assert snapshot is not None
+    opened.replace(1, 9, "")
+    assert [each.located.start for each in snapshot.locate()] == [5]
+
+
+def test_a_trail_that_changed_and_a_document_that_was_closed_are_followed_no_more(opened: Open) -> None:
+    before = opened.following
+    opened.writer.line("a.py", 10, 12, text=TEXT)
+    opened.projects.news()
+    assert opened.projects.following(opened.uri) is None
+    assert opened.lines() == [(4, 7, State.EXACT), (10, 12, State.EXACT)]
+    assert opened.projects.following(opened.uri) not in (None, before)
+    opened.documents.closed(opened.uri)
+    assert opened.projects.following(opened.uri) is None
+
+
+def test_a_document_that_is_opened_again_is_another(opened: Open) -> None:
+    opened.type(1, "new = 1\n")
+    opened.documents.opened(opened.uri, 1, f"one\ntwo\n{TEXT}")
+    assert opened.projects.following(opened.uri) is None
+    assert opened.lines() == [(6, 9, State.MOVED)]
+
+
+def test_an_edited_range_is_known_line_by_line_when_it_was_seen_whole(opened: Open) -> None:
+    opened.type(4)
+    opened.replace(6, 0, "of = 'a person'\n")
+    (before,) = opened.placed()
+    assert (before.located.method, before.located.intact, before.located.kinds) == (Method.HISTORY, None, ())
+    opened.locate()
+    (after,) = opened.placed()
+    assert (after.located.start, after.located.end, after.located.state, after.located.intact) == (4, 8, State.EDITED, 3)
+    assert [kind.value for kind in after.located.kinds] == ["edited", "ai", "human", "ai", "ai"]
+
+
+def test_it_is_still_known_when_the_trail_changes(opened: Open) -> None:
+    opened.type(4)
+    opened.replace(6, 0, "of = 'a person'\n")
+    opened.writer.line("b.py", 1, 1, text=None)
+    assert opened.lines() == [(4, 8, State.EDITED)]
+
+
+def test_undoing_is_exact_at_once_after_a_pause_too(opened: Open) -> None:
+    opened.type(4)
+    opened.lines()
+    opened.locate()
+    opened.replace(4, 1, "value_4 = compute(4)\n")
+    assert opened.lines() == [(4, 7, State.EXACT)]
+
+
+def test_what_has_only_its_recorded_lines_stays_where_the_edits_took_it(writer: TrailWriter) -> None:
+    writer.line("a.py", 2, 3, text=None)
+    writer.line("a.py", 9, 9, action="delete", text=TEXT)
+    opened = Open(writer)
+    opened.type(1, "new = 1\n")
+    expected = [(3, 4, State.UNVERIFIED), (10, 10, State.UNVERIFIED)]
+    assert opened.lines() == expected
+    opened.locate()
+    assert opened.lines() == expected
+    writer.line("b.py", 1, 1, text=None)
+    assert opened.lines() == expected
+    opened.replace(1, 11, "")
+    assert opened.lines() == [(1, 1, State.UNVERIFIED), (None, None, State.LOST)]
+
+
+def test_a_last_line_that_goes_with_its_line_end(writer: TrailWriter) -> None:
+    text = "one = 1\ntwo = 2\n\n"
+    writer.line("a.py", 3, 3, text=text)
+    opened = Open(writer, text)
+    opened.documents.changed(opened.uri, None, [types.TextDocumentContentChangeWholeDocument("one = 1\ntwo = 2\n")])
+    assert opened.lines() == [(None, None, State.LOST)]
+
+
+def test_other_lines_instead_of_all_lines_are_looked_at_at_once(opened: Open) -> None:
+    opened.replace(2, 8, "".join(f"    {line}\n" for line in ("new = 1", *TEXT.splitlines()[1:9])))
+    (placement,) = opened.placed()
+    assert (placement.located.start, placement.located.end, placement.located.state) == (5, 8, State.EDITED)
+
+
+def test_a_line_that_is_given_up_goes_to_the_one_below(writer: TrailWriter) -> None:
+    writer.line("a.py", 2, 9, text=TEXT)
+    writer.line("a.py", 4, 7, text=TEXT)
+    opened = Open(writer)
+    assert [each.owned for each in opened.placed()] == [((2, 3), (8, 9)), ((4, 7),)]
+    opened.replace(6, 2, "")
+    assert [each.owned for each in opened.placed()] == [((2, 3), (6, 7)), ((4, 5),)]
+
+
+EDITS: Final = st.lists(st.tuples(st.integers(1, 14), st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=6)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> TrailWriter:
+    writer = TrailWriter(tmp_path_factory.mktemp("project"))
+    writer.config()
+    writer.environment()
+    writer.line("a.py", 4, 7, text=TEXT)
+    writer.line("a.py", 2, 9, text=TEXT)
+    writer.line("a.py", 10, 12, text=TEXT)
+    return writer
+
+
+@given(edits=EDITS)
+def test_any_edits_that_are_undone_lead_back_to_exact(shared: TrailWriter, edits: list[tuple[int, int, int, bool]]) -> None:
+    opened = Open(shared)
+    undone = []
+    for number, (place, removed, inserted, with_pause) in enumerate(edits):
+        before = opened.document.content.splitlines(keepends=True)
+        line = min(place, len(before) + 1)
+        old = before[line - 1 : line - 1 + removed]
+        opened.replace(line, len(old), "".join(f"typed_{number}_{each} = 1\n" for each in range(inserted)))
+        undone.append((line, inserted, "".join(old)))
+        assert all(start is None or end is None or 1 <= start <= end <= opened.document.length for start, end, _ in opened.lines())
+        if with_pause and opened.following.snapshot() is not None:
+            opened.locate()
+    for line, inserted, old_text in reversed(undone):
+        opened.replace(line, inserted, old_text)
+    assert opened.document.content == TEXT
+    if opened.following.snapshot() is not None:
+        opened.locate()
+    assert opened.lines() == [(2, 9, State.EXACT), (4, 7, State.EXACT), (10, 12, State.EXACT)]
+
+
+@given(edits=EDITS)
+def test_what_is_called_exact_or_moved_is_the_recorded_text(shared: TrailWriter, edits: list[tuple[int, int, int, bool]]) -> None:
+    opened = Open(shared)
+    texts = {(each.located.start, each.located.end): each.current.id for each in opened.placed()}
+    recorded = {identifier: TEXT.splitlines()[(start or 0) - 1 : end] for (start, end), identifier in texts.items()}
+    for number, (line, removed, inserted, with_pause) in enumerate(edits):
+        opened.replace(min(line, opened.document.length + 1), removed, "".join(f"typed_{number}_{each} = 1\n" for each in range(inserted)))
+        now = opened.document.content.splitlines()
+        for each in opened.placed():
+            if each.located.state in (State.EXACT, State.MOVED):
+                assert now[(each.located.start or 0) - 1 : each.located.end] == recorded[each.current.id]
+        if with_pause and opened.following.snapshot() is not None:
+            opened.locate()

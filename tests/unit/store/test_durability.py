@@ -1,0 +1,85 @@
+"""Replacing a file whole, and temporary files that never stay."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.store import durability
+from vibes_lsp.store.durability import flush, flush_file, flush_folder, replace, temporaries, write_temporary
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    with (tmp_path / "a").open("rb") as reader:
+        replace(write_temporary(tmp_path / "folder", b"new"), tmp_path / "a")
+        assert reader.read() == b"old", "who reads the old one goes on reading it"
+    assert (tmp_path / "a").read_bytes() == b"new"
+    assert temporaries(tmp_path / "folder") == []
+
+
+def test_names_of_temporary_files_are_never_the_same(tmp_path: Path) -> None:
+    assert len({write_temporary(tmp_path, b"") for _ in range(50)}) == 50
+    assert len(temporaries(tmp_path)) == 50
+
+
+def test_a_temporary_file_that_cannot_be_finished_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(durability, "flush", refuse)
+    with pytest.raises(RefusedWrite, match="No space left"):
+        write_temporary(tmp_path, b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_the_file_cannot_be_replaced_the_temporary_one_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "folder" / "not empty").mkdir(parents=True)
+    with pytest.raises(RefusedWrite, match="folder"):
+        replace(write_temporary(tmp_path, b"x"), tmp_path / "folder")
+    assert temporaries(tmp_path) == []
+
+
+@pytest.mark.parametrize("refusals", [3, 1000])
+def test_on_windows_it_waits_for_readers_of_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusals: int) -> None:
+    left = [refusals]
+    waits: list[float] = []
+    real = os.replace
+
+    def refuse(source: Path, target: Path) -> None:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise PermissionError(errno.EACCES, "Access is denied")
+        real(source, target)
+
+    temporary = write_temporary(tmp_path, b"new")
+    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(durability, "os", SimpleNamespace(name="nt"))
+    if refusals == 3:
+        replace(temporary, tmp_path / "a", sleep=waits.append)
+        assert len(waits) == 3
+        assert (tmp_path / "a").read_bytes() == b"new"
+    else:
+        with pytest.raises(RefusedWrite, match="Access is denied"):
+            replace(temporary, tmp_path / "a", sleep=waits.append)
+        assert 0 < sum(waits) < 1
+    assert temporaries(tmp_path) == []
+
+
+def test_flushing_what_is_not_there_is_no_error(tmp_path: Path) -> None:
+    flush_file(tmp_path / "absent")
+    flush_folder(tmp_path / "absent")
+
+
+def test_on_macos_the_drive_is_told_to_flush_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    fake = SimpleNamespace(F_FULLFSYNC=51, fcntl=lambda _, command: asked.append(command))
+    monkeypatch.setattr("vibes_lsp.store.durability.importlib.import_module", lambda _: fake)
+    with (tmp_path / "a").open("wb") as file:
+        flush(file.fileno())
+    assert asked == [51]

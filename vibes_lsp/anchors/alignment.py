@@ -1,0 +1,97 @@
+"""Which line of an old text is which line of a new one: patience on lines, with a longest common subsequence where none is unique.
+
+Lines are compared as they are given; callers strip them first when indentation should not count.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeAlias
+
+_MAX_CELLS: Final = 4_000_000
+"""Lines times lines up to which a stretch without unique lines is compared in full."""
+
+_Stretch: TypeAlias = tuple[int, int, int, int]
+"""First and last line of the old text, then of the new one; the last are not part of it."""
+
+
+def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
+    """Return for each old line the index of the new line that it is, -1 when it is gone; the indices ascend."""
+    found = [-1] * len(old)
+    stretches = [(0, len(old), 0, len(new))]
+    while stretches:
+        first, last, start, end = stretches.pop()
+        while first < last and start < end and old[first] == new[start]:
+            found[first] = start
+            first, start = first + 1, start + 1
+        while first < last and start < end and old[last - 1] == new[end - 1]:
+            last, end = last - 1, end - 1
+            found[last] = end
+        if first == last or start == end:
+            continue
+        pins = ascending(_unique_pairs(old, new, (first, last, start, end)))
+        if not pins:
+            _fill(old, new, (first, last, start, end), found)
+            continue
+        for line, place in pins:
+            stretches.append((first, line, start, place))
+            found[line] = place
+            first, start = line + 1, place + 1
+        stretches.append((first, last, start, end))
+    return found
+
+
+def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest selection of pairs in which the second numbers ascend as the first do (patience sorting).
+
+    Of pairs with the same first number at most one is kept, and of those with the same second number likewise.
+    """
+    pins = sorted(set(pairs), key=lambda pin: (pin[0], -pin[1]))  # so that two of one first number never ascend
+    tops: list[int] = []
+    ends: list[int] = []
+    previous: list[int] = []
+    for number, (_, place) in enumerate(pins):
+        pile = bisect_left(tops, place)
+        previous.append(ends[pile - 1] if pile else -1)
+        if pile == len(tops):
+            tops.append(place)
+            ends.append(number)
+        else:
+            tops[pile] = place
+            ends[pile] = number
+    chosen: list[tuple[int, int]] = []
+    link = ends[-1] if ends else -1
+    while link >= 0:
+        chosen.append(pins[link])
+        link = previous[link]
+    chosen.reverse()
+    return chosen
+
+
+def _unique_pairs(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> list[tuple[int, int]]:
+    """Return the lines that stand once in both stretches, as pairs of indices."""
+    first, last, start, end = stretch
+    ours = _once(old, first, last)
+    theirs = _once(new, start, end)
+    return [(number, place) for line, number in ours.items() if number >= 0 and (place := theirs.get(line, -1)) >= 0]
+
+
+def _once(lines: Sequence[str], first: int, last: int) -> dict[str, int]:
+    """Return where each line stands, -1 for those that stand more than once."""
+    places: dict[str, int] = {}
+    for number in range(first, last):
+        line = lines[number]
+        places[line] = -1 if line in places else number
+    return places
+
+
+def _fill(old: Sequence[str], new: Sequence[str], stretch: _Stretch, found: list[int]) -> None:
+    first, last, start, end = stretch
+    if (last - first) * (end - start) > _MAX_CELLS:
+        return
+    from rapidfuzz.distance import Indel  # noqa: PLC0415  # most texts never need it, and a server starts without it
+
+    for block in Indel.opcodes(old[first:last], new[start:end]).as_matching_blocks():
+        for step in range(block.size):
+            found[first + block.a + step] = start + block.b + step

@@ -1,0 +1,226 @@
+"""What anchors alone tell about the places of many ranges in one text, each weighed by what the others tell (R15, R16)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Final
+
+from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines, is_distinctive
+from vibes_lsp.anchors.located import LineKind, Located, Method, Recorded, State
+from vibes_lsp.anchors.occurrences import Occurrences, is_cut, pieces_of
+from vibes_lsp.anchors.order import Drift
+from vibes_lsp.anchors.reconstruction import MAX_TRIALS, undone
+from vibes_lsp.anchors.resemblance import Resemblance
+from vibes_lsp.anchors.text import Text, bare
+
+_MAX_PLACES: Final = 64
+"""Places looked at for one range: the nearest to where it is expected."""
+
+_TRIALS: Final = 6_000
+"""Digests tried for all edited ranges of a text together."""
+
+_NEAR: Final = 6
+"""Lines around the expected one among which the beginning of an edited range is looked for."""
+
+_NEAR_END: Final = 5
+"""The last range of all is taken to end with the text when no more lines than this would be left over."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Lines where a range may begin.
+
+    Attributes:
+        pieces: The lines of its context; None when the record has none.
+        places: Where its context stands.
+        hits: Where all of it stands, its hash being the proof.
+        more: Whether its context stands at places that were not looked at.
+        distinctive: Whether it is unlikely to stand anywhere by chance.
+    """
+
+    pieces: tuple[str, ...] | None
+    places: Sequence[int]
+    hits: Sequence[int]
+    more: bool
+    distinctive: bool
+
+    @property
+    def only(self) -> int | None:
+        """The one place where the range can be; None when it can be in several or in none."""
+        return self.hits[0] if len(self.hits) == 1 and not self.more else None
+
+
+class Evidence:
+    """Weighs where some ranges can be in a text."""
+
+    def __init__(self, ranges: Sequence[Recorded], text: Text) -> None:
+        self._ranges, self._text = ranges, text
+        self._last = max((each.end for each in ranges), default=0)
+        contexts = [None if each.anchors.context is None else pieces_of(each.anchors.context) for each in ranges]
+        index = Occurrences(text.readable_lines, (pieces for pieces in contexts if pieces is not None))
+        self._found = [self._candidates(each, pieces, index) for each, pieces in zip(ranges, contexts, strict=True)]
+        self._rivals = self._contested()
+
+    def verified(self, number: int) -> Located | None:
+        """Return where a range stands whole; None when it does so nowhere."""
+        each, found = self._ranges[number], self._found[number]
+        if not found.hits or self._is_rather_edited(each, found):
+            return None
+        expected = self._drift.expected(each.start, each.end)
+        place = min(found.hits, key=lambda start: (self._drift.surprise(each.start, each.end, start), abs(start - expected), start))
+        ambiguous = found.only is None or self._is_contested(each, place) or not self._is_likely(each, found, place, expected)
+        state = State.EXACT if place == each.start else State.MOVED
+        return Located(place, place + each.length - 1, state, Method.ANCHOR_HASH, 0.5 if ambiguous else 0.99, ambiguous, each.length)
+
+    def resembling(self, number: int) -> Located | None:
+        """Return where a range that stands nowhere whole may be: by its context, else by what is left of that; None when nothing is."""
+        each, found = self._ranges[number], self._found[number]
+        if found.pieces is None:
+            return None
+        drift = self._weak_drift
+        expected = drift.expected(each.start, each.end)
+        places, method, confidence = found.places, Method.CONTEXT, 0.7
+        if not places:
+            resembled = self._resemblance.find(found.pieces, expected)
+            if resembled is None:
+                return None
+            places, method, confidence = resembled
+        place = min(places, key=lambda start: (drift.surprise(each.start, each.end, start), abs(start - expected), start))
+        end = self._end(each, place)
+        known = undone(each, self._text.lines, place, end - place + 1 - each.length, self._trials)
+        if known is not None:
+            end, kinds = known
+            return Located(place, end, State.EDITED, method, 0.95, len(places) > 1, kinds.count(LineKind.AI), kinds)
+        ambiguous = len(places) > 1 or (place != expected and not self._says_enough(place, each))
+        state = State.UNVERIFIED if each.anchors.hash is None else State.EDITED
+        return Located(place, end, state, method, 0.4 if ambiguous else confidence, ambiguous)
+
+    def _says_enough(self, place: int, each: Recorded) -> bool:
+        return distinctive_lines(self._text.lines[place - 1 : place - 1 + min(each.length, MOVED_LINES)]) >= MOVED_LINES
+
+    def _end(self, each: Recorded, place: int) -> int:
+        """Return the last line of an edited range: what drifted behind its beginning drifted within it, since it is not whole."""
+        supposed = place + each.length - 1
+        expected = self._weak_drift.expected_end(each.start, each.end)
+        end = expected if expected is not None and place <= expected <= supposed + 3 * each.length + 50 else supposed
+        total = len(self._text.lines)
+        is_last = expected is None and each.end == self._last
+        return total if end > total or (is_last and total - end <= max(_NEAR_END, each.length // 3)) else end
+
+    def _candidates(self, each: Recorded, pieces: tuple[str, ...] | None, index: Occurrences) -> _Candidates:
+        places = [] if pieces is None else index.places(pieces, cut=is_cut(each.anchors.context or ""))
+        near = _nearest(places, each.start)
+        lines = self._text.lines
+        hits = _hits(each, near, lines) if each.anchors.hash is not None else []
+        if not hits and each.is_in(lines, each.start):
+            hits = _copies(each, lines)
+        distinctive = bool(hits) and distinctive_lines(lines[hits[0] - 1 : hits[0] - 1 + each.length]) >= MOVED_LINES
+        return _Candidates(pieces, near, hits, len(places) > len(near), distinctive)
+
+    def _contested(self) -> dict[tuple[str | None, int], set[int]]:
+        """Return the places that several ranges, copies of one another, have as their only one."""
+        starts: dict[tuple[str | None, int], set[int]] = defaultdict(set)
+        for each, found in zip(self._ranges, self._found, strict=True):
+            if found.only is not None:
+                starts[each.anchors.hash, found.only].add(each.start)
+        return {claim: rivals for claim, rivals in starts.items() if len(rivals) > 1}
+
+    def _is_contested(self, each: Recorded, place: int) -> bool:
+        """Whether a copy of the range, recorded elsewhere, has as good a claim to the place: one of the two is gone."""
+        rivals = self._rivals.get((each.anchors.hash, place), set()) - {each.start}
+        own = abs(self._drift.expected(each.start, each.end) - place)
+        return any(abs(self._drift.expected(start, start + each.length - 1) - place) <= own for start in rivals)
+
+    def _is_likely(self, each: Recorded, found: _Candidates, place: int, expected: int) -> bool:
+        """Whether it is this range that stands at the place, rather than a copy of which the record knows nothing."""
+        if place == expected:
+            return True
+        if not found.distinctive or not self._drift.allows(each.start, each.end, place):
+            return False
+        nearer = abs(place - expected)
+        if any(abs(other - expected) < nearer for other in found.places if other != place):
+            return False  # it may be the range, edited since, that stands there
+        return not self._is_left_behind(found.pieces or (), range(place, place + each.length), expected)
+
+    def _is_rather_edited(self, each: Recorded, found: _Candidates) -> bool:
+        """Whether the range, edited since, stands where its neighbours put it, so that what stands whole elsewhere is a copy."""
+        if not self._drift.knows(each.start, each.end):
+            return False
+        here = [place for place in found.places if self._drift.surprise(each.start, each.end, place) == (False, 0)]
+        return bool(here) and not any(self._drift.surprise(each.start, each.end, place) == (False, 0) for place in found.hits)
+
+    def _is_left_behind(self, pieces: Sequence[str], taken: range, expected: int) -> bool:
+        """Whether most of a context stands where the range is to be expected, though not in the range that was found."""
+        lines = self._text.lines
+        telling = [(offset, bare(piece)) for offset, piece in enumerate(pieces) if is_distinctive(piece)]
+
+        def left(start: int) -> int:
+            numbers = ((start + offset, piece) for offset, piece in telling)
+            return sum(0 < number <= len(lines) and number not in taken and bare(lines[number - 1]) == piece for number, piece in numbers)
+
+        return bool(telling) and any(left(expected + near) >= min(2, len(telling)) for near in range(-_NEAR, _NEAR + 1))
+
+    @cached_property
+    def _drift(self) -> Drift:
+        """How ranges drifted whose place is beyond doubt."""
+        return Drift(self._pins())
+
+    @cached_property
+    def _weak_drift(self) -> Drift:
+        """The same with ranges of which only the beginning is left, at one place."""
+        beginnings = (
+            (each.start + offset, found.places[0] + offset)
+            for each, found in zip(self._ranges, self._found, strict=True)
+            if not found.hits and found.pieces is not None and len(found.places) == 1 and not found.more
+            for offset in (0, min(len(found.pieces), each.length) - 1)
+            if distinctive_lines(found.pieces) >= 2
+        )
+        return Drift([*self._pins(), *beginnings])
+
+    def _pins(self) -> Iterator[tuple[int, int]]:
+        for each, found in zip(self._ranges, self._found, strict=True):
+            place = found.only
+            if place is not None and found.distinctive and (each.anchors.hash, place) not in self._rivals:
+                yield each.start, place
+                yield each.end, place + each.length - 1
+
+    @cached_property
+    def _trials(self) -> int:
+        """How many digests to try for one edited range: fewer where many are, in whatever order they come."""
+        return min(MAX_TRIALS, _TRIALS // max(1, sum(not found.hits for found in self._found)))
+
+    @cached_property
+    def _resemblance(self) -> Resemblance:
+        missed = [found.pieces for found in self._found if found.pieces is not None and not found.places and not found.hits]
+        return Resemblance(self._text, missed)
+
+
+def _hits(each: Recorded, starts: Sequence[int], lines: Sequence[str]) -> list[int]:
+    """Return where the hash matches; other tools' variants of it are tried only when our own is nowhere."""
+    hits = [start for start in starts if each.is_exactly_in(lines, start)]
+    return hits or [start for start in starts if each.is_in(lines, start)]
+
+
+def _copies(each: Recorded, lines: Sequence[str]) -> list[int]:
+    """Return the recorded place, where the hash matches though no context says so, and another one with the same text if there is."""
+    wanted = lines[each.start - 1 : each.end]
+    others = (
+        start
+        for start, line in enumerate(lines, 1)
+        if line == wanted[0] and start != each.start and lines[start - 1 : start - 1 + each.length] == wanted
+    )
+    return [each.start, *islice(others, 1)]
+
+
+def _nearest(places: Sequence[int], expected: int) -> Sequence[int]:
+    """Return the places nearest to where one is expected, in order."""
+    if len(places) <= _MAX_PLACES:
+        return places
+    low = bisect_left(places, expected) - _MAX_PLACES // 2
+    low = max(0, min(low, len(places) - _MAX_PLACES))
+    return places[low : low + _MAX_PLACES]

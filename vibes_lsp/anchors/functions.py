@@ -1,0 +1,135 @@
+"""Placing functions, methods and classes by name and signature (RFC 7.4). What a file defines is left to `syntax`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import PurePosixPath
+
+from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.syntax.definitions import Definition, segments
+from vibes_lsp.anchors.syntax.outline import outline
+from vibes_lsp.anchors.syntax.signatures import matches
+from vibes_lsp.anchors.text import Text
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPlace:
+    """Where a function, method or class is.
+
+    Attributes:
+        start: First line, 1-based, with decorators, attributes and `export`.
+        end: Last line, inclusive.
+        ambiguous: Whether something else in the file may be meant as well.
+        by_parser: Whether its language's grammar says so, not only the look of a line.
+        signature_matches: Whether it has the signature asked for; None when none was.
+    """
+
+    start: int
+    end: int
+    ambiguous: bool
+    by_parser: bool
+    signature_matches: bool | None
+
+
+def located_by_name(text: Text, path: str, name: str, signature: str | None) -> Located:
+    """Return where a function is now, which nothing verifies; lost when it is not there.
+
+    Args:
+        text: The file, saved or not.
+        path: Its path, which tells its language.
+        name: As recorded, qualified or not.
+        signature: As recorded, whole or only parameters.
+    """
+    place = find_function(text, path, name, signature)
+    if place is None:
+        return Located(None, None, State.LOST, Method.NAME, 0.0)
+    return Located(place.start, place.end, State.UNVERIFIED, Method.NAME, _confidence(place), place.ambiguous)
+
+
+def find_function(text: Text, path: str, name: str, signature: str | None) -> FunctionPlace | None:
+    """Return the place that fits a name and a signature best; None when nothing fits. Arguments as for `located_by_name`."""
+    wanted = segments(name)
+    if not wanted:
+        return None
+    outlined = outline(text, path)
+    words = {word.lower() for word in (*PurePosixPath(path).parts, PurePosixPath(path).stem, *outlined.packages)}
+    fits = [(_fit(each, wanted, words), each) for each in outlined.named.get(wanted[-1], ())]
+    fitting = _first_choice([(fit, each) for fit, each in fits if fit is not None], is_qualified=len(wanted) > 1)
+    asked = (signature or "").strip()
+    right = [each for each in fitting if asked and matches(asked, wanted[-1], each[1].head, each[1].parameters, outlined.style)]
+    chosen = _definitions(right or _without_constructors(fitting))
+    if not chosen:
+        return None
+    fit, best = min(chosen, key=lambda pair: (pair[0], pair[1].start))
+    ambiguous = len(chosen) > 1 or fit is _Fit.OTHER
+    return FunctionPlace(best.start, best.end, ambiguous, best.by_parser, bool(right) if asked else None)
+
+
+class _Fit(IntEnum):
+    """How well the names that qualify a definition fit those asked for, best first."""
+
+    WHOLE = 0
+    """They are the same."""
+    PART = 1
+    """One of the two says more: of modules above, or of classes not asked for."""
+    BETWEEN = 2
+    """The definition is also in something that was not asked for."""
+    OTHER = 3
+    """Something asked for is neither around the definition nor in the file's path: it may be another's."""
+
+
+_Fitting = Sequence[tuple[_Fit, Definition]]
+
+
+def _fit(definition: Definition, wanted: Sequence[str], words: AbstractSet[str]) -> _Fit | None:
+    """Return how a definition of the right name fits; None when something else was asked for."""
+    around, asked = definition.path[:-1], list(wanted[:-1])
+    known = 0
+    for name in reversed(asked):
+        if known < len(around) and name in around[-1 - known]:
+            known += 1
+        else:
+            break
+    left = asked[: len(asked) - known]
+    if not left:
+        return _Fit.WHOLE if known == len(around) else _Fit.PART
+    if known == len(around):
+        return _Fit.PART if all(part.lower() in words for part in left) else _Fit.OTHER
+    inner = iter(reversed(around))
+    return _Fit.BETWEEN if all(any(name in names for names in inner) for name in reversed(asked)) else None
+
+
+def _first_choice(fitting: _Fitting, *, is_qualified: bool) -> _Fitting:
+    """Return those that fit, as good as the best of them: what a grammar found before the look of lines, scopes last."""
+    for allowed in (
+        [pair for pair in fitting if pair[1].by_parser and not pair[1].is_scope],
+        [pair for pair in fitting if not pair[1].by_parser],
+        fitting,
+    ):
+        if allowed:
+            best = min(fit for fit, _ in allowed)
+            worst = best if is_qualified else max(best, _Fit.PART)
+            return [pair for pair in allowed if pair[0] <= worst]
+    return []
+
+
+def _without_constructors(fitting: _Fitting) -> _Fitting:
+    """Return them without members called like what they are in: a class is meant rather than its constructor."""
+    others = [pair for pair in fitting if len(pair[1].path) < 2 or not pair[1].path[-2] & pair[1].names]
+    return others if any(fit <= _Fit.PART for fit, _ in others) else fitting
+
+
+def _definitions(fitting: _Fitting) -> _Fitting:
+    """Return them without mere declarations, where there is more."""
+    return [pair for pair in fitting if pair[1].has_body] or fitting
+
+
+def _confidence(place: FunctionPlace) -> float:
+    if place.ambiguous:
+        return 0.3
+    if not place.by_parser:
+        return 0.6
+    return 0.9 if place.signature_matches else 0.8

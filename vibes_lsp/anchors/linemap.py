@@ -1,0 +1,162 @@
+"""A map from the lines of an old text to those of a new one: what stayed, what moved elsewhere, what was changed in place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from vibes_lsp.anchors.alignment import align
+from vibes_lsp.anchors.text import Text
+
+MOVED_LINES: Final = 3
+"""A block counts as moved when it has this many different lines that are unlikely to be alike by chance."""
+
+_MAX_PAIRS: Final = 4_096
+_SIMILAR: Final = 60.0
+
+
+class LineMap:
+    """Says where each line of an old text is in a new one. White space does not count; numbers are 1-based.
+
+    Args:
+        old: The text then.
+        new: The text now.
+        between: Texts that came between the two, oldest first: small steps leave less to guess than a long one.
+    """
+
+    def __init__(self, old: Text, new: Text, between: Sequence[Text] = ()) -> None:
+        self.old, self.new = old, new
+        self._to, self._moved = _step(old, between[0] if between else new)
+        for one, other in pairwise((*between, new)):
+            self._follow(*_step(one, other))
+        self._changed: dict[int, int] = {}
+        self._paired: set[int] = set()
+
+    def _follow(self, to: Sequence[int], moved: Mapping[int, int]) -> None:
+        """Go one step further; what moved once stays moved."""
+        for line, place in self._moved.items():
+            self._moved[line] = to[place] if to[place] >= 0 else moved.get(place, -1)
+        self._moved = {line: place for line, place in self._moved.items() if place >= 0}
+        self._moved |= {line: moved[place] for line, place in enumerate(self._to) if place in moved}
+        self._to = [to[place] if place >= 0 else -1 for place in self._to]
+
+    def kept(self, line: int) -> int | None:
+        """Return where a line stands that kept its place among its neighbours; None for others."""
+        place = self._to[line - 1]
+        return place + 1 if place >= 0 else None
+
+    def moved(self, line: int) -> int | None:
+        """Return where a line stands that went elsewhere with the lines around it; None for others."""
+        place = self._moved.get(line - 1)
+        return place + 1 if place is not None else None
+
+    def changed(self, line: int) -> int | None:
+        """Return the line that an edit in place made of a line; None when there is none like it."""
+        if self._to[line - 1] >= 0 or line - 1 in self._moved:
+            return None
+        self._pair_around(line - 1)
+        place = self._changed.get(line - 1)
+        return place + 1 if place is not None else None
+
+    def _pair_around(self, number: int) -> None:
+        """Pair the lines of the gap that a line lies in with those that stand there now."""
+        first = number
+        while first > 0 and self._to[first - 1] < 0:
+            first -= 1
+        if first in self._paired:
+            return
+        self._paired.add(first)
+        last = number + 1
+        while last < len(self._to) and self._to[last] < 0:
+            last += 1
+        start = self._to[first - 1] + 1 if first else 0
+        end = self._to[last] if last < len(self._to) else len(self.new.lines)
+        taken = set(self._moved.values())
+        ours = [line for line in range(first, last) if line not in self._moved]
+        theirs = [line for line in range(start, end) if line not in taken]
+        old, new = self.old.bare_lines, self.new.bare_lines
+        for one, other in similar_pairs([old[line] for line in ours], [new[line] for line in theirs]):
+            self._changed[ours[one]] = theirs[other]
+
+
+def _step(old: Text, new: Text) -> tuple[list[int], dict[int, int]]:
+    to = align(old.bare_lines, new.bare_lines)
+    return to, _moves(old.bare_lines, new.bare_lines, to)
+
+
+def is_distinctive(line: str) -> bool:
+    """Whether a line is unlikely to be found elsewhere by chance."""
+    return len(line.strip()) >= 4
+
+
+def distinctive_lines(lines: Sequence[str]) -> int:
+    """Return how many different lines are unlikely to be found elsewhere by chance."""
+    return len({line.strip() for line in lines if is_distinctive(line)})
+
+
+def similar_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Return pairs of indices of lines that are alike, in order, so that they are alike as much as possible."""
+    if not old or not new:
+        return []
+    from rapidfuzz.fuzz import ratio  # noqa: PLC0415  # most texts never need it, and a server starts without it
+
+    if len(old) * len(new) > _MAX_PAIRS:
+        both = zip(old, new, strict=False) if len(old) == len(new) else ()
+        return [(number, number) for number, (one, other) in enumerate(both) if ratio(one, other, score_cutoff=_SIMILAR)]
+    width = len(new) + 1
+    best = [[0.0] * width for _ in range(len(old) + 1)]
+    for row in range(len(old) - 1, -1, -1):
+        for column in range(len(new) - 1, -1, -1):
+            alike = ratio(old[row], new[column], score_cutoff=_SIMILAR) if old[row] and new[column] else 0.0
+            paired = alike + best[row + 1][column + 1] if alike else 0.0
+            best[row][column] = max(paired, best[row + 1][column], best[row][column + 1])
+    return list(_walk(best, len(old), len(new)))
+
+
+def _walk(best: Sequence[Sequence[float]], rows: int, columns: int) -> Iterator[tuple[int, int]]:
+    row = column = 0
+    while row < rows and column < columns:
+        if best[row][column] == best[row + 1][column]:
+            row += 1
+        elif best[row][column] == best[row][column + 1]:
+            column += 1
+        else:
+            yield row, column
+            row, column = row + 1, column + 1
+
+
+def _moves(old: Sequence[str], new: Sequence[str], to: Sequence[int]) -> dict[int, int]:
+    """Return the lines of blocks that left their place and stand, unchanged and once, elsewhere."""
+    kept = set(to)
+    ours = {number for number, place in enumerate(to) if place < 0}
+    theirs = {number for number in range(len(new)) if number not in kept}
+    if not ours or not theirs:
+        return {}
+    were = Counter(old[number] for number in ours)
+    are = Counter(new[number] for number in theirs)
+    places = {new[number]: number for number in theirs}
+    loose = ours, theirs
+    moved: dict[int, int] = {}
+    for number in sorted(ours):
+        line = old[number]
+        if number in moved or not is_distinctive(line) or were[line] != 1 or are[line] != 1:
+            continue
+        block = _grown((number, places[line]), old, new, loose)
+        if distinctive_lines([old[line] for line in block]) >= MOVED_LINES:
+            moved.update(block)
+    return moved
+
+
+def _grown(seed: tuple[int, int], old: Sequence[str], new: Sequence[str], loose: tuple[set[int], set[int]]) -> dict[int, int]:
+    """Return the block around a line that moved as one."""
+    number, place = seed
+    ours, theirs = loose
+    first, shift = number, place - number
+    while first - 1 in ours and first - 1 + shift in theirs and old[first - 1] == new[first - 1 + shift]:
+        first -= 1
+    last = number
+    while last + 1 in ours and last + 1 + shift in theirs and old[last + 1] == new[last + 1 + shift]:
+        last += 1
+    return {line: line + shift for line in range(first, last + 1)}

@@ -1,0 +1,122 @@
+"""What there is to say about where a range is (R15)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vibes_lsp.anchors.making import Anchors, range_hash, range_hashes
+from vibes_lsp.anchors.text import Text
+
+
+class State(StrEnum):
+    """What became of a range (R15)."""
+
+    EXACT = "exact"
+    MOVED = "moved"
+    EDITED = "edited"
+    LOST = "lost"
+    UNVERIFIED = "unverified"
+
+
+class Method(StrEnum):
+    """How a range was located (R15)."""
+
+    FILE_HASH = "file-hash"
+    ANCHOR_HASH = "anchor-hash"
+    HISTORY = "history"
+    CONTEXT = "context"
+    NORMALISED = "normalised"
+    FUZZY = "fuzzy"
+    NAME = "name"
+    LOG = "log"
+    RECORDED = "recorded"
+    ANCHOR_BEFORE_EDIT = "anchor-before-edit"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A range as a record has it, 1-based and inclusive."""
+
+    start: int
+    end: int
+    anchors: Anchors
+
+    @property
+    def length(self) -> int:
+        """Number of lines."""
+        return self.end - self.start + 1
+
+    def is_exactly_in(self, lines: Sequence[str], start: int) -> bool:
+        """Whether the range stands at a line of a text, its digest made as ours are."""
+        block = self._block(lines, start)
+        return block is not None and range_hash(block) == self.anchors.hash
+
+    def is_in(self, lines: Sequence[str], start: int) -> bool:
+        """Whether the range stands at a line of a text, its digest made in any of the ways that tools have (R14)."""
+        block = self._block(lines, start)
+        return block is not None and any(digest == self.anchors.hash for digest in range_hashes(block))
+
+    def _block(self, lines: Sequence[str], start: int) -> Sequence[str] | None:
+        end = start - 1 + self.length
+        return lines[start - 1 : end] if self.anchors.hash is not None and end <= len(lines) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The text that a range was made in, as history has it.
+
+    Attributes:
+        text: The whole file then.
+        start: First line of the range in it, 1-based.
+        end: Last line, inclusive.
+        later: Versions of the file since then, oldest first; not all need be there.
+        inferred: Whether nothing in the record proves that it is this text: nothing located by it is sure (R17).
+        before_edit: Whether the anchors were made of this text before the AI changed it: they prove nothing (R14).
+    """
+
+    text: Text
+    start: int
+    end: int
+    later: tuple[Text, ...] = ()
+    inferred: bool = False
+    before_edit: bool = False
+
+
+class LineKind(StrEnum):
+    """Whose a line inside a placed range is."""
+
+    AI = "ai"
+    EDITED = "edited"
+    HUMAN = "human"
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where a range is now.
+
+    Attributes:
+        start: First line, 1-based; None when lost.
+        end: Last line, inclusive; None when lost.
+        state: What became of it.
+        method: How it was located.
+        confidence: How much to trust the place, 0 to 1.
+        ambiguous: Whether another place would fit as well, or too little text fits to be sure of this one.
+        intact: How many of its lines are as the AI wrote them; None when that is not known.
+        kinds: Whose each line from `start` to `end` is; empty when that is not known.
+    """
+
+    start: int | None
+    end: int | None
+    state: State
+    method: Method
+    confidence: float
+    ambiguous: bool = False
+    intact: int | None = None
+    kinds: tuple[LineKind, ...] = ()
+
+    @property
+    def sure(self) -> bool:
+        """Whether this is a claim that must not be wrong (R15)."""
+        return self.state in (State.EXACT, State.MOVED) and not self.ambiguous

@@ -1,0 +1,93 @@
+"""Undoing, on trial, what may have been done to a range: where its digest comes out again, the edit is known to the line.
+
+Nothing but the digest of the old text is needed, so this works where there is no history: lines put in at one place, and a
+change of indentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from itertools import accumulate
+from typing import Final
+
+from vibes_lsp.anchors.located import LineKind, Recorded
+from vibes_lsp.anchors.text import encode
+
+_MAX_INSERTED: Final = 12
+MAX_TRIALS: Final = 600
+"""Digests that are tried for one range, unless many ranges share the time."""
+
+_MAX_BYTES: Final = 1 << 20
+
+Undone = tuple[int, tuple[LineKind, ...]]
+"""The last line of the range now, and whose each line is from the first to the last."""
+
+
+def undone(each: Recorded, lines: Sequence[str], start: int, added: int, trials: int = MAX_TRIALS) -> Undone | None:
+    """Return the edit that made of a range what stands at a line now; None when it is none of those that can be undone.
+
+    Args:
+        each: The range.
+        lines: The text of now.
+        start: The line at which its context stands, indented anew or not.
+        added: How many lines were put in, as far as the neighbours tell.
+        trials: How many digests to try for lines put in.
+    """
+    if each.anchors.hash is None or each.anchors.context is None:
+        return None
+    if each.anchors.context.split("\n")[0] != lines[start - 1]:
+        return _indented(each, lines, start)
+    return _inserted(each, lines, start, added, trials)
+
+
+def _inserted(each: Recorded, lines: Sequence[str], start: int, added: int, trials: int) -> Undone | None:
+    length = each.length
+    wanted = _digest(each.anchors.hash)
+    counts = dict.fromkeys(count for count in (added, *range(1, _MAX_INSERTED + 1)) if count > 0)
+    for count in counts:
+        last = start - 1 + length + count
+        trials -= length
+        if last > len(lines) or trials < 0:
+            continue
+        block = [encode(line) + b"\n" for line in lines[start - 1 : last]]
+        ends = list(accumulate(map(len, block)))
+        if ends[-1] * length > _MAX_BYTES:
+            return None
+        whole = memoryview(b"".join(block))[:-1]
+        head = sha256()
+        for kept in range(1, length):
+            head.update(block[kept - 1])
+            trial = head.copy()
+            trial.update(whole[ends[kept + count - 1] :])
+            if trial.digest() == wanted:
+                return last, (LineKind.AI,) * kept + (LineKind.HUMAN,) * count + (LineKind.AI,) * (length - kept)
+    return None
+
+
+def _indented(each: Recorded, lines: Sequence[str], start: int) -> Undone | None:
+    end = start - 1 + each.length
+    context = (each.anchors.context or "").split("\n")
+    if end > len(lines):
+        return None
+    was, now = _indentation(context[0]), _indentation(lines[start - 1])
+    if was == now or not context[0].strip():
+        return None
+    block = lines[start - 1 : end]
+    if not all(line.startswith(now) or not line.strip() for line in block):
+        return None
+    before = [was + line[len(now) :] if line.strip() else line for line in block]
+    if sha256(encode("\n".join(before))).hexdigest() != each.anchors.hash:
+        return None
+    return end, tuple(LineKind.EDITED if line != old else LineKind.AI for line, old in zip(block, before, strict=True))
+
+
+def _digest(name: str | None) -> bytes | None:
+    try:
+        return bytes.fromhex(name or "")
+    except ValueError:
+        return None
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]

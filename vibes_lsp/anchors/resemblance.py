@@ -1,0 +1,94 @@
+"""What is left of a context whose lines no longer stand together as they were: indented anew, torn apart, changed a little."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from vibes_lsp.anchors.linemap import is_distinctive
+from vibes_lsp.anchors.located import Method
+from vibes_lsp.anchors.occurrences import Occurrences
+from vibes_lsp.anchors.text import Text, bare
+
+_WINDOW: Final = 40
+"""Lines on either side of the expected one in which a context is looked for by similarity."""
+
+_COMPARISONS: Final = 6_000
+"""Comparisons for all contexts of a text together: what each may spend depends on how many there are, not on their order."""
+
+_ALIKE: Final = 65.0
+_AHEAD: Final = 8.0
+"""How much more alike than the next best a place has to be: among lines that are all alike none is meant."""
+
+_FIRST: Final = 3
+"""How much more the first line of a context says about where it begins than the others do."""
+
+_MAX_LINE: Final = 500
+
+Resembled = tuple[Sequence[int], Method, float]
+"""Lines where a context may begin, how they were found, and how much to trust one of them."""
+
+
+class Resemblance:
+    """Looks for contexts that stand nowhere as they were recorded.
+
+    Args:
+        text: Where to look.
+        contexts: All that will be looked for.
+    """
+
+    def __init__(self, text: Text, contexts: Sequence[tuple[str, ...]]) -> None:
+        self._lines = text.bare_lines
+        self._index = Occurrences(self._lines, [_bare(pieces) for pieces in contexts])
+        self._window = min(_WINDOW, _COMPARISONS // max(1, 2 * len(contexts)))
+
+    def find(self, context: tuple[str, ...], expected: int) -> Resembled | None:
+        """Return where a context may begin now; None when nothing is like it.
+
+        Args:
+            context: Its lines.
+            expected: Where it is to be expected.
+        """
+        pieces = _bare(context)
+        places = self._index.places(pieces, cut=False)
+        if places:
+            return places, Method.NORMALISED, 0.65
+        first, last = max(expected - _WINDOW, 1), min(expected + _WINDOW, len(self._lines))
+        left = self._leftovers(pieces, first, last, expected)
+        if left:
+            return left, Method.FUZZY, 0.5
+        alike = self._most_alike(pieces, max(first, expected - self._window), min(last, expected + self._window))
+        return ([alike], Method.FUZZY, 0.4) if alike is not None else None
+
+    def _leftovers(self, pieces: tuple[str, ...], first: int, last: int, expected: int) -> list[int]:
+        """Return where the context would begin by those of its lines that still stand in the window: most of it, then nearest."""
+        votes: dict[int, int] = defaultdict(int)
+        for offset, piece in enumerate(pieces):
+            if not is_distinctive(piece):
+                continue
+            for line in self._index.of_line(piece):
+                if first <= line - offset and line <= last:
+                    votes[line - offset] += len(piece) if offset else _FIRST * len(piece)
+        if not votes:
+            return []
+        return [min(votes, key=lambda start: (-votes[start], abs(start - expected), start))]
+
+    def _most_alike(self, pieces: tuple[str, ...], first: int, last: int) -> int | None:
+        from rapidfuzz.fuzz import ratio  # noqa: PLC0415  # most texts never need it, and a server starts without it
+
+        wanted = "\n".join(piece[:_MAX_LINE] for piece in pieces)
+        if not is_distinctive(wanted):
+            return None
+        scores = []
+        for start in range(first, last + 1):
+            lines = self._lines[start - 1 : start - 1 + len(pieces)]
+            score = ratio(wanted, "\n".join(line[:_MAX_LINE] for line in lines), score_cutoff=_ALIKE - _AHEAD)
+            scores.append((score, start))
+        best, found = max(scores, default=(0.0, 0))
+        second = max((score for score, start in scores if abs(start - found) >= len(pieces)), default=0.0)
+        return found if best >= max(_ALIKE, second + _AHEAD) else None
+
+
+def _bare(pieces: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(bare(piece) for piece in pieces)

@@ -1,0 +1,251 @@
+"""Definitions by a grammar. Nothing here recurses or asks a node for its parent: a hostile file may be as deep as it is long."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import thread_time
+from typing import TYPE_CHECKING, Final
+
+from vibes_lsp.anchors.syntax.definitions import LONGEST_HEAD, LONGEST_NAME, Definition, segments
+from vibes_lsp.anchors.syntax.grammars import Grammar, load
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Point, Query, Tree
+
+    Captured = dict[str, list[Node]]
+
+_MAX_BYTES: Final = 1 << 20
+"""Longer files are searched as text: the tree of a hostile one takes 250 times its size."""
+
+_CHUNK: Final = 1 << 16
+_SECONDS: Final = 0.25
+_SECONDS_PER_BYTE: Final = 1e-6
+"""Processor time that a file may take: five times what real ones need, and no more of it on a busy machine."""
+
+_MAX_MATCHES: Final = 100_000
+_MAX_OPEN_MATCHES: Final = 1 << 14
+_MAX_RUN: Final = 5000
+"""Tokens without a named node among them: what follows costs the query the square of their number."""
+
+_MAX_SMALL: Final = 2000
+_MAX_DEPTH: Final = 32
+"""Names that qualify a definition, and nodes that wrap it."""
+
+
+class Lines:
+    """Numbers the lines of a text by its bytes: they end at LF, whatever a grammar takes for an end."""
+
+    def __init__(self, source: bytes) -> None:
+        self._starts = [0]
+        place = source.find(b"\n") + 1
+        while place:
+            self._starts.append(place)
+            place = source.find(b"\n", place) + 1
+
+    def number(self, byte: int) -> int:
+        """Return the 1-based line of a byte."""
+        return bisect_left(self._starts, byte + 1)
+
+    def start(self, line: int) -> int:
+        """Return the first byte of a 1-based line."""
+        return self._starts[line - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a grammar says of a text.
+
+    Attributes:
+        definitions: In no certain order.
+        packages: Words of the package that the file says it belongs to.
+        quiet: Ranges of bytes in which nothing is defined, in order.
+        is_whole: Whether the text is free of syntax errors, so that all its definitions are known.
+    """
+
+    definitions: Sequence[Definition] = ()
+    packages: frozenset[str] = frozenset()
+    quiet: Sequence[tuple[int, int]] = ()
+    is_whole: bool = False
+
+    def is_quiet(self, byte: int) -> bool:
+        """Whether a byte stands in a comment or a text."""
+        place = bisect_left(self.quiet, (byte + 1,)) - 1
+        return place >= 0 and byte < self.quiet[place][1]
+
+
+def parse(source: bytes, lines: Lines, grammar: Grammar) -> Parsed | None:
+    """Return what a grammar says of a text; None where it is not there, or the text too long or too costly for it."""
+    loaded = load(grammar) if len(source) <= _MAX_BYTES else None
+    if loaded is None:
+        return None
+    language, query = loaded
+    deadline = thread_time() + _SECONDS + _SECONDS_PER_BYTE * len(source)
+    tree = _tree(source, language, deadline)
+    if tree is None or _has_long_run(tree):
+        return None
+    captured = _captured(tree, query, len(source), deadline)
+    return None if captured is None else _Reading(source, lines, captured).parsed(is_whole=not tree.root_node.has_error)
+
+
+def _tree(source: bytes, language: Language, deadline: float) -> Tree | None:
+    from tree_sitter import Parser  # noqa: PLC0415  # costs what a project without function annotations need not pay
+
+    # tree-sitter 0.26.1 never lets go of what its reader returns: it is emptied afterwards, so that next to nothing stays.
+    chunks: list[bytearray] = []
+
+    def read(place: int, _: Point) -> bytearray:
+        chunks.append(bytearray(source[place : place + _CHUNK]))
+        return chunks[-1]
+
+    def is_late(_place: int, _failing: bool) -> bool:  # noqa: FBT001  # called by the parser
+        return thread_time() > deadline
+
+    try:
+        return Parser(language).parse(read, progress_callback=is_late)
+    except ValueError:  # stopped
+        return None
+    finally:
+        for chunk in chunks:
+            chunk.clear()
+
+
+def _has_long_run(tree: Tree) -> bool:
+    """Whether some node has a long run of children that are mere tokens, as in a heap of brackets."""
+    cursor = tree.walk()
+    runs = [0]
+    while runs:
+        node = cursor.node
+        runs[-1] = 0 if node is None or node.is_named else runs[-1] + 1
+        if runs[-1] > _MAX_RUN:
+            return True
+        if node is not None and node.descendant_count > _MAX_SMALL and cursor.goto_first_child():
+            runs.append(0)
+            continue
+        while not cursor.goto_next_sibling():
+            runs.pop()
+            if not cursor.goto_parent():
+                return False
+    return False
+
+
+def _captured(tree: Tree, query: Query, size: int, deadline: float) -> list[Captured] | None:
+    """Return the captures of each match; None where they are too many or take too long.
+
+    The cursor's own progress callback crashes the interpreter (in tree-sitter 0.26.1): it is sent over one stretch after the
+    other instead, and what reaches into several is counted once.
+    """
+    from tree_sitter import QueryCursor  # noqa: PLC0415  # as above
+
+    captured: dict[tuple[int, ...], Captured] = {}
+    cursor = QueryCursor(query, match_limit=_MAX_OPEN_MATCHES)
+    for start in range(0, size, _CHUNK):
+        cursor.set_byte_range(start, start + _CHUNK)
+        for pattern, captures in cursor.matches(tree.root_node):
+            captured.setdefault((pattern, *(node.id for nodes in captures.values() for node in nodes)), captures)
+        if thread_time() > deadline or len(captured) > _MAX_MATCHES:
+            return None
+    return list(captured.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A match that defines something, or qualifies what is in it."""
+
+    node: Node
+    names: tuple[str, ...]
+    holder: Node
+    is_scope: bool
+    also: str | None = None
+
+
+class _Reading:
+    """Makes definitions of what a query captured."""
+
+    def __init__(self, source: bytes, lines: Lines, captured: Sequence[Captured]) -> None:
+        self._source = source
+        self._lines = lines
+        self._captured = captured
+        self._wrappers = {match["inner"][0].id: match["wrapper"][0] for match in captured if "wrapper" in match}
+        self._quiet = sorted(self._ranges("quiet"))
+        self._attributes = {end: start for start, end in self._ranges("attribute")}
+        self._comments = {start + len(source[start:end].rstrip()): start for start, end in self._quiet} if self._attributes else {}
+
+    def parsed(self, *, is_whole: bool) -> Parsed:
+        """Return all that was captured."""
+        packages = {word for match in self._captured for node in match.get("package", ()) for word in segments(self._text(node))}
+        return Parsed(list(self._definitions()), frozenset(packages), self._quiet, is_whole)
+
+    def _definitions(self) -> Iterator[Definition]:
+        enclosing: list[tuple[int, tuple[frozenset[str], ...]]] = []
+        for each in sorted(self._found(), key=lambda found: (found.node.start_byte, -found.node.end_byte, not found.is_scope)):
+            while enclosing and enclosing[-1][0] <= each.node.start_byte:
+                enclosing.pop()
+            last = frozenset({each.names[-1], each.also} if each.also else {each.names[-1]})
+            around = enclosing[-1][1] if enclosing else ()
+            path = (*around, *(frozenset({name}) for name in each.names[:-1]), last)[-_MAX_DEPTH:]
+            enclosing.append((each.node.end_byte, path))
+            yield self._definition(each, path)
+
+    def _found(self) -> list[_Found]:
+        found: dict[tuple[int, int, tuple[str, ...]], _Found] = {}
+        for match in self._captured:
+            if "name" not in match:
+                continue
+            is_scope = "scope" in match
+            node = match["scope" if is_scope else "definition"][0]
+            names = segments(self._text(match["name"][0]))
+            if "owner" in match:
+                names = (*segments(self._text(match["owner"][0])), *names)
+            trait = node.child_by_field_name("trait") if is_scope else None
+            also = segments(self._text(trait)) if trait is not None else ()
+            if names:
+                key = (node.start_byte, node.end_byte, names)
+                found.setdefault(key, _Found(node, names, match.get("holder", [node])[0], is_scope, also[-1] if also else None))
+        return list(found.values())
+
+    def _definition(self, each: _Found, path: tuple[frozenset[str], ...]) -> Definition:
+        node, holder = each.node, each.holder
+        body = node.child_by_field_name("body") or holder.child_by_field_name("body")
+        parameters = holder.child_by_field_name("parameters") or holder.child_by_field_name("parameter")
+        first, last = self._extent(node)
+        head = self._cut(node.start_byte, body.start_byte if body is not None else node.end_byte)
+        start = self._lines.number(first)
+        end = max(start, self._lines.number(max(first, last - 1)))
+        is_only_declared = body is None and parameters is not None
+        shown = None if parameters is None else self._cut(parameters.start_byte, parameters.end_byte)
+        return Definition(path, start, end, head, shown, not (is_only_declared or self._is_overload(first, body)), each.is_scope)
+
+    def _extent(self, node: Node) -> tuple[int, int]:
+        """Return the bytes of a definition with what wraps it and with the attributes before it."""
+        for _ in range(_MAX_DEPTH):
+            if node.id not in self._wrappers:
+                break
+            node = self._wrappers[node.id]
+        first = before = node.start_byte
+        for _ in range(_MAX_DEPTH if self._attributes else 0):
+            gap = self._source[max(0, before - LONGEST_NAME) : before]
+            before -= len(gap) - len(gap.rstrip())
+            if before in self._attributes:
+                first = before = self._attributes[before]
+            elif before in self._comments:
+                before = self._comments[before]
+            else:
+                break
+        return first, node.end_byte
+
+    def _is_overload(self, first: int, body: Node | None) -> bool:
+        """Whether Python's `@overload` stands before a definition: what it says is implemented elsewhere."""
+        if body is None or not self._source.startswith(b"@", first):
+            return False
+        return b"overload" in self._source[first : first + LONGEST_NAME].partition(b"\n")[0]
+
+    def _ranges(self, capture: str) -> Iterator[tuple[int, int]]:
+        return ((node.start_byte, node.end_byte) for match in self._captured for node in match.get(capture, ()))
+
+    def _text(self, node: Node) -> str:
+        return self._cut(node.start_byte, min(node.end_byte, node.start_byte + LONGEST_NAME))
+
+    def _cut(self, start: int, end: int) -> str:
+        return self._source[start : min(end, start + LONGEST_HEAD)].decode("utf-8", "replace")

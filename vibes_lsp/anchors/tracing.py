@@ -1,0 +1,161 @@
+"""Following a range from the text that it was made in to the text of now, line by line (R15, R16)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from vibes_lsp.anchors.linemap import MOVED_LINES, LineMap, distinctive_lines, is_distinctive
+from vibes_lsp.anchors.located import LineKind, Located, Method, Origin, State
+from vibes_lsp.anchors.occurrences import copies
+from vibes_lsp.anchors.text import Text
+
+_LOOK_AROUND: Final = 50
+"""Lines on either side of a block that are compared to tell copies apart."""
+
+LOST: Final = Located(None, None, State.LOST, Method.HISTORY, 0.0)
+
+
+def trace(origin: Origin, lines: LineMap, recorded: int) -> Located:
+    """Return where a range is now.
+
+    Args:
+        origin: The text that the range was made in, and where.
+        lines: From that text to the one of now.
+        recorded: The first line as recorded: where it still is, it is exact.
+    """
+    block = _largest(_blocks(origin, lines), origin)
+    if block is None:
+        return LOST
+    place = block.grown(origin, lines.old, lines.new)
+    kinds = place.kinds(lines)
+    intact = kinds.count(LineKind.AI)
+    whole = intact == len(kinds) == origin.end - origin.start + 1
+    if origin.before_edit:
+        return Located(place.first, place.last, State.UNVERIFIED, Method.ANCHOR_BEFORE_EDIT, 0.5)
+    if origin.inferred:
+        return Located(place.first, place.last, State.UNVERIFIED, Method.HISTORY, 0.6, not whole, None, kinds)
+    if not whole:
+        return Located(place.first, place.last, State.EDITED, Method.HISTORY, 0.9, intact=intact, kinds=kinds)
+    state = State.EXACT if place.first == recorded else State.MOVED
+    ambiguous = _could_be_elsewhere(origin, lines, place)
+    return Located(place.first, place.last, state, Method.HISTORY, 0.5 if ambiguous else 0.99, ambiguous, intact, kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Lines of a range that are still together: pairs of a line then and a line now, both ascending."""
+
+    pairs: tuple[tuple[int, int], ...]
+    moved: bool
+
+    @property
+    def first(self) -> int:
+        """First line now."""
+        return self.pairs[0][1]
+
+    @property
+    def last(self) -> int:
+        """Last line now."""
+        return self.pairs[-1][1]
+
+    def weight(self, lines: Sequence[str]) -> tuple[int, int, bool]:
+        """How much of the range this is: lines that say something, all lines, whether they kept their place."""
+        kept = [lines[line - 1] for line, _ in self.pairs]
+        return sum(map(is_distinctive, kept)), len(kept), not self.moved
+
+    def grown(self, origin: Origin, old: Text, new: Text) -> _Block:
+        """Return the block with the lines around it that went along, though they might as well be others: braces, blanks."""
+        pairs = list(self.pairs)
+        line, place = pairs[0]
+        while line > origin.start and place > 1 and old.lines[line - 2] == new.lines[place - 2]:
+            line, place = line - 1, place - 1
+            pairs.insert(0, (line, place))
+        line, place = pairs[-1]
+        while line < origin.end and place < len(new.lines) and old.lines[line] == new.lines[place]:
+            line, place = line + 1, place + 1
+            pairs.append((line, place))
+        return _Block(tuple(pairs), self.moved)
+
+    def kinds(self, lines: LineMap) -> tuple[LineKind, ...]:
+        """Return whose each line is, from the first to the last."""
+        kinds = [LineKind.HUMAN] * (self.last - self.first + 1)
+        for line, place in self.pairs:
+            same = lines.old.lines[line - 1] == lines.new.lines[place - 1]
+            kinds[place - self.first] = LineKind.AI if same else LineKind.EDITED
+        return tuple(kinds)
+
+
+def _blocks(origin: Origin, lines: LineMap) -> list[_Block]:
+    """Return the parts that a range is in now: what kept its place, and each block that went elsewhere."""
+    kept: list[tuple[int, int]] = []
+    moved: list[list[tuple[int, int]]] = []
+    previous: int | None = None
+    for line in range(origin.start, origin.end + 1):
+        place = lines.kept(line)
+        if place is not None:
+            kept.append((line, place))
+            continue
+        place = lines.moved(line)
+        if place is None:
+            continue
+        if previous is None or not 0 < place - previous <= origin.end - origin.start + 1:
+            moved.append([])
+        moved[-1].append((line, place))
+        previous = place
+    return [_Block(tuple(pairs), moved=number > 0) for number, pairs in enumerate([_with_changed(origin, lines, kept), *moved]) if pairs]
+
+
+def _with_changed(origin: Origin, lines: LineMap, kept: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the pairs with those of lines that were changed in place."""
+    known = {line for line, _ in kept}
+    changed = [
+        (line, place) for line in range(origin.start, origin.end + 1) if line not in known and (place := lines.changed(line)) is not None
+    ]
+    return sorted([*kept, *changed])
+
+
+def _largest(blocks: Sequence[_Block], origin: Origin) -> _Block | None:
+    """Return the part that most of a range is in; None when nothing of it is left but what stands everywhere."""
+    written = origin.text.lines
+    best = max(blocks, key=lambda block: block.weight(written), default=None)
+    if best is None:
+        return None
+    says_something = any(map(is_distinctive, written[origin.start - 1 : origin.end]))
+    return best if best.weight(written)[0] or not says_something else None
+
+
+def _could_be_elsewhere(origin: Origin, lines: LineMap, place: _Block) -> bool:
+    """Whether an unchanged range may be a copy: its text stands twice, then or now, and what is around it does not tell which is which."""
+    block = origin.text.lines[origin.start - 1 : origin.end]
+    if place.moved and distinctive_lines(block) < MOVED_LINES:
+        return True
+    now, then = copies(block, lines.new), copies(block, lines.old)
+    if now is None or then is None:
+        return True
+    pairs = [(origin.start, other) for other in now if other != place.first] + [
+        (other, place.first) for other in then if other != origin.start
+    ]
+    mine = _surroundings(lines, origin.start, place.first, len(block))
+    return any(not _is_more(mine, _surroundings(lines, *pair, len(block))) for pair in pairs)
+
+
+def _surroundings(lines: LineMap, then: int, now: int, length: int) -> tuple[int, int]:
+    """Return how many lines before and after a block are the same, then and now; both ends of a text count as one line each."""
+    old, new = lines.old.bare_lines, lines.new.bare_lines
+    before = 0
+    while before < _LOOK_AROUND and then - 2 - before >= 0 and now - 2 - before >= 0 and old[then - 2 - before] == new[now - 2 - before]:
+        before += 1
+    first, other = then - 1 + length, now - 1 + length
+    after = 0
+    while after < _LOOK_AROUND and first + after < len(old) and other + after < len(new) and old[first + after] == new[other + after]:
+        after += 1
+    begins = then - 1 == now - 1 == before
+    ends = len(old) - first == len(new) - other == after
+    return before + begins, after + ends
+
+
+def _is_more(mine: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether one block has more of its surroundings with it than another, and on no side less."""
+    return mine[0] >= other[0] and mine[1] >= other[1] and mine != other

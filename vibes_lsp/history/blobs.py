@@ -1,0 +1,231 @@
+"""What git has stored: file contents by object name or by commit and path, through one process that stays for all questions.
+
+Only hashes and `HEAD` are ever sent to git; paths are looked up here, in the trees that it answers with. So no name, whatever
+characters it has, is mistaken for a question or an answer.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import threading
+import weakref
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.git import start_git
+from vibes_lsp.history.repository import moment_of
+
+_MAX_BYTES: Final = 64 << 20
+_HASH: Final = re.compile(r"[0-9a-f]{4,64}")
+_COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
+_REGULAR: Final = frozenset({"100644", "100755", "100664"})
+_LINK_TO_COMMIT: Final = "160000"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name in a commit's tree.
+
+    Attributes:
+        mode: As git prints it, six digits: `100644` for a file, `160000` for a submodule.
+        id: The object's name; for a submodule the commit in the submodule's own repository.
+    """
+
+    mode: str
+    id: str
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it has a text of its own: not a folder, a symbolic link, a submodule."""
+        return self.mode in _REGULAR
+
+    @property
+    def is_submodule(self) -> bool:
+        """Whether another repository holds what is here."""
+        return self.mode == _LINK_TO_COMMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit and the committer's time, UTC."""
+
+    id: str
+    moment: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    id: str
+    kind: bytes
+    content: bytes
+
+
+class Blobs:
+    """The objects of a repository. Any thread may ask; git is started by the first question, and again when it died.
+
+    What is not there, is damaged, is larger than the limit, or would have to be fetched, is None: nothing here raises.
+    """
+
+    def __init__(self, root: Path, *, limit: int = _MAX_BYTES) -> None:
+        """Ask nothing yet.
+
+        Args:
+            root: The top folder of the work tree.
+            limit: The size in bytes of the largest object that is read.
+        """
+        self._root = root
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._end: weakref.finalize[[subprocess.Popen[bytes]], Blobs] | None = None
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process; every later question is answered with None."""
+        with self._lock:
+            self._closed = True
+            self._stop()
+
+    def contents(self, name: str) -> bytes | None:
+        """Return the bytes of a file.
+
+        Args:
+            name: A blob's hash, or `commit:path`, the path from the top of the work tree.
+        """
+        commit, colon, path = name.partition(":")
+        if colon:
+            entry = self.entry(commit, path)
+            if entry is None or not entry.is_file:
+                return None
+            name = entry.id
+        found = self._object(name) if _HASH.fullmatch(name) else None
+        return found.content if found is not None and found.kind == b"blob" else None
+
+    def head(self) -> str | None:
+        """Return the commit of HEAD as it is now; None before the first commit."""
+        found = self._object("HEAD^{commit}")
+        return found.id if found is not None else None
+
+    def commit(self, name: str) -> Commit | None:
+        """Return a commit, given its hash or a prefix of it that only one commit has."""
+        lower = name.lower()
+        if not _HASH.fullmatch(lower):
+            return None
+        found = self._object(f"{lower}^{{commit}}")
+        if found is None or not found.id.startswith(lower):  # a branch or a tag of that name
+            return None
+        committer = _COMMITTER.search(found.content)
+        return Commit(found.id, moment_of(committer[1] if committer else b"0"))
+
+    def entry(self, commit: str, path: str) -> Entry | None:
+        """Return what a commit has at a path from the top of the work tree; at a submodule for every path inside it.
+
+        Args:
+            commit: A hash, or a unique prefix of one.
+            path: With forward slashes; characters that are not text as `surrogateescape` reads them.
+        """
+        whole = self.commit(commit)
+        try:
+            names = path.encode("utf-8", "surrogateescape").split(b"/")
+        except UnicodeEncodeError:
+            return None
+        found: Entry | None = None
+        tree = self._object(f"{whole.id}^{{tree}}") if whole is not None else None
+        for depth, name in enumerate(names, 1):
+            if tree is None or tree.kind != b"tree":
+                return None
+            found = _entry(tree.content, name, len(tree.id) // 2)
+            if found is None or found.is_submodule:
+                return found
+            tree = self._object(found.id) if depth < len(names) else None
+        return found
+
+    def _object(self, name: str) -> _Object | None:
+        with self._lock:
+            was_running = self._process is not None
+            try:
+                return self._ask(name)
+            except (OSError, ValueError):
+                self._stop()
+            if not was_running:
+                return None
+            try:  # it had died since the last question
+                return self._ask(name)
+            except (OSError, ValueError):
+                self._stop()
+                return None
+
+    def _ask(self, name: str) -> _Object | None:
+        """Put one question.
+
+        Raises:
+            OSError: The process is gone.
+            ValueError: So it is, in the middle of its answer.
+        """
+        process = self._process or self._start()
+        if process is None or process.stdin is None or process.stdout is None:
+            return None
+        process.stdin.write(name.encode() + b"\n")
+        process.stdin.flush()
+        header = process.stdout.readline().split()
+        if len(header) == 2:  # missing, or ambiguous
+            return None
+        identifier, kind, size = header
+        length = int(size)
+        if length > self._limit:
+            self._stop()  # to start again is quicker than to read on
+            return None
+        content = process.stdout.read(length + 1)
+        if len(content) != length + 1:
+            raise ValueError
+        return _Object(identifier.decode(), kind, content[:-1])
+
+    def _start(self) -> subprocess.Popen[bytes] | None:
+        if self._closed:
+            return None
+        try:
+            self._process = start_git(self._root, "cat-file", "--batch")
+        except HistoryUnavailable:
+            return None
+        self._end = weakref.finalize(self, _end, self._process)
+        return self._process
+
+    def _stop(self) -> None:
+        self._process = None
+        if self._end is not None:
+            self._end()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):  # what was not sent has nowhere to go
+                stream.close()
+
+
+def _entry(tree: bytes, name: bytes, width: int) -> Entry | None:
+    """Find a name in a tree: entries are `MODE NAME`, a NUL, and an object name of `width` bytes."""
+    position = 0
+    while position < len(tree):
+        end = tree.find(b"\0", position)
+        mode, _, here = tree[position:end].partition(b" ")
+        position = end + 1 + width
+        if end < 0 or position > len(tree):
+            return None
+        if here == name:
+            return Entry(mode.decode("ascii", "replace").zfill(6), tree[end + 1 : position].hex())
+    return None

@@ -1,0 +1,49 @@
+"""Which commits brought which records into the log, as `git log` tells it (R4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import MalformedJson
+from vibes_lsp.history.git import git_lines, git_path, log_options
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.hashing import annotation_id
+from vibes_lsp.model.members import text
+
+_MARK: Final = b"\x01commit "
+_OPTIONS: Final = ("--reverse", "--topo-order", "--full-history", "-p", "-c", "--unified=0", f"--format={_MARK.decode()}%H")
+
+
+def records_carried(repository: Repository, revisions: Sequence[str], log: Path) -> Iterator[tuple[str, str]]:
+    """Yield the id of each record that a commit added to the log, and the commit; a merge adds what none of its parents has.
+
+    Args:
+        repository: Where the log is tracked.
+        revisions: As for `git log`.
+        log: The log's absolute path.
+
+    Raises:
+        HistoryUnavailable: Git failed, perhaps after some were yielded.
+        ValueError: The log is outside the repository.
+    """
+    arguments = ("log", *_OPTIONS, *log_options(), *revisions, "--", git_path(repository.name_of(log)))
+    with git_lines(repository.root, *arguments) as lines:
+        commit = ""
+        for line in lines:
+            if line.startswith(_MARK):
+                commit = line[len(_MARK) :].decode().strip()
+            elif line.startswith(b"+") and line.lstrip(b"+").startswith(b"{"):  # one for each parent that lacks it
+                identifier = _identifier(line.lstrip(b"+"))
+                if identifier:
+                    yield identifier, commit
+
+
+def _identifier(line: bytes) -> str:
+    try:
+        members = parse_object(line)
+    except MalformedJson:
+        return ""
+    return text(members, "annotation_id") or annotation_id(members)

@@ -1,0 +1,226 @@
+"""The history of a project's files: what recorded edits were made in, where files went, what changed since."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from vibes_lsp.history.changes import changed_in_commits, changed_on_disk
+from vibes_lsp.history.files import FilesHistory
+from vibes_lsp.history.renames import renames_since
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.history.versions import FileVersions, Version
+from vibes_lsp.model.paths import PathKind, normal_path, path_kind
+
+
+class ProjectHistory:
+    """Any thread may ask. Nothing is started before the first question, nothing raises: what git cannot answer is None or empty.
+
+    All paths are relative to the project. A file in a submodule, or in any repository inside the project, has that one's history.
+    """
+
+    def __init__(self, project: Path) -> None:
+        self._project = project
+        self._lock = threading.RLock()
+        self._opened: dict[str, tuple[Path | None, _Place | None]] = {}
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what was started; every later question is answered with None or nothing."""
+        with self._lock:
+            self._closed = True
+            for _, place in self._opened.values():
+                if place is not None:
+                    place.files.blobs.close()
+            self._opened.clear()
+
+    def head(self) -> str | None:
+        """Return HEAD's commit as it is now; None without git, a repository or a commit."""
+        with self._lock:
+            place = self._open("")
+            return place.files.head() if place is not None else None
+
+    @property
+    def is_shallow(self) -> bool:
+        """Whether the history ends before its beginning, as in a clone of some depth."""
+        with self._lock:
+            place = self._open("")
+            return place is not None and bool(place.files.boundary())
+
+    def is_boundary(self, commit: str) -> bool:
+        """Whether a shallow clone ends with a commit, so that it seems to bring every file that it has.
+
+        Args:
+            commit: A whole hash.
+        """
+        with self._lock:
+            place = self._open("")
+            return place is not None and commit in place.files.boundary()
+
+    def read_ahead(self, paths: Iterable[str]) -> None:
+        """Read the histories of many files at once, which is as quick as reading that of one."""
+        with self._lock:
+            by_place: dict[int, tuple[_Place, list[str]]] = {}
+            for path in paths:
+                place = self._place_of(path)
+                if place is not None:
+                    by_place.setdefault(id(place), (place, []))[1].append(place.inner(path))
+            for place, names in by_place.values():
+                place.files.read_ahead(names)
+
+    def versions(self, path: str) -> FileVersions:
+        """Return the versions of a file, newest first, renames followed; remembered until HEAD moves."""
+        with self._lock:
+            place = self._place_of(path)
+            if place is None:
+                return FileVersions(complete=False)
+            found = place.files.versions(place.inner(path))
+            return found.named(place.outer) if place.prefix or place.folder else found
+
+    def version_at(self, path: str, commit: str) -> Version | None:
+        """Return a file as a commit has it, which need neither touch it nor be an ancestor of HEAD.
+
+        Args:
+            path: Any name of the file; the one that it had in the commit is tried first.
+            commit: A hash or a unique prefix. For a file in a submodule also a commit of the repository around it; the version's
+                commit is then the submodule's.
+        """
+        with self._lock:
+            place = self._place_of(path)
+            if place is None:
+                return None
+            version = place.files.version_at(place.inner(path), commit)
+            around = self._open("") if place.folder and version is None else None
+            if around is not None:
+                entry = around.files.blobs.entry(commit, around.inner(path))
+                if entry is not None and entry.is_submodule:
+                    version = place.files.version_at(place.inner(path), entry.id)
+            return place.outer_version(version)
+
+    def version_after(self, path: str, moment: datetime) -> Version | None:
+        """Return the version that an edit at some time led to, as well as history tells (R17); see `FileVersions.after`."""
+        return self.versions(path).after(moment)
+
+    def version_with_hash(self, path: str, file_hash: str) -> Version | None:
+        """Return the newest version of a file whose bytes have a SHA-256, as they are or with the other line ends (R14)."""
+        with self._lock:
+            place = self._place_of(path)
+            return place.outer_version(place.files.version_with_hash(place.inner(path), file_hash)) if place is not None else None
+
+    def contents(self, version: Version) -> bytes | None:
+        """Return the bytes of a version; None when the object is missing here, or is larger than 64 MiB."""
+        with self._lock:
+            place = self._place_of(version.path) or self._open("")  # it may have come from outside the project's folder
+        return place.files.blobs.contents(version.blob) if place is not None else None
+
+    def current_path(self, path: str) -> str | None:
+        """Return the name that a file of HEAD's ancestry has now; None when it was deleted, or never was."""
+        with self._lock:
+            place = self._place_of(path)
+            found = place.files.current_path(place.inner(path)) if place is not None else None
+            return place.outer(found) if place is not None and found is not None else None
+
+    def renames_since(self, commit: str) -> Mapping[str, str]:
+        """Return the names that files of the project's own repository have now, by others that they had in a commit."""
+        with self._lock:
+            place = self._open("")
+            whole = place.files.blobs.commit(commit) if place is not None else None
+            if place is None or whole is None:
+                return {}
+            renames = renames_since(place.files.repository, whole.id)
+            return {place.outer(old): place.outer(new) for old, new in renames.items()}
+
+    def changed_since(self, commit: str) -> frozenset[str] | None:
+        """Return the project's files that changed since a commit: in commits, staged, on disk, new; None for a commit that is unknown."""
+        with self._lock:
+            place = self._open("")
+            whole = place.files.blobs.commit(commit) if place is not None else None
+            if place is None or whole is None:
+                return None
+            changed = changed_in_commits(place.files.repository, whole.id)
+            if changed is None:
+                return None
+            inside = (name.removeprefix(place.prefix) for name in changed if name.startswith(place.prefix))
+            return frozenset(inside) | changed_on_disk(self._project)
+
+    def _place_of(self, path: str) -> _Place | None:
+        """Return where a file's history is: in the innermost repository that it lies in."""
+        if path_kind(path) in {PathKind.ABSOLUTE, PathKind.ESCAPING} or "\0" in path:
+            return None
+        parents = normal_path(path).split("/")[:-1]
+        for depth in range(len(parents), 0, -1):
+            folder = "/".join(parents[:depth]) + "/"
+            if self._is_repository(folder):
+                return self._open(folder)
+        return self._open("")
+
+    def _is_repository(self, folder: str) -> bool:
+        """Whether a folder of the project has a repository of its own; one that a symbolic link leads to does not count."""
+        try:
+            inside = self._project / folder
+            return os.path.lexists(inside / ".git") and inside.resolve() == self._project.resolve() / folder
+        except (OSError, ValueError):
+            return False
+
+    def _open(self, folder: str) -> _Place | None:
+        if self._closed:
+            return None
+        try:
+            start = self._project / folder
+            marker = next((each for each in (start, *start.absolute().parents) if os.path.lexists(each / ".git")), None)
+            known, place = self._opened.get(folder, (None, None))
+            if place is None and marker != known:
+                place = _place(start, folder)
+                self._opened[folder] = marker, place
+        except (OSError, ValueError):
+            return None
+        return place
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A repository, and how its names become the project's.
+
+    Attributes:
+        files: The history of its files.
+        prefix: The project's folder in the repository, with a final slash; empty when the repository begins there or further inside.
+        folder: The repository's folder in the project, with a final slash; empty when the repository begins there or further outside.
+    """
+
+    files: FilesHistory
+    prefix: str
+    folder: str
+
+    def inner(self, path: str) -> str:
+        return self.prefix + normal_path(path)[len(self.folder) :]
+
+    def outer(self, name: str) -> str:
+        if name.startswith(self.prefix):
+            return self.folder + name[len(self.prefix) :]
+        return posixpath.relpath(f"/{name}", f"/{self.prefix}")
+
+    def outer_version(self, version: Version | None) -> Version | None:
+        return replace(version, path=self.outer(version.path)) if version is not None else None
+
+
+def _place(start: Path, folder: str) -> _Place | None:
+    repository = open_repository(start)
+    if repository is None:
+        return None
+    inside = repository.name_of(start)
+    if folder and inside != ".":
+        return None
+    return _Place(FilesHistory(repository), "" if inside == "." else f"{inside}/", folder)

@@ -1,0 +1,155 @@
+"""The text that each annotation of a file was made in, found in git's history (R4, R14, R17).
+
+A version counts when the anchors fit it. It asks git, and so is for a thread or the command line: no hover waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from vibes_lsp.anchors.located import Origin, Recorded
+from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.making import Anchors
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.derived import CommitMethod, DerivedCommit
+from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.versions import Version
+from vibes_lsp.index.commits import recorded_commit
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.ranges import recorded_range
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.vocabulary import Action
+
+_MAX_LATER = 32
+"""Versions since an edit through which it is followed; of more than these some are left out, evenly."""
+
+_NEARBY = 4
+"""Versions after the time of an edit that are tried, when the one that the record names does not have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A lineage whose text is looked for."""
+
+    lineage: Lineage
+    path: str
+    recorded: Recorded
+    commit: str | None
+
+    @property
+    def is_anchored(self) -> bool:
+        """Whether there is anything that a text can be checked against."""
+        return self.recorded.anchors != Anchors()
+
+
+class Origins:
+    """Chooses the text of then.
+
+    Args:
+        history: The project's git history.
+        derived: Commits of annotations that record none, by the id of their first record.
+    """
+
+    def __init__(self, history: ProjectHistory, derived: Mapping[str, DerivedCommit]) -> None:
+        self._history = history
+        self._derived = derived
+        self._texts: dict[str, Text | None] = {}
+
+    def of(self, lineages: Iterable[Lineage]) -> dict[str, Origin]:
+        """Return the origins of annotations by the id of their first record; those that history does not hold are left out."""
+        pending = [wanted for lineage in lineages if (wanted := self._wanted(lineage)) is not None]
+        found: dict[str, Origin] = {}
+        for wanted in pending:
+            before = self._before_the_edit(wanted)
+            if before is not None:
+                found[wanted.lineage.first.id] = before
+        for candidates in zip(*(self._padded(wanted) for wanted in pending), strict=True):
+            tried = [(wanted, version) for wanted, version in zip(pending, candidates, strict=True) if wanted.lineage.first.id not in found]
+            found.update(self._fitting(tried))
+        return found
+
+    def _wanted(self, lineage: Lineage) -> _Wanted | None:
+        recorded = recorded_range(lineage)
+        path = lineage.current.text("file_path")
+        if recorded is None or path is None or lineage.action == Action.DELETE:
+            return None
+        commit = recorded_commit(lineage)
+        derived = self._derived.get(lineage.first.id)
+        if commit is None and derived is not None and derived.method == CommitMethod.LOG:
+            commit = derived.commit
+        return _Wanted(lineage, normal_path(path), recorded, commit)
+
+    def _padded(self, wanted: _Wanted) -> list[Version | None]:
+        """Return the versions to try for an annotation, the likeliest first, filled up to the same number for all."""
+        versions = list(dict.fromkeys(self._candidates(wanted)))
+        return [*versions, *[None] * (_NEARBY + 3 - len(versions))]
+
+    def _candidates(self, wanted: _Wanted) -> Iterator[Version]:
+        history, path, moment = self._history, wanted.path, wanted.lineage.first.moment
+        if wanted.commit is not None:
+            version = history.version_at(path, wanted.commit)
+            if version is not None:
+                yield version
+        if wanted.recorded.anchors.file_hash is not None:
+            version = history.version_with_hash(path, wanted.recorded.anchors.file_hash)
+            if version is not None:
+                yield version
+        if wanted.commit is None or wanted.is_anchored:
+            after = history.version_after(path, moment)
+            if after is None:
+                return
+            versions = history.versions(path).versions
+            number = versions.index(after) if after in versions else 0
+            yield from versions[max(0, number - _NEARBY + 1) : number + 1][::-1]
+
+    def _fitting(self, tried: Sequence[tuple[_Wanted, Version | None]]) -> dict[str, Origin]:
+        """Return the origins among some versions, one for each annotation; those of one version help to find each other."""
+        found: dict[str, Origin] = {}
+        by_blob: dict[str, list[tuple[_Wanted, Version]]] = {}
+        for wanted, version in tried:
+            if version is not None:
+                by_blob.setdefault(version.blob, []).append((wanted, version))
+        for group in by_blob.values():
+            text = self._text(group[0][1])
+            if text is None:
+                continue
+            later = self._later(group[0][1])
+            anchored = [wanted for wanted, _ in group if wanted.is_anchored]
+            for wanted, located in zip(anchored, locate([wanted.recorded for wanted in anchored], text), strict=True):
+                if located.sure and located.start is not None and located.end is not None:
+                    found[wanted.lineage.first.id] = Origin(text, located.start, located.end, later)
+            for wanted, _ in group:
+                if not wanted.is_anchored and wanted.recorded.end <= len(text.lines):
+                    found[wanted.lineage.first.id] = Origin(text, wanted.recorded.start, wanted.recorded.end, later, inferred=True)
+        return found
+
+    def _before_the_edit(self, wanted: _Wanted) -> Origin | None:
+        """Return the text before the edit, if that is what the tool made its anchors of: then they prove nothing (R14)."""
+        if wanted.recorded.anchors.hash is None:
+            return None
+        moment = wanted.lineage.first.moment
+        earlier = (version for version in self._history.versions(wanted.path).versions if version.moment < moment)
+        version = next(earlier, None)
+        if version is None or (wanted.commit is not None and version.commit.startswith(wanted.commit)):
+            return None
+        text = self._text(version)
+        if text is None or not wanted.recorded.is_in(text.lines, wanted.recorded.start):
+            return None
+        return Origin(text, wanted.recorded.start, wanted.recorded.end, self._later(version), before_edit=True)
+
+    def _later(self, version: Version) -> tuple[Text, ...]:
+        """Return the versions that came after one, oldest first."""
+        versions = self._history.versions(version.path).versions
+        newer = list(takewhile(lambda each: each.blob != version.blob, versions))[::-1]
+        if len(newer) == len(versions):  # it is none of them
+            return ()
+        chosen = newer if len(newer) <= _MAX_LATER else [newer[number * len(newer) // _MAX_LATER] for number in range(_MAX_LATER)]
+        return tuple(text for each in chosen if (text := self._text(each)) is not None)
+
+    def _text(self, version: Version) -> Text | None:
+        if version.blob not in self._texts:
+            data = self._history.contents(version)
+            self._texts[version.blob] = None if data is None else Text.from_bytes(data)
+        return self._texts[version.blob]

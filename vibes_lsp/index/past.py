@@ -1,0 +1,172 @@
+"""What history knows of the annotations in a file: the texts that they were made in, and where they came from (R4, R14, R17).
+
+It asks git and reads other files, and so is for a thread or the command line: no hover waits for it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines
+from vibes_lsp.anchors.located import Located, Origin, Recorded, State
+from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.history.derived import DerivedCommit
+from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.origins import Origins
+from vibes_lsp.index.ranges import recorded_range
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.paths import PathKind, normal_path, path_kind
+from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.store.disk import inside, read_file
+
+_MAX_FILES = 200
+_MAX_SOURCE = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is known of a file's annotations beside their records.
+
+    Attributes:
+        origins: The texts that annotations were made in, by the id of their first record.
+        former_paths: Names that the file had: what is recorded for them is about this file.
+        arrivals: Ids of annotations of other files whose text stands here now, and there no more.
+    """
+
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    former_paths: tuple[str, ...] = ()
+    arrivals: tuple[str, ...] = ()
+
+
+NO_PAST = Past()
+
+
+class Pasts:
+    """Finds out what history knows, file by file.
+
+    Args:
+        trail: The trail, refreshed.
+        history: The history of the project's files; None without git.
+        derived: Commits of annotations that record none, by the id of their first record.
+        renamed: New names by old ones, of files that were renamed since the last commit.
+    """
+
+    def __init__(
+        self,
+        trail: Trail,
+        history: ProjectHistory | None,
+        derived: Mapping[str, DerivedCommit],
+        renamed: Mapping[str, str] | None = None,
+    ) -> None:
+        self._trail, self._history, self._renamed = trail, history, renamed or {}
+        self._origins = None if history is None else Origins(history, derived)
+        self._former: dict[str, list[str]] | None = None
+        self._gone: dict[str, list[tuple[Lineage, Recorded]]] = {}
+
+    def of(self, path: str, text: Text) -> Past:
+        """Return what is known of a file's annotations.
+
+        Args:
+            path: Relative to the project, forward slashes.
+            text: The file as it is now, saved or not.
+        """
+        former = self.former_paths(path)
+        lineages = [lineage for name in (path, *former) for lineage in self._trail.lineages_in(name)]
+        origins = {} if self._origins is None else self._origins.of(lineages)
+        return Past(origins, former, tuple(self._arrivals(path, former, text)))
+
+    def read_ahead(self) -> None:
+        """Have history read at once for all files that annotations name: for those who will ask about all of them."""
+        if self._history is not None:
+            self._history.read_ahead(self._names())
+
+    def annotated_files(self) -> list[str]:
+        """Return the files of this checkout that annotations are about, by the names that they have now (R19)."""
+        now = (name if self._is_there(name) else self._now(name) for name in self._names())
+        return [name for name in dict.fromkeys(now) if name is not None and self._is_there(name)]
+
+    @property
+    def has_renames(self) -> bool:
+        """Whether files are known to have been renamed, whatever git says."""
+        return bool(self._renamed)
+
+    def former_paths(self, path: str) -> tuple[str, ...]:
+        """Return the names of files that are gone, or renamed, whose annotations are about this file now."""
+        if self._former is None:
+            self._former = defaultdict(list)
+            for name in self._names():
+                now = None if self._is_there(name) else self._now(name)
+                if now is not None and now != name:
+                    self._former[now].append(name)
+        return tuple(self._former.get(path, ()))
+
+    def _now(self, name: str) -> str | None:
+        renamed = self._renamed.get(name)
+        if renamed is not None or self._history is None:
+            return renamed
+        return self._history.current_path(name)
+
+    def _names(self) -> list[str]:
+        """Return the names that annotations have for files of this project (R19)."""
+        names = dict.fromkeys(normal_path(path) for path in self._trail.paths())
+        return [name for name in names if path_kind(name) not in {PathKind.ABSOLUTE, PathKind.ESCAPING}]
+
+    def _is_there(self, name: str) -> bool:
+        try:
+            return (self._trail.directory.project / name).is_file()
+        except (OSError, ValueError):
+            return False
+
+    def _arrivals(self, path: str, former: Sequence[str], text: Text) -> Iterator[str]:
+        """Give the annotations of other files that came here: they stand here whole, at one place, which they did not when they were made.
+
+        Without history one cannot know that they did not.
+        """
+        if self._history is None:
+            return
+        folder = path.rpartition("/")[0]
+        others = [name for name in self._names() if name not in {path, *former}]
+        others.sort(key=lambda name: (name.rpartition("/")[0] != folder, name))
+        for name in others[:_MAX_FILES]:
+            gone = self._gone_from(name)
+            for (lineage, recorded), located in zip(gone, locate([each for _, each in gone], text), strict=True):
+                if _is_beyond_doubt(located, text) and not self._was_here(path, lineage, recorded):
+                    yield lineage.first.id
+
+    def _was_here(self, path: str, lineage: Lineage, recorded: Recorded) -> bool:
+        """Whether a file had the text of an annotation of another file already when that was made."""
+        versions = () if self._history is None else self._history.versions(path).versions
+        version = next((version for version in versions if version.moment <= lineage.first.moment), None)
+        data = self._history.contents(version) if self._history is not None and version is not None else None
+        if data is None:
+            return version is not None
+        return locate([recorded], Text.from_bytes(data))[0].state in {State.EXACT, State.MOVED}
+
+    def _gone_from(self, name: str) -> list[tuple[Lineage, Recorded]]:
+        """Return the annotations of a file whose text is no longer in it."""
+        if name not in self._gone:
+            lineages = [each for each in self._trail.lineages_in(name) if not each.superseded_by and each.action != Action.DELETE]
+            known = [(each, recorded) for each in lineages if (recorded := recorded_range(each)) is not None and recorded.anchors.hash]
+            text = self._read(name)
+            located = locate([recorded for _, recorded in known], text) if text is not None else [None] * len(known)
+            self._gone[name] = [each for each, where in zip(known, located, strict=True) if where is None or where.start is None]
+        return self._gone[name]
+
+    def _read(self, name: str) -> Text | None:
+        project = self._trail.directory.project
+        try:
+            data = read_file(project / name, limit=_MAX_SOURCE) if inside(project / name, project) else None
+        except UnreadableFile:
+            return None
+        return None if data is None else Text.from_bytes(data)
+
+
+def _is_beyond_doubt(located: Located, text: Text) -> bool:
+    if not located.sure or located.start is None or located.end is None:
+        return False
+    return distinctive_lines(text.lines[located.start - 1 : located.end]) >= MOVED_LINES

@@ -1,0 +1,124 @@
+"""Where annotations are in the files of a project, with all that git's history knows: for commands that may wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.derived import DerivedCommit, DerivedCommits
+from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.index.commits import derive_commits
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.past import NO_PAST, Past, Pasts
+from vibes_lsp.index.placements import Placement, place
+from vibes_lsp.index.trail import Trail
+
+
+class Places:
+    """Places annotations file by file. A context manager, since it keeps git running.
+
+    Args:
+        trail: The trail, refreshed.
+        use_git: Whether to ask git at all.
+
+    Attributes:
+        trail: The trail.
+        derived: Commits of annotations that record none, by the id of their first record, of the files asked about so far.
+    """
+
+    def __init__(self, trail: Trail, *, use_git: bool = True) -> None:
+        self.trail = trail
+        self.derived: dict[str, DerivedCommit] = {}
+        self._repository: Repository | None = None
+        self._history: ProjectHistory | None = None
+        self._commits: DerivedCommits | None = None
+        if use_git:
+            self._open()
+        self._pasts = Pasts(trail, self._history, self.derived)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def renew(self, renamed: Mapping[str, str]) -> None:
+        """Take in what changed: the trail, the repository, HEAD, other files.
+
+        Args:
+            renamed: New names by old ones, of files that were renamed since the last commit.
+        """
+        self.trail.refresh()
+        self._open()
+        self.derived.clear()
+        self._pasts = Pasts(self.trail, self._history, self.derived, renamed)
+
+    def _open(self) -> None:
+        """Open the repository, which may be another one than before, or gone."""
+        project = self.trail.directory.project
+        repository = open_repository(project)
+        if repository == self._repository:
+            return
+        self.close()
+        self._repository = repository
+        self._history = None if repository is None else ProjectHistory(project)
+        self._commits = None if repository is None else DerivedCommits(repository, project, self.trail.directory.log)
+
+    def nearest(self, commits: Sequence[str]) -> str | None:
+        """Return which of some commits is the nearest ancestor of HEAD; None when none is one or git cannot say (R7)."""
+        return None if self._repository is None else self._repository.nearest_ancestor(commits)
+
+    def close(self) -> None:
+        """Let go of git."""
+        if self._history is not None:
+            self._history.close()
+
+    @property
+    def has_git(self) -> bool:
+        """Whether there is a history to ask."""
+        return self._repository is not None
+
+    def read_ahead(self) -> None:
+        """Prepare for questions about all files: git's history is read once, and the commits of all annotations are found."""
+        self._pasts.read_ahead()
+        self.derive(self.trail.lineages())
+
+    def annotated_files(self) -> list[str]:
+        """Return the files of this checkout that annotations are about, by the names that they have now."""
+        return self._pasts.annotated_files()
+
+    def other_files(self) -> list[str]:
+        """Return the files that git tracks and no annotation names: something may have come to them from elsewhere."""
+        if self._repository is None:
+            return []
+        known = set(self.annotated_files())
+        try:
+            return sorted(self._repository.tracked(self.trail.directory.project) - known)
+        except HistoryUnavailable:
+            return []
+
+    def derive(self, lineages: Sequence[Lineage]) -> None:
+        """Find out the commits of annotations that record none; they are in `derived` then."""
+        if self._repository is not None and self._commits is not None:
+            self.derived.update(derive_commits(lineages, self._repository, self.trail.directory, self._commits))
+
+    def past(self, path: str, text: Text) -> Past:
+        """Return what history knows of a file's annotations, their commits included.
+
+        Args:
+            path: Relative to the project, forward slashes.
+            text: The file as it is now, saved or not.
+        """
+        if self._history is None:
+            return self._pasts.of(path, text) if self._pasts.has_renames else NO_PAST
+        names = (path, *self._pasts.former_paths(path))
+        self.derive([lineage for name in names for lineage in self.trail.lineages_in(name)])
+        return self._pasts.of(path, text)
+
+    def of(self, path: str, text: Text) -> list[Placement]:
+        """Return the annotations of a file in document order, history after owners; see `place`."""
+        return place(self.trail, path, text, self.past(path, text))

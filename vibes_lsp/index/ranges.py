@@ -1,0 +1,40 @@
+"""The range of lines that an annotation is about, with its anchors, as its records have them (R7, R14)."""
+
+from __future__ import annotations
+
+from vibes_lsp.anchors.located import Recorded
+from vibes_lsp.anchors.making import Anchors
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.records import LogRecord
+from vibes_lsp.model.members import integer
+from vibes_lsp.model.vocabulary import RecordType
+
+
+def recorded_lines(record: LogRecord) -> tuple[int, int] | None:
+    """Return the range that a record gives; None when it gives none that makes sense."""
+    start, end = integer(record.members, "line_start"), integer(record.members, "line_end")
+    if record.type != RecordType.LINE or start is None or end is None or not 1 <= start <= end:
+        return None
+    return start, end
+
+
+def recorded_range(lineage: Lineage) -> Recorded | None:
+    """Return the range of a lineage: lines of the current record, anchors of the oldest; None when it has none that makes sense."""
+    lines = recorded_lines(lineage.current)
+    if lines is None:
+        return None
+    context, digest = _first(lineage, "anchor_context"), _first(lineage, "anchor_hash") or None
+    anchors = Anchors(
+        context if context is not None and (context.strip() or digest) else None,
+        digest,
+        lineage.current.text("file_content_hash") or _first(lineage, "file_content_hash") or None,
+    )
+    return Recorded(*lines, anchors)
+
+
+def _first(lineage: Lineage, name: str) -> str | None:
+    """Return an anchor as the oldest member has it: anchors describe what the AI wrote, whatever came later (R14).
+
+    The context of blank lines is empty or a line break; it means something beside a hash.
+    """
+    return next((value for member in lineage.members if (value := member.text(name)) is not None), None)

@@ -1,0 +1,83 @@
+"""What git's history knows of a project's open documents, looked up in a thread: no answer waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.derived import DerivedCommit
+from vibes_lsp.index.past import Past
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.layout import AuditDir
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look found.
+
+    Attributes:
+        is_done: Whether anybody has looked; before that, answers are provisional.
+        has_git: Whether there is a history at all.
+        derived: Commits of annotations that record none, by the id of their first record.
+        pasts: What is known of each document's annotations, by path.
+        nearest: Which of some commits is the nearest ancestor of HEAD, for those that were asked about.
+    """
+
+    is_done: bool = False
+    has_git: bool = False
+    derived: Mapping[str, DerivedCommit] = field(default_factory=dict)
+    pasts: Mapping[str, Past] = field(default_factory=dict)
+    nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
+
+
+class Nearest:
+    """Answers from the last look which of some commits is nearest to HEAD, and has the next look find out what it did not know (R7)."""
+
+    def __init__(self) -> None:
+        self.known: Mapping[tuple[str, ...], str | None] = {}
+        self.asked: set[tuple[str, ...]] = set()
+
+    def __call__(self, commits: Sequence[str]) -> str | None:
+        """Return one of the commits, or None."""
+        self.asked.add(tuple(commits))
+        return self.known.get(tuple(commits))
+
+
+class History:
+    """Looks into the history of one project, for one thread at a time, with a trail of its own: the one that answers stays on the loop."""
+
+    def __init__(self, directory: AuditDir) -> None:
+        self._directory = directory
+        self._places: Places | None = None
+
+    def look(self, texts: Mapping[str, Text], renamed: Mapping[str, str], asked: Sequence[tuple[str, ...]], *, use_git: bool) -> Looked:
+        """Return what history knows now.
+
+        Args:
+            texts: The open documents by path.
+            renamed: New names by old ones, of files that were renamed since the last commit.
+            asked: Commits of which the nearest to HEAD is wanted.
+            use_git: Whether to look at all.
+        """
+        if not use_git:
+            self.close()
+            return Looked(is_done=True)
+        places = self._places
+        if places is None:
+            places = self._places = Places(Trail(self._directory, nearest=self._nearest))
+        places.renew(renamed)
+        places.derive(places.trail.lineages())
+        pasts = {path: places.past(path, text) for path, text in texts.items()}
+        nearest = {commits: places.nearest(commits) for commits in asked}
+        return Looked(is_done=True, has_git=places.has_git, derived=dict(places.derived), pasts=pasts, nearest=nearest)
+
+    def _nearest(self, commits: Sequence[str]) -> str | None:
+        return self._places.nearest(commits) if self._places is not None else None
+
+    def close(self) -> None:
+        """Let go of git."""
+        if self._places is not None:
+            self._places.close()
+            self._places = None

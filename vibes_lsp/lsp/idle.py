@@ -1,0 +1,40 @@
+"""Notices that a document was left alone for a while after a change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+PAUSE: Final = 0.2
+"""Seconds without a change after which nobody is typing."""
+
+
+class Idle:
+    """Begins something for each document that was changed, once it is changed no more.
+
+    Args:
+        begin: What to begin, given the document's URI.
+    """
+
+    def __init__(self, begin: Callable[[str], Coroutine[Any, Any, None]]) -> None:
+        self._begin = begin
+        self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._running: set[asyncio.Task[None]] = set()
+
+    def changed(self, uri: str) -> None:
+        """Wait for the pause after this change, no longer for one after an earlier."""
+        self.closed(uri)
+        self._waiting[uri] = asyncio.get_running_loop().call_later(PAUSE, self._start, uri)
+
+    def closed(self, uri: str) -> None:
+        """Wait no longer."""
+        waiting = self._waiting.pop(uri, None)
+        if waiting is not None:
+            waiting.cancel()
+
+    def _start(self, uri: str) -> None:
+        del self._waiting[uri]
+        task = asyncio.get_running_loop().create_task(self._begin(uri))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)

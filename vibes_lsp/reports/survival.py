@@ -1,0 +1,99 @@
+"""What is left of what was written (`vibes stats --survival`): recorded lines that still stand as the AI wrote them, by model and file."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from vibes_lsp.anchors.located import State
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.ranges import recorded_lines
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.reports.blame import read_source
+from vibes_lsp.reports.environments import Authors
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """How much of some annotations is left.
+
+    Attributes:
+        name: The model or file.
+        recorded: Lines that were recorded and can be accounted for.
+        intact: Of these, lines that stand as they were written.
+        unknown: Lines that cannot be accounted for: nothing tells what they were.
+    """
+
+    name: str
+    recorded: int
+    intact: int
+    unknown: int
+
+    @property
+    def share(self) -> float | None:
+        """The part that is intact, 0 to 1; None where nothing can be accounted for."""
+        return self.intact / self.recorded if self.recorded else None
+
+    def as_json(self) -> Members:
+        """Return the numbers with the name."""
+        share = None if self.share is None else round(self.share, 4)
+        return {"name": self.name, "lines": self.recorded, "intactLines": self.intact, "unknownLines": self.unknown, "share": share}
+
+
+@dataclass(frozen=True, slots=True)
+class SurvivalReport:
+    """What is left in all, by model and by file; most lines first."""
+
+    total: Survival
+    models: list[Survival]
+    files: list[Survival]
+
+    def as_json(self) -> Members:
+        """Return all numbers."""
+        return {
+            "total": self.total.as_json(),
+            "models": [each.as_json() for each in self.models],
+            "files": [each.as_json() for each in self.files],
+        }
+
+
+def survival(places: Places) -> SurvivalReport:
+    """Return what is left of the current annotations of this checkout's files; what was removed on purpose does not count."""
+    authors = Authors(places.trail)
+    places.read_ahead()
+    models: dict[str, list[Placement]] = defaultdict(list)
+    files: dict[str, list[Placement]] = defaultdict(list)
+    for path in places.annotated_files():
+        try:
+            text = read_source(places.trail.directory.project, path)
+        except UnreadableFile:
+            continue
+        for placement in places.of(path, text):
+            if placement.may_own:
+                models[authors.of(placement.current.text("environment_hash")).label].append(placement)
+                files[path].append(placement)
+    everything = [placement for placements in files.values() for placement in placements]
+    return SurvivalReport(_counted("in all", everything), _ordered(models), _ordered(files))
+
+
+def _ordered(groups: dict[str, list[Placement]]) -> list[Survival]:
+    return sorted((_counted(name, group) for name, group in groups.items()), key=lambda each: (-each.recorded, each.name))
+
+
+def _counted(name: str, placements: Iterable[Placement]) -> Survival:
+    recorded = intact = unknown = 0
+    for placement in placements:
+        lines = recorded_lines(placement.current)
+        if lines is None or placement.lineage.action == Action.DELETE:
+            continue
+        count = lines[1] - lines[0] + 1
+        left = 0 if placement.located.state == State.LOST else placement.located.intact
+        if left is None:
+            unknown += count
+        else:
+            recorded, intact = recorded + count, intact + min(left, count)
+    return Survival(name, recorded, intact, unknown)
