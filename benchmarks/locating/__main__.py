@@ -58,7 +58,7 @@ def _options() -> argparse.Namespace:
 def _add(report: Report, cases: Iterable[Case]) -> None:
     for case in cases:
         for mode, run in score(case):
-            report.add(case.source, mode, run)
+            report.add(case.source, mode, run, case.group)
 
 
 def _print_witnesses(witnesses: Witnesses, name: str) -> None:

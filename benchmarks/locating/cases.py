@@ -47,6 +47,7 @@ class Case:
         ranges: What to locate.
         truth: The map of lines from old to new.
         later: Versions between the two, the oldest first.
+        group: How far the two texts are apart, in words; empty where that says nothing.
         restored: Where the text of dead lines stands again, as a direct comparison sees it; not used for lines that survive.
     """
 
@@ -58,6 +59,7 @@ class Case:
     ranges: Sequence[Range]
     truth: Truth
     later: Sequence[Text] = ()
+    group: str = ""
     restored: Sequence[int] = ()
 
     def true_start(self, asked: Range) -> int:

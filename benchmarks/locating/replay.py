@@ -100,6 +100,7 @@ class Replay:
             ranges=choose_ranges(self._rng, old.lines, history.last_written(first, moments[0])),
             truth=self._truth(versions, moments, length),
             later=[Text.from_bytes(history.content(blob)) for blob in _spread(blobs[1:-1], _MOST_VERSIONS)],
+            group=f"{moments[1] - moments[0]:,} commits" if moments[1] - moments[0] in DISTANCES else "to the newest",
             restored=history.direct(first.blob, last.blob).follow(range(length + 1)),
         )
 

@@ -130,9 +130,9 @@ class Report:
         self.wrong_but_sure: list[Outcome] = []
         self.missed: list[Outcome] = []
 
-    def add(self, source: str, mode: Mode, run: Run) -> None:
-        """Take in a run."""
-        for name in (source, self.total):
+    def add(self, source: str, mode: Mode, run: Run, group: str = "") -> None:
+        """Take in a run, of a case that belongs to a source and perhaps to a group of all sources."""
+        for name in filter(None, (source, group, self.total)):
             self._tallies.setdefault((name, mode), Tally()).add(run)
         self.wrong_but_sure += [outcome for outcome in run.outcomes if outcome.wrong_but_sure]
         self.missed += [outcome for outcome in run.outcomes if verdict(outcome) in ("wrong", "lost", "end wrong")]

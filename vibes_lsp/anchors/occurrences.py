@@ -62,8 +62,9 @@ class Occurrences:
 
 
 def pieces_of(context: str) -> tuple[str, ...]:
-    """Return the lines of a context, however a tool ended them."""
-    lines = readable(context).replace("\r\n", "\n").removesuffix("\n").split("\n")[:CONTEXT_LINES]
+    """Return the lines of a context, however a tool ended them, and less half a character at its end."""
+    whole = context.rstrip("\ufffd") if is_cut(context) else context
+    lines = readable(whole).replace("\r\n", "\n").removesuffix("\n").split("\n")[:CONTEXT_LINES]
     return tuple(line.removesuffix("\r") for line in lines)
 
 

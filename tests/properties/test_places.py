@@ -1,0 +1,126 @@
+"""Places whatever the text and the edits: within bounds, the same in any order, exact again when all is undone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.requirements import REPOSITORY
+from tests.trails import anchors
+from vibes_lsp.anchors.located import Located, Origin, Recorded, State
+from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.making import Anchors
+from vibes_lsp.anchors.text import Text
+
+WORDS = st.sampled_from(["", "}", "    return None", "a = 1", "b = f(a)", "\tc", "漢 = 'ä'", "😀", "x\r", "\x0c", "\ud800"])
+TEXTS = st.lists(WORDS, max_size=30).map("\n".join)
+NUMBERED = st.lists(st.integers(0, 10_000), unique=True, min_size=6, max_size=40)
+
+
+def recorded(text: str, start: int, end: int) -> Recorded:
+    made = anchors(text, start, end)
+    return Recorded(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+
+
+ANCHORS = st.builds(
+    Anchors,
+    st.one_of(st.none(), TEXTS, st.text(max_size=300)),
+    st.one_of(st.none(), st.text(max_size=70), st.just("0" * 64)),
+    st.one_of(st.none(), st.text(max_size=70)),
+)
+RANGES = st.lists(
+    st.builds(lambda start, length, made: Recorded(start, start + length, made), st.integers(1, 60), st.integers(0, 40), ANCHORS),
+    max_size=8,
+)
+
+
+@given(RANGES, TEXTS, st.one_of(st.none(), TEXTS))
+def test_any_text_and_any_anchors_give_places_within_the_text(ranges: list[Recorded], now: str, then: str | None) -> None:
+    text = Text(now)
+    old = Text(then) if then else None
+    origins = [
+        Origin(old, min(each.start, len(old.lines)), min(each.end, len(old.lines))) if old is not None and old.lines else None
+        for each in ranges
+    ]
+    for located in locate(ranges, text, origins):
+        assert (located.start is None) == (located.end is None) == (located.state == State.LOST)
+        if located.start is not None and located.end is not None:
+            assert 1 <= located.start <= located.end <= len(text.lines)
+            assert len(located.kinds) in {0, located.end - located.start + 1}
+        assert 0 <= located.confidence <= 1
+
+
+@given(NUMBERED, st.integers(0, 3), st.integers(1, 20), st.booleans())
+def test_an_edit_far_from_a_range_moves_it_exactly(numbers: list[int], removed: int, added: int, before: bool) -> None:
+    lines = [f"value_{number} = compute({number})" for number in numbers]
+    start, end = len(lines) - 2, len(lines)
+    then = "\n".join(lines)
+    now = (
+        [*(f"new_{number}" for number in range(added)), *lines[removed:]]
+        if before
+        else [*lines, *(f"new_{number}" for number in range(added))]
+    )
+    drift = added - removed if before else 0
+    each = recorded(then, start, end)
+    for origins in ([], [Origin(Text(then), start, end)]):
+        (located,) = locate([each], Text("\n".join(now)), origins)
+        assert (located.start, located.end, located.sure) == (start + drift, end + drift, True)
+
+
+@given(
+    TEXTS.map(lambda text: text.replace("\ud800", "")).filter(lambda text: bool(Text(text).lines)),
+    st.integers(1, 30),
+    st.integers(0, 10),
+    TEXTS,
+)
+def test_what_was_undone_is_exact_again(then: str, start: int, length: int, between: str) -> None:
+    total = len(Text(then).lines)
+    start = min(start, total)
+    end = min(start + length, total)
+    each = recorded(then, start, end)
+    for later in ((), (Text(between),)):
+        (located,) = locate([each], Text(then), [Origin(Text(then), start, end, later)])
+        assert (located.start, located.end, located.state) == (start, end, State.EXACT)
+
+
+@given(RANGES, TEXTS, st.randoms(use_true_random=False))
+def test_the_order_in_which_ranges_come_changes_nothing(ranges: list[Recorded], now: str, random: Random) -> None:
+    shuffled = list(range(len(ranges)))
+    random.shuffle(shuffled)
+    one = locate(ranges, Text(now))
+    other = locate([ranges[number] for number in shuffled], Text(now))
+    assert [one[number] for number in shuffled] == other
+
+
+PROGRAM = """
+from tests.properties.test_places import places
+print(places())
+"""
+
+
+def places() -> list[Located]:
+    """Locate many ranges of a text with many copies in another one."""
+    random = Random(7)
+    lines = [random.choice(["a = 1", "b = 2", "    c()", "}", f"value_{number}"]) for number in range(200)]
+    then = "\n".join(lines)
+    now = list(lines)
+    for _ in range(20):
+        at = random.randrange(len(now))
+        now[at : at + random.randrange(4)] = [random.choice(lines) for _ in range(random.randrange(4))]
+    ranges = [recorded(then, start, start + 5) for start in range(1, 190, 3)]
+    return locate(ranges, Text("\n".join(now)), [Origin(Text(then), each.start, each.end) if each.start % 2 else None for each in ranges])
+
+
+def test_hash_seeds_change_nothing() -> None:
+    said = set()
+    for seed in ("1", "2", "3"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(REPOSITORY)}
+        run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment)
+        said.add(run.stdout)
+    assert len(said) == 1
+    assert said.pop().strip() == str(places())

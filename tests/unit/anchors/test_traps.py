@@ -1,0 +1,118 @@
+"""Texts made to mislead (R14-R16): whatever they are, no claim is sure and wrong, and none takes long or leaves the text."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from tests.trails import anchors
+from vibes_lsp.anchors.located import Located, Origin, Recorded, State
+from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.making import Anchors
+from vibes_lsp.anchors.text import Text
+
+BODY = "def area(width, height):\n    check(width, height)\n    seen = width * height\n    return seen\n"
+OTHER = "".join(f"other_{number} = thing({number})\n" for number in range(1, 31))
+MODES = pytest.mark.parametrize("with_old_text", [False, True], ids=["anchors", "old-text"])
+
+
+def recorded(then: str, start: int, end: int) -> Recorded:
+    made = anchors(then, start, end)
+    return Recorded(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+
+
+def found(then: str, now: str, start: int, end: int, *, with_old_text: bool) -> Located:
+    origins = [Origin(Text(then), start, end)] if with_old_text else []
+    (located,) = locate([recorded(then, start, end)], Text(now), origins)
+    return located
+
+
+@MODES
+def test_a_range_of_blank_lines(with_old_text: bool) -> None:
+    then = OTHER + "\n\n\n" + BODY
+    now = "\n\n" + OTHER + "\n\n\n\n" + BODY + "\n\n\n"
+    located = found(then, now, 31, 33, with_old_text=with_old_text)
+    assert not located.sure
+    assert located.start is not None
+
+
+@MODES
+def test_ten_thousand_lines_that_are_all_alike(with_old_text: bool) -> None:
+    then = "    pass\n" * 10_000
+    located = found(then, "    pass\n" * 5_000 + "    stop\n" + "    pass\n" * 5_000, 4_000, 4_002, with_old_text=with_old_text)
+    assert (located.state, located.start, located.ambiguous) == (State.EXACT, 4_000, True)
+
+
+@MODES
+def test_the_true_copy_was_edited_while_another_remains(with_old_text: bool) -> None:
+    then = BODY + OTHER + BODY
+    now = BODY + OTHER + BODY.replace("width * height", "width * height / 2")
+    located = found(then, now, 35, 38, with_old_text=with_old_text)
+    assert not located.sure
+    assert not with_old_text or (located.state, located.start, located.end) == (State.EDITED, 35, 38)
+
+
+@MODES
+def test_the_true_copy_was_deleted_while_another_remains(with_old_text: bool) -> None:
+    then = BODY + OTHER + BODY + "# end\n"
+    located = found(then, BODY + OTHER + "# end\n", 35, 38, with_old_text=with_old_text)
+    assert with_old_text == (located.state == State.LOST)
+
+
+@MODES
+def test_an_identical_block_was_put_above(with_old_text: bool) -> None:
+    then = OTHER + BODY + "# end\n"
+    located = found(then, OTHER + BODY + BODY + "# end\n", 31, 34, with_old_text=with_old_text)
+    assert located.start in {31, 35}
+    assert located.ambiguous
+
+
+@pytest.mark.parametrize("errors", ["ignore", "replace"])
+@pytest.mark.parametrize("shift", range(9))
+def test_a_context_that_other_tools_cut_inside_a_character(shift: int, errors: str) -> None:
+    then = "#" * shift + "ä漢😀" * 60 + "\n" + BODY
+    context = "\n".join(then.splitlines()[:3]).encode()[:256].decode("utf-8", errors)
+    digest = hashlib.sha256("\n".join(then.splitlines()[:4]).encode()).hexdigest()
+    (located,) = locate([Recorded(1, 4, Anchors(context, digest))], Text("# new\n" + then))
+    assert (located.state, located.start, located.sure) == (State.MOVED, 2, True)
+
+
+@MODES
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_line_ends_that_changed(with_old_text: bool, newline: str) -> None:
+    then = OTHER + BODY
+    located = found(
+        then.replace("\n", newline),
+        "# new\n" + then.replace("\n", "\r\n" if newline == "\n" else "\n"),
+        31,
+        34,
+        with_old_text=with_old_text,
+    )
+    assert (located.state, located.start, located.end, located.sure) == (State.MOVED, 32, 35, True)
+
+
+def test_a_line_of_five_megabytes() -> None:
+    then = OTHER + "x" * 5_000_000 + "\n" + BODY
+    assert found(then, "# new\n" + then, 31, 32, with_old_text=False).start == 32
+    located = found(then, "# new\n" + OTHER + "x" * 4_999_999 + "y\n" + BODY, 31, 33, with_old_text=True)
+    assert (located.state, located.end) == (State.EDITED, 34)
+
+
+@MODES
+def test_a_hundred_thousand_lines(with_old_text: bool) -> None:
+    then = "".join(f"value_{number} = compute({number})\n" for number in range(100_000))
+    now = "# new\n" * 10 + then.replace("value_50005 =", "renamed =")
+    located = found(then, now, 50_001, 50_010, with_old_text=with_old_text)
+    assert (located.state, located.start, located.end) == (State.EDITED, 50_011, 50_020)
+
+
+@MODES
+def test_a_person_rewrote_forty_of_forty_five_lines_and_the_rest_moved(with_old_text: bool) -> None:
+    then = OTHER + "".join(f"value_{number} = compute({number})\n" for number in range(45)) + BODY
+    lines = then.splitlines(keepends=True)
+    rewritten = [f"entirely different text {number * 7919}\n" for number in range(40)]
+    now = "".join(["# new\n" * 9, *lines[:70], *rewritten, BODY]).replace("".join(lines[30:70]), "")
+    located = found(then, now, 31, 75, with_old_text=with_old_text)
+    assert not located.sure
+    assert located.state in {State.EDITED, State.LOST}
