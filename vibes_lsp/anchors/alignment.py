@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 _MAX_CELLS: Final = 4_000_000
@@ -30,12 +31,15 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
             found[last] = end
         if first == last or start == end:
             continue
-        pins = ascending(_unique_pairs(old, new, (first, last, start, end)))
+        pins = _unique_pairs(old, new, (first, last, start, end))
+        if any(one[1] > other[1] for one, other in pairwise(pins)):
+            pins = ascending(pins)
         if not pins:
             _fill(old, new, (first, last, start, end), found)
             continue
         for line, place in pins:
-            stretches.append((first, line, start, place))
+            if first < line and start < place:
+                stretches.append((first, line, start, place))
             found[line] = place
             first, start = line + 1, place + 1
         stretches.append((first, last, start, end))

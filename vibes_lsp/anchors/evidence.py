@@ -149,7 +149,7 @@ class Evidence:
 
     def _is_rather_edited(self, each: Recorded, found: _Candidates) -> bool:
         """Whether the range, edited since, stands where its neighbours put it, so that what stands whole elsewhere is a copy."""
-        if not self._drift.knows(each.start, each.end):
+        if len(found.places) <= len(found.hits) or not self._drift.knows(each.start, each.end):
             return False
         here = [place for place in found.places if self._drift.surprise(each.start, each.end, place) == (False, 0)]
         return bool(here) and not any(self._drift.surprise(each.start, each.end, place) == (False, 0) for place in found.hits)

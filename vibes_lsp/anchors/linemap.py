@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -12,6 +12,9 @@ from vibes_lsp.anchors.text import Text
 
 MOVED_LINES: Final = 3
 """A block counts as moved when it has this many different lines that are unlikely to be alike by chance."""
+
+_TELLING: Final = 4
+"""Characters from which on a line is taken to say something."""
 
 _MAX_PAIRS: Final = 4_096
 _SIMILAR: Final = 60.0
@@ -88,12 +91,18 @@ def _step(old: Text, new: Text) -> tuple[list[int], dict[int, int]]:
 
 def is_distinctive(line: str) -> bool:
     """Whether a line is unlikely to be found elsewhere by chance."""
-    return len(line.strip()) >= 4
+    return len(line.strip()) >= _TELLING
 
 
-def distinctive_lines(lines: Sequence[str]) -> int:
-    """Return how many different lines are unlikely to be found elsewhere by chance."""
-    return len({line.strip() for line in lines if is_distinctive(line)})
+def distinctive_lines(lines: Iterable[str]) -> int:
+    """Return how many different lines are unlikely to be found elsewhere by chance, as far as that matters: up to `MOVED_LINES`."""
+    found: set[str] = set()
+    for line in lines:
+        if len(bared := line.strip()) >= _TELLING:
+            found.add(bared)
+            if len(found) == MOVED_LINES:
+                break
+    return len(found)
 
 
 def similar_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:

@@ -45,8 +45,8 @@ def _is_settled(located: Located | None, origin: Origin) -> bool:
         return False
     if located.method == Method.FILE_HASH:
         return True
-    counts, block = origin.text.line_counts, origin.text.lines[origin.start - 1 : origin.end]
-    return any(counts[line] == 1 for line in block)
+    numbers, block = origin.text.line_numbers, origin.text.lines[origin.start - 1 : origin.end]
+    return any(len(numbers[line]) == 1 for line in block)
 
 
 def _unchanged(each: Recorded, text: Text) -> Located | None:

@@ -73,16 +73,13 @@ def is_cut(context: str) -> bool:
     return len(encode(context)) > CONTEXT_BYTES - 4
 
 
-def copies(block: list[str], text: Text) -> list[int] | None:
-    """Return the lines at which a block stands in a text; None when there are too many places to look at."""
-    rarest = min(range(len(block)), key=lambda number: (text.line_counts[block[number]], -len(block[number])))
-    count = text.line_counts[block[rarest]]
-    if count > _MAX_LOOKS:
+def copies(block: list[str], text: Text, start: int) -> list[int] | None:
+    """Return the lines at which a block stands in a text beside the one at which it is known to; None when there are too many to look at."""
+    rarest = min(range(len(block)), key=lambda number: len(text.line_numbers[block[number]]))
+    numbers = text.line_numbers[block[rarest]]
+    if len(numbers) == 1:
+        return []
+    if len(numbers) > _MAX_LOOKS:
         return None
-    found, after = [], -1
-    for _ in range(count):
-        after = text.lines.index(block[rarest], after + 1)
-        start = after - rarest
-        if start >= 0 and text.lines[start : start + len(block)] == block:
-            found.append(start + 1)
-    return found
+    firsts = (number - rarest for number in numbers)
+    return [first for first in firsts if first >= 1 and first != start and text.lines[first - 1 : first - 1 + len(block)] == block]

@@ -27,6 +27,7 @@ class Drift:
         kept = ascending(pins)
         self._recorded = [recorded for recorded, _ in kept]
         self._now = [now for _, now in kept]
+        self._beside: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
     def expected(self, start: int, end: int) -> int:
         """Return the line where a recorded range is to be expected to begin: drifted as the nearest pin beside it is.
@@ -71,6 +72,12 @@ class Drift:
 
     def _around(self, start: int, end: int) -> list[tuple[int, int]]:
         """Return the pins nearest to a range on either side of its first line, less those that it may have set itself."""
+        known = self._beside.get((start, end))
+        if known is None:
+            known = self._beside[start, end] = self._look_around(start, end)
+        return known
+
+    def _look_around(self, start: int, end: int) -> list[tuple[int, int]]:
         before = bisect_left(self._recorded, start) - 1
         after = bisect_right(self._recorded, start)
         while after < len(self._recorded) and (self._recorded[after] < start + CONTEXT_LINES or self._recorded[after] == end):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -11,7 +10,6 @@ from typing import Final
 from vibes_lsp.model.hashing import sha256
 
 BOM: Final = "\ufeff"
-_REAL_SURROGATE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -36,9 +34,15 @@ class Text:
         return [line.removesuffix("\r") for line in lines] if "\r" in self.content else lines
 
     @cached_property
-    def line_counts(self) -> Counter[str]:
-        """How often each line stands in the text."""
-        return Counter(self.lines)
+    def line_numbers(self) -> Mapping[str, Sequence[int]]:
+        """Where each line stands in the text, 1-based."""
+        numbers: dict[str, list[int]] = {}
+        for number, line in enumerate(self.lines, 1):
+            if line in numbers:
+                numbers[line].append(number)
+            else:
+                numbers[line] = [number]
+        return numbers
 
     @cached_property
     def bare_lines(self) -> list[str]:
@@ -78,14 +82,8 @@ def readable(text: str) -> str:
 
 
 def encode(text: str) -> bytes:
-    """Return the bytes of a text, those that were no UTF-8 as they were."""
-    return (
-        text.encode("utf-8", "surrogateescape")
-        if text.isascii() or not _has_real_surrogates(text)
-        else text.encode("utf-8", "surrogatepass")
-    )
-
-
-def _has_real_surrogates(text: str) -> bool:
-    """Whether there are lone surrogates that stand for no byte."""
-    return _REAL_SURROGATE.search(text) is not None
+    """Return the bytes of a text, those that were no UTF-8 as they were; lone surrogates that stand for no byte as three each."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")

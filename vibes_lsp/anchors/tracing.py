@@ -131,12 +131,10 @@ def _could_be_elsewhere(origin: Origin, lines: LineMap, place: _Block) -> bool:
     block = origin.text.lines[origin.start - 1 : origin.end]
     if place.moved and distinctive_lines(block) < MOVED_LINES:
         return True
-    now, then = copies(block, lines.new), copies(block, lines.old)
+    now, then = copies(block, lines.new, place.first), copies(block, lines.old, origin.start)
     if now is None or then is None:
         return True
-    pairs = [(origin.start, other) for other in now if other != place.first] + [
-        (other, place.first) for other in then if other != origin.start
-    ]
+    pairs = [(origin.start, other) for other in now] + [(other, place.first) for other in then]
     mine = _surroundings(lines, origin.start, place.first, len(block))
     return any(not _is_more(mine, _surroundings(lines, *pair, len(block))) for pair in pairs)
 
