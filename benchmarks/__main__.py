@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks import scan, server, typing
+from benchmarks import scan, server, typing, writing
+from benchmarks.locating import speed
 
 scan.main()
 server.main()
 typing.main()
+speed.main()
+writing.main()

@@ -21,7 +21,10 @@ from vibes_lsp.anchors.text import Text, bare
 _MAX_PLACES: Final = 64
 """Places looked at for one range: the nearest to where it is expected."""
 
-_TRIALS: Final = 6_000
+_MAX_VARIANTS: Final = 8
+"""Places at which the digests of other tools are tried."""
+
+_TRIALS: Final = 2_000
 """Digests tried for all edited ranges of a text together."""
 
 _NEAR: Final = 6
@@ -72,7 +75,7 @@ class Evidence:
         if not found.hits or self._is_rather_edited(each, found):
             return None
         expected = self._drift.expected(each.start, each.end)
-        place = min(found.hits, key=lambda start: (self._drift.surprise(each.start, each.end, start), abs(start - expected), start))
+        place = self._drift.likeliest(each.start, each.end, found.hits)
         ambiguous = found.only is None or self._is_contested(each, place) or not self._is_likely(each, found, place, expected)
         state = State.EXACT if place == each.start else State.MOVED
         return Located(place, place + each.length - 1, state, Method.ANCHOR_HASH, 0.5 if ambiguous else 0.99, ambiguous, each.length)
@@ -90,7 +93,7 @@ class Evidence:
             if resembled is None:
                 return None
             places, method, confidence = resembled
-        place = min(places, key=lambda start: (drift.surprise(each.start, each.end, start), abs(start - expected), start))
+        place = drift.likeliest(each.start, each.end, places)
         end = self._end(each, place)
         known = undone(each, self._text.lines, place, end - place + 1 - each.length, self._trials)
         if known is not None:
@@ -116,7 +119,7 @@ class Evidence:
         places = [] if pieces is None else index.places(pieces, cut=is_cut(each.anchors.context or ""))
         near = _nearest(places, each.start)
         lines = self._text.lines
-        hits = _hits(each, near, lines) if each.anchors.hash is not None else []
+        hits = _hits(each, near, self._text) if each.anchors.hash is not None else []
         if not hits and each.is_in(lines, each.start):
             hits = _copies(each, lines)
         distinctive = bool(hits) and distinctive_lines(lines[hits[0] - 1 : hits[0] - 1 + each.length]) >= MOVED_LINES
@@ -151,8 +154,8 @@ class Evidence:
         """Whether the range, edited since, stands where its neighbours put it, so that what stands whole elsewhere is a copy."""
         if len(found.places) <= len(found.hits) or not self._drift.knows(each.start, each.end):
             return False
-        here = [place for place in found.places if self._drift.surprise(each.start, each.end, place) == (False, 0)]
-        return bool(here) and not any(self._drift.surprise(each.start, each.end, place) == (False, 0) for place in found.hits)
+        homes = self._drift.homes(each.start, each.end)
+        return not homes.isdisjoint(found.places) and homes.isdisjoint(found.hits)
 
     def _is_left_behind(self, pieces: Sequence[str], taken: range, expected: int) -> bool:
         """Whether most of a context stands where the range is to be expected, though not in the range that was found."""
@@ -200,10 +203,13 @@ class Evidence:
         return Resemblance(self._text, missed)
 
 
-def _hits(each: Recorded, starts: Sequence[int], lines: Sequence[str]) -> list[int]:
-    """Return where the hash matches; other tools' variants of it are tried only when our own is nowhere."""
-    hits = [start for start in starts if each.is_exactly_in(lines, start)]
-    return hits or [start for start in starts if each.is_in(lines, start)]
+def _hits(each: Recorded, starts: Sequence[int], text: Text) -> list[int]:
+    """Return where the hash matches; other tools' variants of it are tried only when our own is nowhere, and at the nearest places."""
+    hits = [start for start in starts if each.is_exactly_in(text, start)]
+    if hits:
+        return hits
+    near = sorted(starts, key=lambda start: abs(start - each.start))[:_MAX_VARIANTS]
+    return sorted(start for start in near if each.is_in(text.lines, start))
 
 
 def _copies(each: Recorded, lines: Sequence[str]) -> list[int]:

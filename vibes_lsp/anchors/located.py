@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vibes_lsp.anchors.making import Anchors, range_hash, range_hashes
+from vibes_lsp.anchors.making import Anchors, range_hashes
 from vibes_lsp.anchors.text import Text
 
 
@@ -48,10 +49,10 @@ class Recorded:
         """Number of lines."""
         return self.end - self.start + 1
 
-    def is_exactly_in(self, lines: Sequence[str], start: int) -> bool:
+    def is_exactly_in(self, text: Text, start: int) -> bool:
         """Whether the range stands at a line of a text, its digest made as ours are."""
-        block = self._block(lines, start)
-        return block is not None and range_hash(block) == self.anchors.hash
+        end = start - 1 + self.length
+        return end <= len(text.lines) and hashlib.sha256(text.block(start, end)).hexdigest() == self.anchors.hash
 
     def is_in(self, lines: Sequence[str], start: int) -> bool:
         """Whether the range stands at a line of a text, its digest made in any of the ways that tools have (R14)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from vibes_lsp.anchors.alignment import ascending
@@ -45,6 +45,19 @@ class Drift:
         around = self._around(start, end)
         breaks = any((recorded < start) != (now < place) for recorded, now in around)
         return breaks, min((abs(start + now - recorded - place) for recorded, now in around), default=abs(place - start))
+
+    def homes(self, start: int, end: int) -> set[int]:
+        """Return where the neighbours of a range put it, on either side of it, in the order that they keep."""
+        around = self._around(start, end)
+        homes = {start + now - recorded for recorded, now in around}
+        return {home for home in homes if all((recorded < start) == (now < home) for recorded, now in around)}
+
+    def likeliest(self, start: int, end: int, places: Sequence[int]) -> int:
+        """Return the likeliest of some places: in order, then as far drifted as a neighbour, then nearest to the expected one."""
+        if len(places) == 1:
+            return places[0]
+        expected = self.expected(start, end)
+        return min(places, key=lambda place: (self.surprise(start, end, place), abs(place - expected), place))
 
     def allows(self, start: int, end: int, place: int) -> bool:
         """Whether a place fits between the neighbours of a range, and not much further from either than the range was."""

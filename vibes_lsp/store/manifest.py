@@ -6,19 +6,20 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical import canonical, kind_of, parse, parse_object, same_value
-from vibes_lsp.model.hashing import context_hash
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.store.disk import Clock, Look, Signature, read_file, signature
+from vibes_lsp.store.entry_lines import entries_by_line
+from vibes_lsp.store.journal import journal_files, read_journal
 from vibes_lsp.store.layout import AuditDir
 
 
@@ -34,7 +35,6 @@ class ManifestForm(StrEnum):
 _KEY: Final = re.compile(rb'"([0-9a-f]{64})"\s*:')
 _MAX_ENTRY: Final = 16 << 20
 """Bytes of an entry that are compared with another one of the same key."""
-_HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 
 
 class _Frame(msgspec.Struct):
@@ -53,10 +53,10 @@ class Manifest:
         version: Its `version` member, whatever it is.
         problem: Why the file could not be read as the RFC writes it; the entries are then those that could be saved.
         journal_problems: Files of the journal that could not be read, and why.
-        pending: Keys that only the journal holds.
         data: The file's bytes, to find places in.
-        stored: The entries' bytes by key, the journal's last.
-        signatures: The files that this was read from; None when one of them could not be read.
+        stored: Its entries' bytes by key.
+        waiting: Those that only the journal holds.
+        signatures: The files that this was read from, the manifest first; None when one of them could not be read.
         look: The last look at the manifest itself.
     """
 
@@ -65,29 +65,33 @@ class Manifest:
     version: JsonValue = None
     problem: VibesError | None = None
     journal_problems: tuple[tuple[str, VibesError], ...] = ()
-    pending: frozenset[str] = frozenset()
     data: bytes = field(default=b"", repr=False)
     stored: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
-    signatures: tuple[tuple[str, Signature], ...] | None = field(default=(), repr=False)
+    waiting: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
+    signatures: tuple[tuple[str, Signature | None], ...] | None = field(default=(), repr=False)
     look: Look = field(default_factory=Look, repr=False, compare=False)
 
     def __contains__(self, key: str) -> bool:
-        return key in self.stored
+        return key in self.stored or key in self.waiting
 
     def __len__(self) -> int:
-        return len(self.stored)
+        return len(self.stored) + len(self.waiting)
 
     def __iter__(self) -> Iterator[str]:
         """All keys in the order of the file, the journal's last."""
-        return iter(self.stored)
+        return chain(self.stored, self.waiting)
+
+    @property
+    def pending(self) -> frozenset[str]:
+        """Keys that only the journal holds."""
+        return frozenset(self.waiting)
 
     def entry(self, key: str) -> Members | None:
         """Return the entry exactly as stored; None when there is none or it is not a JSON object."""
-        raw = self.stored.get(key)
-        if raw is None:
+        if key not in self:
             return None
         try:
-            return parse_object(bytes(raw))
+            return parse_object(self.raw(key))
         except MalformedJson:
             return None
 
@@ -103,7 +107,7 @@ class Manifest:
         Raises:
             KeyError: There is no such entry.
         """
-        return bytes(self.stored[key])
+        return bytes(self.stored[key] if key in self.stored else self.waiting[key])
 
     def line_of(self, key: str) -> int | None:
         """Return the 1-based line of the manifest on which the entry starts; None for one of the journal."""
@@ -121,49 +125,48 @@ class Manifest:
 
 
 def read_manifest(directory: AuditDir, previous: Manifest | None = None, *, now_ns: Clock = time.time_ns) -> Manifest:
-    """Return the manifest with its journal; the previous one when nothing has changed on disk. Never raises."""
+    """Return the manifest with its journal; the previous one when nothing has changed on disk. Never raises.
+
+    The journal is read first, because entries move from there into the manifest; while only it grows, the manifest that was
+    read before stays as it is.
+    """
     try:
         signatures = tuple(_signatures(directory))
-        same = previous if previous is not None and signatures == previous.signatures else None
-        if same is not None and same.look.settled:
-            return same
-        times = [each for _, each in signatures]
-        data = read_file(directory.manifest)
-        if same is not None and same.look.again(data, times, now_ns):
-            return same
-        read = parse_manifest(data)
+        if previous is not None and signatures == previous.signatures and previous.look.settled:
+            return previous
+        journal = read_journal(directory)
+        read = _read_file(directory, previous, signatures[:1], now_ns)
     except UnreadableFile as error:
         if previous is not None and isinstance(previous.problem, UnreadableFile) and previous.problem.message == error.message:
             return previous
         return Manifest(ManifestForm.BROKEN, problem=error, signatures=None)
-    journal, problems = _read_journal(directory)
-    pending = frozenset(key for key in journal if key not in read.stored)
-    return Manifest(
-        read.form,
-        read.standard,
-        read.version,
-        read.problem,
-        tuple(problems),
-        pending,
-        read.data,
-        {**read.stored, **{key: raw for key, raw in journal.items() if key in pending}},
-        signatures,
-        Look.at(data, times, now_ns),
-    )
+    if read is previous and signatures == read.signatures:
+        return read
+    waiting = {key: raw for key, raw in journal.entries.items() if key not in read.stored}
+    return replace(read, journal_problems=journal.problems, waiting=waiting, signatures=signatures)
 
 
-def _signatures(directory: AuditDir) -> Iterator[tuple[str, Signature]]:
-    for path in (directory.manifest, *_journal_files(directory)):
+def _read_file(
+    directory: AuditDir, previous: Manifest | None, signatures: tuple[tuple[str, Signature | None], ...], now_ns: Clock
+) -> Manifest:
+    """Return the manifest without its journal, or the previous one when the file itself has not changed."""
+    times = [found for _, found in signatures if found is not None]
+    same = previous if previous is not None and previous.signatures is not None and previous.signatures[:1] == signatures else None
+    if same is not None and same.look.settled:
+        return same
+    data = read_file(directory.manifest)
+    if same is not None and same.look.again(data, times, now_ns):
+        return same
+    return replace(parse_manifest(data), look=Look.at(data, times, now_ns))
+
+
+def _signatures(directory: AuditDir) -> Iterator[tuple[str, Signature | None]]:
+    """Give the signature of the manifest, None when it is not there, and then those of the journal's files."""
+    yield directory.manifest.name, signature(directory.manifest)
+    for path in journal_files(directory):
         found = signature(path)
         if found is not None:
             yield path.name, found
-
-
-def _journal_files(directory: AuditDir) -> list[Path]:
-    try:
-        return sorted(path for path in directory.journal.glob("*.jsonl") if path.is_file())
-    except OSError:
-        return []
 
 
 def parse_manifest(data: bytes | None) -> Manifest:
@@ -180,7 +183,7 @@ def parse_manifest(data: bytes | None) -> Manifest:
 
 def _read_otherwise(data: bytes) -> Manifest:
     """Read what is not the RFC's object: its JSONL form, else whatever entries stand on lines of their own."""
-    entries, strays = _entries_by_line(data)
+    entries, strays = entries_by_line(data)
     if entries and not strays:
         return Manifest(ManifestForm.JSONL, "VIBES", "1.0", data=data, stored=entries)
     try:
@@ -196,50 +199,6 @@ def _read_otherwise(data: bytes) -> Manifest:
         return Manifest(ManifestForm.OBJECT, standard, version, data=data, stored=stored)
     reason = "member 'entries' is missing" if "entries" not in value else "member 'entries' is not an object"
     return Manifest(ManifestForm.BROKEN, standard, version, MalformedJson(reason), data=data)
-
-
-def _entries_by_line(data: bytes) -> tuple[dict[str, msgspec.Raw], int]:
-    """Return the entries that stand on one line each, and how many other lines there are.
-
-    A line may be `{"<hash>": {…}}`, the same without its braces (as a manifest is laid out, R10), or a bare entry.
-    """
-    entries: dict[str, msgspec.Raw] = {}
-    strays = 0
-    for line in data.splitlines():
-        text = line.strip().strip(b",")
-        if not text:
-            continue
-        found = _entries_in(text if text.startswith(b"{") else b"{" + text + b"}")
-        strays += found is None
-        entries.update(found or {})
-    return entries, strays
-
-
-def _entries_in(text: bytes) -> dict[str, msgspec.Raw] | None:
-    members = _members(text)
-    if members is None:
-        return None
-    if members and all(map(_HASH.match, members)):
-        return members
-    if "entries" not in members and "type" in members:
-        try:
-            return {context_hash(parse_object(text)): msgspec.Raw(text)}
-        except MalformedJson:
-            return None
-    return {} if set(members) == {"standard", "version"} else None
-
-
-def _members(text: bytes) -> dict[str, msgspec.Raw] | None:
-    """Take an object apart; the values of one with a lone surrogate, which only the strict parser reads, in canonical form."""
-    try:
-        members = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-        return {name: raw.copy() for name, raw in members.items()}
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
-    try:
-        return {name: msgspec.Raw(canonical(value)) for name, value in parse_object(text).items()}
-    except MalformedJson:
-        return None
 
 
 def contradictory_keys(data: bytes) -> list[tuple[str, int]]:
@@ -265,25 +224,3 @@ def _value_at(data: bytes, start: int) -> JsonValue:
     source = data[start : start + _MAX_ENTRY].decode("utf-8", "replace").lstrip()
     value: JsonValue = json.JSONDecoder().raw_decode(source)[0]
     return {name: each for name, each in value.items() if name != "created_at"} if isinstance(value, dict) else value
-
-
-def _read_journal(directory: AuditDir) -> tuple[dict[str, msgspec.Raw], list[tuple[str, VibesError]]]:
-    entries: dict[str, msgspec.Raw] = {}
-    problems: list[tuple[str, VibesError]] = []
-    for path in _journal_files(directory):
-        try:
-            data = read_file(path) or b""
-        except UnreadableFile as error:
-            problems.append((path.name, error))
-            continue
-        whole, _, _torn = data.rpartition(b"\n")
-        found, strays = _entries_by_line(whole)
-        entries.update(found)
-        if strays:
-            problems.append(
-                (
-                    path.name,
-                    MalformedJson(f"{strays} line is no context entry" if strays == 1 else f"{strays} lines are no context entries"),
-                )
-            )
-    return entries, problems

@@ -1,0 +1,36 @@
+"""What must hold in a trail after any crash, found out without the product where that is possible."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tests.trails import context_hash
+from tests.unit.store.trail import left_behind, look
+
+if TYPE_CHECKING:
+    from vibes_lsp.store.layout import AuditDir
+
+FILES = {"annotations.jsonl", "manifest.json", "config.json", ".gitignore", ".gitattributes", "append.lock", "fold.lock", "wal", "blobs"}
+
+
+def check(directory: AuditDir, entries: Iterable[str], records: Iterable[str]) -> None:
+    """Assert that the files are valid, hold these once, name nothing that is not there, and that nothing else lies about."""
+    found = look(directory)
+    missing = set(entries) - set(found.entries)
+    assert not missing, f"{len(missing)} acknowledged entries are lost"
+    times = Counter(json.loads(line)["annotation_id"] for line in directory.log.read_bytes().splitlines())
+    wrong = {record: times[record] for record in records if times[record] != 1}
+    assert not wrong, f"acknowledged records that are not there once: {wrong}"
+    named = {str(value) for record in found.records.values() for name, value in record.items() if name.endswith("_hash")}
+    assert named <= set(found.entries), "a record names an entry that is not there"
+    for entry in found.entries.values():
+        if "blob_path" in entry:
+            inline = json.loads(gzip.decompress((directory.path / str(entry["blob_path"])).read_bytes()))
+            assert entry["blob_path"] == f"blobs/{context_hash(inline)}.json.gz"
+    assert left_behind(directory) == []
+    assert {path.name for path in directory.path.iterdir()} <= FILES
+    assert all(path.name.endswith(".json.gz") for path in directory.blobs.glob("*"))

@@ -1,0 +1,124 @@
+"""Writing where the system refuses: run by the tests as a program of its own, since limits and mounts cannot be taken back.
+
+`full FOLDER` on a small file system of its own, `limit FOLDER` with a limit on the size of files, `readonly FOLDER` on a file
+system that is made read-only; each prints what it saw as one JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.crash.checking import check
+from tests.crash.work import reasoning
+from tests.unit.store.trail import look, new_trail, prompt, session
+from vibes_lsp.errors import RefusedWrite, VibesError
+from vibes_lsp.store.manifest import read_manifest
+from vibes_lsp.store.writing import AuditWriter
+
+if TYPE_CHECKING:
+    from vibes_lsp.store.layout import AuditDir
+
+
+class Told:
+    """What was acknowledged."""
+
+    def __init__(self) -> None:
+        self.entries: list[str] = []
+        self.records: list[str] = []
+
+    def until_refused(self, directory: AuditDir, start: int) -> RefusedWrite:
+        """Write until the system takes no more, and return what was said then."""
+        writer = AuditWriter(directory)
+        try:
+            for number in count(start):
+                self.entries += writer.entries([prompt(f"{number} {'w' * 3000}"), reasoning(f"{number} " * 200)])
+                self.records += writer.append(
+                    [session(number, prompt_hash=self.entries[-2], part=part, note="n" * 900) for part in range(5)]
+                )
+        except RefusedWrite as error:
+            return error
+        raise AssertionError("endless")
+
+
+def full(folder: Path) -> dict[str, int]:
+    """Fill the disk by writing, make room, and go on."""
+    ballast = folder / "ballast"
+    ballast.write_bytes(b"b" * 400_000)
+    directory = new_trail(folder / "project")
+    told = Told()
+    refusals = []
+    for start in (0, 100_000):
+        refusals.append(told.until_refused(directory, start))
+        stands = directory.manifest.read_bytes()
+        log = directory.log.read_bytes()
+        for _ in range(3):  # each further try finds the disk as full
+            told.until_refused(directory, start + 50_000)
+        assert directory.log.read_bytes().startswith(log)
+        assert {json.loads(line)["annotation_id"] for line in directory.log.read_bytes().splitlines()} == set(told.records)
+        assert directory.log.read_bytes().endswith(b"\n")
+        assert set(told.entries) <= set(read_manifest(directory))
+        try:
+            AuditWriter(directory).fold()
+        except RefusedWrite as error:
+            refusals.append(error)
+            assert directory.manifest.read_bytes() == stands
+        ballast.write_bytes(b"")
+    assert all("No space left" in error.message and "space on the disk" in error.hint for error in refusals), refusals
+    check_after(directory, told, folder)
+    return {"records": len(told.records), "refusals": len(refusals)}
+
+
+def check_after(directory: AuditDir, told: Told, folder: Path) -> None:
+    """Take the trail to where there is room, start anew there, and look."""
+    roomy = Path(sys.argv[3]) / "project"
+    subprocess.run(["cp", "-a", str(directory.project), str(roomy)], check=True)
+    moved = type(directory)(roomy / ".ai-audit")
+    assert folder.exists()
+    AuditWriter(moved).fold()
+    check(moved, told.entries, told.records)
+
+
+def limit(folder: Path) -> dict[str, int]:
+    """Write up to the largest size that a file may have here: the last write is taken in part."""
+    import resource
+
+    directory = new_trail(folder)
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_123, hard))
+    told = Told()
+    error = told.until_refused(directory, 0)
+    assert "too large" in error.message, error.message
+    assert directory.log.read_bytes().endswith(b"\n")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    AuditWriter(directory).fold()
+    check(directory, told.entries, told.records)
+    return {"records": len(told.records)}
+
+
+def readonly(folder: Path) -> dict[str, int]:
+    """Try everything where nothing may be written, with something waiting and without."""
+    directory = new_trail(folder / "project")
+    waiting = AuditWriter(directory).entry(prompt("waits"))
+    before = {path: path.read_bytes() for path in directory.path.rglob("*") if path.is_file()}
+    subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+    writer = AuditWriter(directory)
+    refused: list[VibesError] = []
+    for write in (lambda: writer.entry(prompt("a")), lambda: writer.append([session(1)]), writer.fold):
+        try:
+            write()
+        except RefusedWrite as error:
+            refused.append(error)
+    assert ["Read-only file system" in error.message for error in refused] == [True] * 3, [error.message for error in refused]
+    assert {path: path.read_bytes() for path in before} == before
+    assert waiting in read_manifest(directory)
+    assert look(directory).lines == 0
+    return {"refusals": len(refused)}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps({"full": full, "limit": limit, "readonly": readonly}[sys.argv[1]](Path(sys.argv[2]))))

@@ -1,0 +1,220 @@
+"""A process that forks writers, so that each has everything loaded, and ends them: run by the tests as a program of its own.
+
+`kills FOLDER KILLS SEED`, `stages FOLDER`, `together FOLDER PROCESSES RECORDS`; each prints what it saw as one JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.crash.checking import check
+from tests.crash.work import endless, steps
+from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
+from vibes_lsp.store.folding import append_lock
+from vibes_lsp.store.log import LogFollower
+from vibes_lsp.store.manifest import read_manifest
+from vibes_lsp.store.writing import AuditWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.crash.work import Tell
+    from vibes_lsp.store.layout import AuditDir
+
+HOOKED = ("open", "write", "pwrite", "ftruncate", "fsync", "replace", "unlink", "mkdir", "close")
+"""The system calls that change something on disk, or who holds what."""
+WRITERS = 3
+ROUNDS_PER_TRAIL = 8
+
+
+class Child:
+    """A forked writer and what it has acknowledged so far."""
+
+    def __init__(self, work: Callable[[Tell], None]) -> None:
+        self.entries: set[str] = set()
+        self.records: set[str] = set()
+        self.count = 0
+        self._rest = b""
+        self.out, into = os.pipe()
+        self.pid = os.fork()
+        if self.pid:
+            os.close(into)
+            return
+        write = os.write
+
+        def tell(kind: str, names: Iterable[str]) -> None:
+            write(into, f"{kind} {' '.join(names)}\n".encode())
+
+        status = 1
+        with suppress(BaseException):
+            work(tell)
+            status = 0
+        os._exit(status)
+
+    def listen(self) -> bool:
+        """Take in what it told, waiting until there is something; False at the end."""
+        data = os.read(self.out, 1 << 16)
+        lines = (self._rest + data).split(b"\n")
+        self._rest = lines.pop()
+        for line in lines:
+            kind, *names = line.decode().split()
+            (self.entries if kind == "entry" else self.records).update(names)
+            self.count += 1
+        return bool(data)
+
+    def end(self) -> int:
+        """Read all that is left and return how it ended."""
+        while self.listen():
+            pass
+        os.close(self.out)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def small_thresholds(folder: Path) -> AuditDir:
+    """Make a trail in which reasoning soon goes to blobs."""
+    return new_trail(folder, compress_reasoning_threshold_bytes=20, external_blob_threshold_bytes=1000)
+
+
+def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
+    """Kill writers at random moments, start anew each time, and check that all is there."""
+    chance = random.Random(seed)
+    seen: Counter[str] = Counter()
+    while seen["kills"] < wanted:
+        directory = small_thresholds(folder / str(seen["trails"]))
+        seen["trails"] += 1
+        entries: set[str] = set()
+        records: set[str] = set()
+        for number in range(ROUNDS_PER_TRAIL):
+            seeds = [seen["trails"] * 1000 + number * WRITERS + each for each in range(WRITERS)]
+            children = [Child(partial(endless, directory, own)) for own in seeds]
+            kill_after(chance.choice(children), chance.randrange(12), chance.random() * 0.003)
+            for child in children:
+                os.kill(child.pid, signal.SIGKILL)
+            for child in children:
+                assert child.end() == -signal.SIGKILL, "a writer failed by itself"
+                entries |= child.entries
+                records |= child.records
+            seen["kills"] += WRITERS
+            seen["within a write"] += append_lock(directory).unfinished()
+            seen["while folding"] += any(name.endswith(".tmp") for name in left_behind(directory))
+            seen["with a journal left"] += bool(left_behind(directory))
+            AuditWriter(directory).fold()
+            check(directory, entries, records)
+        seen["entries"] += len(entries)
+        seen["records"] += len(records)
+    return dict(seen)
+
+
+def kill_after(child: Child, told: int, seconds: float) -> None:
+    """Wait until a writer has told so often, and then for a moment whose length is left to chance."""
+    while child.count < told and child.listen():
+        pass
+    time.sleep(seconds)
+
+
+def stages(folder: Path) -> dict[str, int]:
+    """Kill a writer before, within and after each of its system calls, in turn; then let another one do all of it."""
+    seen: Counter[str] = Counter()
+    for way in ("before", "within", "after"):
+        for number in range(10_000):
+            directory = small_thresholds(folder / f"{way}-{number}")
+            child = Child(partial(dying, directory, way, number))
+            ended = child.end()
+            if ended == 0:
+                seen[way] = number
+                break
+            assert ended == -signal.SIGKILL
+            seen["kills"] += 1
+            seen["within a write"] += append_lock(directory).unfinished()
+            AuditWriter(directory).fold()
+            check(directory, child.entries, child.records)
+            there = set(look(directory).records)
+            told: dict[str, set[str]] = {"entry": set(), "record": set()}
+            steps(directory, partial(_remember, told), known=there.__contains__)
+            check(directory, told["entry"] | child.entries, told["record"] | child.records)
+    return dict(seen)
+
+
+def _remember(told: dict[str, set[str]], kind: str, names: Iterable[str]) -> None:
+    told[kind].update(names)
+
+
+def dying(directory: AuditDir, way: str, wanted: int, tell: Tell) -> None:
+    """Work, and die at one of the hooked calls."""
+    calls = -1
+
+    def hook(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(*arguments: object, **named: object) -> object:
+            nonlocal calls
+            calls += 1
+            if calls != wanted:
+                return real(*arguments, **named)
+            try:
+                if way == "within":
+                    descriptor, data = arguments
+                    assert isinstance(data, bytes | memoryview)
+                    return real(descriptor, data[: len(data) // 2])
+                return real(*arguments, **named) if way == "after" else None
+            finally:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        setattr(os, name, call)
+
+    for name in ("write",) if way == "within" else HOOKED:
+        hook(name)
+    steps(directory, tell)
+
+
+def together(folder: Path, processes: int, records: int) -> dict[str, float]:
+    """Let many write at once while this process reads, and check that what it reads is whole at every moment."""
+    directory = new_trail(folder)
+    begun = time.perf_counter()
+    children = [Child(partial(several, directory, own, records)) for own in range(processes)]
+    follower, manifest, lines, polls = LogFollower(directory.log), None, 0, 0
+    running = {child.pid for child in children}
+    while running:
+        running -= {pid for pid in running if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None}
+        update = follower.poll()
+        polls += 1
+        new = [line for batch in update.batches for line in batch.lines] if update else []
+        assert not (lines and update and update.reset), "the log only grows"
+        manifest = read_manifest(directory, manifest)
+        assert all(json.loads(line)["prompt_hash"] in manifest for line in new), "a record was there before its entry"
+        lines += len(new)
+    written = time.perf_counter() - begun
+    assert [child.end() for child in children] == [0] * processes
+    told = [record for child in children for record in child.records]
+    assert len(told) == len(set(told)) == processes * records
+    check(directory, {entry for child in children for entry in child.entries}, told)
+    assert look(directory).lines == processes * records
+    return {"records": len(told), "seconds": round(written, 2), "polls": polls}
+
+
+def several(directory: AuditDir, own: int, records: int, tell: Tell) -> None:
+    """Write records with an entry each, half of them shared with others, and fold now and then."""
+    with AuditWriter(directory, timeout=120) as writer:
+        ids = []
+        for number in range(records):
+            key = writer.entry(prompt(f"{own if number % 2 else 'all'} {number}"))
+            ids += writer.append([session(number, prompt_hash=key, by=own)])
+            if number % max(10, records // 10) == own % 10:
+                writer.fold(wait=False)
+    tell("record", ids)
+
+
+if __name__ == "__main__":
+    modes: dict[str, Callable[..., dict[str, float] | dict[str, int]]] = {"kills": kills, "stages": stages, "together": together}
+    sys.stdout.write(json.dumps(modes[sys.argv[1]](Path(sys.argv[2]), *map(int, sys.argv[3:]))))

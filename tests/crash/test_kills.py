@@ -1,0 +1,39 @@
+"""Writers that are killed without a warning: at random moments, at every stage, and many of them at once."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crash.running import number, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="a writer that is killed within a system call is forked first"),
+    pytest.mark.timeout(600),
+]
+
+
+def test_nothing_acknowledged_is_lost_when_writers_are_killed(tmp_path: Path) -> None:
+    """`VIBES_CRASH_KILLS` says how many are killed, `VIBES_CRASH_SEED` what chance does."""
+    wanted = number("VIBES_CRASH_KILLS", 216)
+    seen = run("nursery", "kills", tmp_path, wanted, number("VIBES_CRASH_SEED", 1))
+    assert seen["kills"] >= wanted
+    assert min(seen["entries"], seen["records"], seen["with a journal left"]) > 0, "they were killed before they wrote anything"
+
+
+def test_a_writer_may_die_at_every_one_of_its_system_calls(tmp_path: Path) -> None:
+    seen = run("nursery", "stages", tmp_path)
+    assert min(seen["before"], seen["after"]) > 50, "the calls were not met"
+    assert min(seen["within"], seen["within a write"]) > 3, "the writes of whole lines were not met"
+
+
+def test_many_write_at_once_while_one_reads(tmp_path: Path) -> None:
+    """`VIBES_CRASH_RECORDS` says how many records each of the 16 programs writes."""
+    records = number("VIBES_CRASH_RECORDS", 40)
+    assert run("nursery", "together", tmp_path, 16, records)["records"] == 16 * records

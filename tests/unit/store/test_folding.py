@@ -1,0 +1,236 @@
+"""Folding the journal into the manifest (R10): whole or not at all, for all who wait, and nothing left behind."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository, context_hash
+from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
+from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.store import folding, manifest
+from vibes_lsp.store.folding import append_lock, fold, fold_lock
+from vibes_lsp.store.journal import own_file, read_journal
+from vibes_lsp.store.manifest import read_manifest
+from vibes_lsp.store.manifest_text import extended
+from vibes_lsp.store.writing import AuditWriter
+
+if TYPE_CHECKING:
+    from vibes_lsp.store.journal import Journal
+    from vibes_lsp.store.layout import AuditDir
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> AuditDir:
+    return new_trail(tmp_path)
+
+
+@pytest.fixture
+def writer(directory: AuditDir) -> AuditWriter:
+    return AuditWriter(directory)
+
+
+def test_a_quiet_trail_is_not_touched(directory: AuditDir) -> None:
+    before = sorted(path.name for path in directory.path.iterdir())
+    assert fold(directory) == 0
+    assert sorted(path.name for path in directory.path.iterdir()) == before
+
+
+def test_one_folds_for_all(directory: AuditDir) -> None:
+    writers = [AuditWriter(directory) for _ in range(5)]
+    keys = {writer.entry(prompt(str(number))) for number, writer in enumerate(writers)}
+    assert writers[3].fold() == 5
+    assert keys <= set(look(directory).entries)
+    assert [writer.fold() for writer in writers] == [0] * 5
+
+
+def test_who_does_not_wait_leaves_it_to_the_one_who_folds(directory: AuditDir, writer: AuditWriter) -> None:
+    writer.entry(prompt("a"))
+    with fold_lock(directory).acquire():
+        assert writer.fold(wait=False) == 0
+        with pytest.raises(RefusedWrite, match=r"fold\.lock is held"):
+            fold(directory, timeout=0.01)
+        key = writer.entry(prompt("b"))
+    assert writer.fold(wait=False) == 2
+    assert key in look(directory).entries
+
+
+def test_what_comes_while_it_folds_is_folded_as_well(directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The late one did not get the lock, and nobody else comes: it must not wait for ever in a quiet trail."""
+    late = AuditWriter(directory)
+    real = folding._fold_once
+    told: list[str] = []
+
+    def fold_then_write(place: AuditDir, timeout: float) -> int:
+        gained = real(place, timeout)
+        if len(told) < 3:
+            told.append(late.entry(prompt(f"late {len(told)}")))
+            assert late.fold(wait=False) == 0
+        return gained
+
+    monkeypatch.setattr(folding, "_fold_once", fold_then_write)
+    writer.entry(prompt("a"))
+    assert writer.fold() == 4
+    assert set(told) <= set(look(directory).entries)
+    assert left_behind(directory) == []
+
+
+def test_an_entry_that_comes_after_the_journal_was_read_stays_in_it(
+    directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = read_journal
+    told: list[str] = []
+
+    def read_then_write(place: AuditDir) -> Journal:
+        journal = real(place)
+        if not told:
+            told.append(writer.entry(prompt("late")))
+            directory.manifest.touch()
+        return journal
+
+    monkeypatch.setattr(folding, "read_journal", read_then_write)
+    monkeypatch.setattr(folding, "_ROUNDS", 1)
+    writer.entry(prompt("a"))
+    assert writer.fold() == 1
+    assert told[0] not in look(directory).entries
+    assert told[0] in read_manifest(directory)
+    assert writer.fold() == 1
+    assert told[0] in look(directory).entries
+
+
+def test_a_manifest_that_is_replaced_while_it_is_folded_is_folded_anew(
+    directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git puts another one there: neither what it brought nor what waits may be lost."""
+    real = extended
+    brought = directory.manifest.read_bytes().replace(b"}}\n", b',"%s":{"type":"other"}\n}}\n' % (b"b" * 64))
+    replaced: list[bool] = []
+
+    def replace_meanwhile(*arguments: object) -> bytes:
+        text = real(*arguments)  # type: ignore[arg-type]
+        if not replaced:
+            replaced.append(True)
+            (directory.path / "new").write_bytes(brought)
+            (directory.path / "new").replace(directory.manifest)
+        return text
+
+    monkeypatch.setattr(folding, "extended", replace_meanwhile)
+    key = writer.entry(prompt("a"))
+    assert writer.fold() == 1
+    assert {"b" * 64, key} <= set(json.loads(directory.manifest.read_bytes())["entries"])
+    assert left_behind(directory) == []
+
+
+def test_a_reader_in_between_misses_nothing(directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has looked at one of the two files, then all is folded, then it looks at the other."""
+    key = writer.entry(prompt("a"))
+    for name in ("read_journal", "read_file"):
+        real = getattr(manifest, name)
+
+        def read_then_fold(*arguments: object, real: object = real) -> object:
+            found = real(*arguments)  # type: ignore[operator]
+            writer.fold()
+            return found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(manifest, name, read_then_fold)
+            assert key in read_manifest(directory)
+        key = writer.entry(prompt(name))
+
+
+@pytest.mark.parametrize("failing", ["replace", "fsync"])
+def test_a_failure_leaves_the_manifest_and_the_journal(
+    directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    key = writer.entry(prompt("a"))
+    before = directory.manifest.read_bytes()
+    with monkeypatch.context() as patch:
+
+        def refuse(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        patch.setattr(os, failing, refuse)
+        with pytest.raises(RefusedWrite, match="No space left"):
+            writer.fold()
+    assert directory.manifest.read_bytes() == before
+    assert left_behind(directory) == [own_file(directory).name], "no temporary file"
+    assert writer.fold() == 1
+    assert key in look(directory).entries
+
+
+def test_what_dead_programs_left_is_cleared_away(directory: AuditDir, writer: AuditWriter) -> None:
+    writer.append([session(1)])
+    directory.journal.mkdir()
+    (directory.journal / "0123.tmp").write_bytes(b"half of a mani")
+    size = directory.log.stat().st_size
+    with append_lock(directory).acquire() as held:
+        held.write_note(f"{directory.log.name} {directory.log.stat().st_ino} {size}")
+    with directory.log.open("ab") as log:
+        log.write(b'{"type":"sess')
+    assert fold(directory) == 0
+    assert left_behind(directory) == []
+    assert look(directory).lines == 1
+
+
+def test_a_journal_that_was_folded_but_not_removed_adds_nothing(directory: AuditDir, writer: AuditWriter) -> None:
+    writer.entry(prompt("a"))
+    journal = own_file(directory).read_bytes()
+    writer.fold()
+    manifest = directory.manifest.read_bytes()
+    own_file(directory).write_bytes(journal)
+    assert writer.fold() == 0
+    assert directory.manifest.read_bytes() == manifest
+    assert left_behind(directory) == []
+
+
+def test_entries_in_the_files_of_other_tools_are_folded_and_the_files_stay(directory: AuditDir) -> None:
+    """Their writers may have them open; what they write next must not go into a file that has no name any more."""
+    directory.journal.mkdir()
+    other = directory.journal / "agent-7.jsonl"
+    other.write_bytes(json.dumps({context_hash(prompt("a")): prompt("a")}).encode() + b'\n{"torn')
+    before = other.read_bytes()
+    assert fold(directory) == 1
+    assert context_hash(prompt("a")) in look(directory).entries
+    assert other.read_bytes() == before
+    assert fold(directory) == 0
+
+
+def test_a_line_that_is_no_entry_is_kept_for_someone_to_look_at(directory: AuditDir, writer: AuditWriter) -> None:
+    key = writer.entry(prompt("a"))
+    with own_file(directory).open("ab") as journal:
+        journal.write(b"\0\0\0\0\n")
+    assert writer.fold() == 1
+    (kept,) = left_behind(directory)
+    assert kept != own_file(directory).name, "what comes next must not wait beside it for ever"
+    assert b"\0\0\0\0\n" in (directory.journal / kept).read_bytes()
+    assert [name for name, _ in read_manifest(directory).journal_problems] == [kept]
+    assert key in look(directory).entries
+    writer.entry(prompt("b"))
+    assert writer.fold() == 1
+    assert left_behind(directory) == [kept]
+
+
+def test_permissions_of_the_manifest_stay(directory: AuditDir, writer: AuditWriter) -> None:
+    directory.manifest.chmod(0o640)
+    writer.entry(prompt("a"))
+    writer.fold()
+    assert directory.manifest.stat().st_mode & 0o777 == 0o640
+
+
+def test_git_sees_nothing_of_it_but_the_manifest_and_the_log(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    directory = new_trail(tmp_path)
+    repository.commit("Begin")
+    writer = AuditWriter(directory)
+    writer.entry(prompt("a"))
+    assert repository.git("status", "--porcelain") == "", "an entry that waits changes no tracked file"
+    (directory.journal / "0123.tmp").write_bytes(b"half")
+    assert repository.git("status", "--porcelain") == ""
+    writer.append([session(1)])
+    writer.fold()
+    assert repository.git("status", "--porcelain").split() == ["M", ".ai-audit/annotations.jsonl", "M", ".ai-audit/manifest.json"]

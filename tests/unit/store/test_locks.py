@@ -1,0 +1,177 @@
+"""Locks: one holder at a time, waiting that ends, and the same behaviour on Windows (by a fake of its module)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.store import locks
+from vibes_lsp.store.locks import FileLock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Time:
+    """A clock that only waiting moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.waits: list[float] = []
+        self.then: Callable[[], object] = lambda: None
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.waits.append(seconds)
+        self.then()
+
+    def lock(self, path: Path, timeout: float = 1.0) -> FileLock:
+        return FileLock(path, timeout=timeout, clock=lambda: self.now, sleep=self.sleep)
+
+
+class Bytes:
+    """What Windows does with byte locks: per open file, an error when another one has the byte."""
+
+    LK_NBLCK, LK_UNLCK = 2, 0
+
+    def __init__(self) -> None:
+        self.holders: dict[tuple[int, int], int] = {}
+
+    def locking(self, descriptor: int, mode: int, count: int) -> None:
+        assert count == 1
+        place = (os.fstat(descriptor).st_ino, os.lseek(descriptor, 0, os.SEEK_CUR))
+        if mode == self.LK_UNLCK:
+            assert self.holders.pop(place) == descriptor
+        elif self.holders.setdefault(place, descriptor) != descriptor:
+            raise OSError(errno.EACCES, "Permission denied")
+
+
+@pytest.fixture(params=["this system", "windows"])
+def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "windows":
+        monkeypatch.setitem(__import__("sys").modules, "msvcrt", Bytes())
+        monkeypatch.setattr(locks, "_take_posix", locks._take_windows)
+        monkeypatch.setattr(locks, "_release_posix", locks._release_windows)
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("system")
+def test_one_holder_at_a_time(tmp_path: Path) -> None:
+    lock = FileLock(tmp_path / "a.lock")
+    with lock.acquire():
+        assert FileLock(tmp_path / "a.lock").try_acquire() is None
+        assert lock.try_acquire() is None
+    held = lock.try_acquire()
+    assert held is not None
+    with held:
+        pass
+
+
+@pytest.mark.usefixtures("system")
+def test_waiting_ends_with_the_name_of_the_file_and_its_holder(tmp_path: Path) -> None:
+    time = Time()
+    with FileLock(tmp_path / "a.lock").acquire(), pytest.raises(RefusedWrite) as refused:
+        time.lock(tmp_path / "a.lock").acquire()
+    assert str(tmp_path / "a.lock") in refused.value.message
+    assert f"process {os.getpid()}" in refused.value.message
+    assert "nothing was written" in refused.value.hint
+    assert 1.0 <= time.now < 1.1
+    assert max(time.waits) <= 0.002
+
+
+def test_it_is_taken_as_soon_as_it_is_free(tmp_path: Path) -> None:
+    time = Time()
+    held = FileLock(tmp_path / "a.lock").acquire()
+    time.then = lambda: held.__exit__(None, None, None)
+    with time.lock(tmp_path / "a.lock").acquire():
+        assert len(time.waits) == 1
+
+
+def test_threads_take_turns(tmp_path: Path) -> None:
+    counted = {"now": 0}
+
+    def count() -> None:
+        lock = FileLock(tmp_path / "a.lock", timeout=60)
+        for _ in range(100):
+            with lock.acquire():
+                before = counted["now"]
+                tmp_path.stat()  # lets another thread run
+                counted["now"] = before + 1
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counted["now"] == 400
+
+
+@pytest.mark.usefixtures("system")
+def test_the_note_outlives_its_holder_until_somebody_deals_with_it(tmp_path: Path) -> None:
+    lock = FileLock(tmp_path / "a.lock")
+    assert not lock.unfinished(), "it was never taken"
+    with lock.acquire() as held:
+        assert held.note == ""
+        held.write_note("log 12 34")
+    assert lock.unfinished()
+    with lock.acquire() as held:
+        assert held.note == "log 12 34"
+        held.write_note("")
+        assert held.note == ""
+    assert not lock.unfinished()
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00" * 99, b"not a number at all\n", b"7" * 400])
+def test_a_lock_file_with_another_content_is_a_lock_file(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.lock").write_bytes(content)
+    with FileLock(tmp_path / "a.lock").acquire() as held:
+        assert held.note == ""
+
+
+def test_a_lock_file_that_was_removed_while_it_was_opened_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that was opened is taken, and nobody else will ever meet it: the new one has to be taken instead."""
+    path = tmp_path / "a.lock"
+    real = locks._take
+    removed: list[bool] = []
+
+    def remove_then_take(descriptor: int) -> bool:
+        if not removed:
+            path.unlink()
+            removed.append(True)
+        return real(descriptor)
+
+    monkeypatch.setattr(locks, "_take", remove_then_take)
+    with FileLock(path).acquire():
+        monkeypatch.undo()
+        assert FileLock(path).try_acquire() is None
+
+
+def test_a_link_in_its_place_is_refused_and_left(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_bytes(b"precious")
+    (tmp_path / "a.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RefusedWrite, match="link"):
+        FileLock(tmp_path / "a.lock").acquire()
+    assert (tmp_path / "elsewhere").read_bytes() == b"precious"
+
+
+def test_without_the_folder_it_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(RefusedWrite) as refused:
+        FileLock(tmp_path / "absent" / "a.lock").acquire()
+    assert "vibes init" in refused.value.hint
+
+
+def test_a_file_system_without_locks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    fake = SimpleNamespace(flock=refuse, LOCK_EX=1, LOCK_NB=2, LOCK_UN=4)
+    monkeypatch.setattr("vibes_lsp.store.locks.importlib.import_module", lambda _: fake)
+    with pytest.raises(RefusedWrite, match="No locks available"):
+        FileLock(tmp_path / "a.lock").acquire()

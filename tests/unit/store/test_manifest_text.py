@@ -1,0 +1,163 @@
+"""The text of a manifest that grows (R10): what was there stays value for value, and branches merge by plain git."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain, permutations
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository, context_hash
+from tests.trails.files import GITATTRIBUTES
+from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.store.manifest import parse_manifest
+from vibes_lsp.store.manifest_text import extended, has_duplicates
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def entry(words: str, **members: object) -> dict[str, object]:
+    return {"type": "prompt", "prompt_text": words, "prompt_type": "other", **members}
+
+
+def lines(*entries: dict[str, object]) -> dict[str, bytes]:
+    return {context_hash(each): json.dumps(each, ensure_ascii=False).encode() for each in entries}
+
+
+def extend(data: bytes | None, *entries: dict[str, object]) -> bytes:
+    return extended(parse_manifest(data), lines(*entries))
+
+
+def whole(*entries: dict[str, object]) -> dict[str, object]:
+    return {"standard": "VIBES", "version": "1.0", "entries": {context_hash(each): each for each in entries}}
+
+
+def test_one_line_each_comma_first_new_ones_last() -> None:
+    text = extend(None, entry("a"))
+    assert json.loads(text) == whole(entry("a"))
+    longer = extend(text, entry("b"), entry("c"))
+    assert json.loads(longer) == whole(entry("a"), entry("b"), entry("c"))
+    assert longer.startswith(text.removesuffix(b"}}\n")), "what was there stays byte for byte"
+    head, first, second, third, tail, end = longer.split(b"\n")
+    assert (head[-1:], first[:1], second[:2], third[:2], tail, end) == (b"{", b'"', b',"', b',"', b"}}", b"")
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        lambda value: json.dumps(value, indent=2).encode(),
+        lambda value: json.dumps(value, indent="\t").replace("\n", "\r\n").encode(),
+        lambda value: json.dumps(value).encode(),
+        lambda value: b"\xef\xbb\xbf" + json.dumps(value, indent=1).encode() + b"\n\n",
+    ],
+    ids=["indented", "crlf", "one line", "byte-order mark"],
+)
+def test_the_layout_of_others_is_brought_into_ours_token_for_token(layout: object) -> None:
+    before = {
+        "generator": {"name": 'a "b":\\n', "n": [1.0, 1e3]},
+        **whole(entry("a", x=1.0, deep={"b": ["\n \t", {}]}), entry("größe  \u2028")),
+    }
+    text = extend(layout(before), entry("new"))  # type: ignore[operator]
+    after = json.loads(text)
+    assert after["entries"] == {**before["entries"], context_hash(entry("new")): entry("new")}  # type: ignore[dict-item]
+    assert {name: value for name, value in after.items() if name != "entries"} == {
+        name: value for name, value in before.items() if name != "entries"
+    }
+    assert b"1000.0" in text
+    assert text.count(b"\n") == 5
+    assert extend(text, entry("newer")).startswith(text.removesuffix(b"}}\n"))
+
+
+def test_numbers_keep_the_digits_that_they_were_written_with() -> None:
+    data = b'{"standard":"VIBES","version":"1.0","entries":{"k":{"a":1E5,\n"b":0.10000000000000000555,"c":12345678901234567890123}}}'
+    assert b'"k":{"a":1E5,"b":0.10000000000000000555,"c":12345678901234567890123}\n' in extend(data, entry("a"))
+
+
+def test_an_empty_manifest_gets_its_first_entry_without_a_comma() -> None:
+    for empty in (b'{"standard":"VIBES","version":"1.0","entries":{\n}}\n', b'{"standard": "VIBES", "version": "1.0", "entries": {}}'):
+        assert json.loads(extend(empty, entry("a"), entry("b"))) == whole(entry("a"), entry("b"))
+
+
+def test_the_jsonl_form_becomes_the_rfc_s_object() -> None:
+    keyed = json.dumps({context_hash(entry("a")): entry("a")})
+    bare = json.dumps(entry("b"))
+    text = extend(f'{{"standard":"VIBES","version":"1.0"}}\n{keyed}\n{bare}\n{keyed}\n'.encode(), entry("c"))
+    assert json.loads(text) == whole(entry("a"), entry("b"), entry("c"))
+
+
+def test_equal_duplicates_become_one_whatever_their_times() -> None:
+    early, late = entry("a", created_at="2026-01-01T00:00:00Z"), entry("a", created_at="2026-01-02T00:00:00Z")
+    text = extend(extend(None, early), entry("b"))
+    doubled = text.removesuffix(b"}}\n") + b',"' + context_hash(late).encode() + b'":' + json.dumps(late).encode() + b"\n}}\n"
+    assert has_duplicates(parse_manifest(doubled))
+    assert not has_duplicates(parse_manifest(text))
+    once = extend(doubled, entry("c"))
+    assert json.loads(once) == whole(early, entry("b"), entry("c"))
+    assert once.count(context_hash(early).encode()) == 1
+
+
+def test_contradictory_duplicates_both_stay_for_someone_to_decide() -> None:
+    text = extend(None, entry("a"))
+    doubled = text.removesuffix(b"}}\n") + b',"' + context_hash(entry("a")).encode() + b'":{"type":"other"}\n}}\n'
+    assert extend(doubled, entry("b")).startswith(doubled.removesuffix(b"}}\n"))
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"a":1},"%s":{"a":2}}}' % (b"a" * 64, b"a" * 64), "entry aaaaaaaaaaaaaaaa"),
+        (b'{"standard":"VIBES","x":1,"x":2,"version":"1.0","entries":{}}', "'x'"),
+        (b'{"standard":"VIBES","version":"1.0","entries":{"k":{},"k":{"a":1}}}', "'k'"),
+        (b'{"standard":"VIBES","version":"1.0","entries":{}}', None),
+    ],
+)
+def test_what_cannot_be_laid_out_anew_without_loss_is_refused(data: bytes, says: str | None) -> None:
+    if says is None:
+        extend(data, entry("a"))
+    else:
+        with pytest.raises(RefusedWrite, match=says):
+            extend(data, entry("a"))
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        (b'{"standard":"VIBES","version":"1.0","entries":{\n<<<<<<< HEAD\n"a":{}\n}}\n', "line 2"),
+        (b'{"standard":"VIBES","version":"1.0","entries":{\n"a":{}\n,"b":\n}}\n', "line 4"),
+        (b"[]", "array"),
+        (b"", "line 1"),
+    ],
+)
+def test_a_broken_manifest_is_refused_with_the_place(data: bytes, place: str) -> None:
+    with pytest.raises(RefusedWrite, match=place) as refused:
+        extend(data, entry("a"))
+    assert "left as it is" in refused.value.hint
+
+
+@pytest.mark.parametrize("order", list(permutations(["one", "two", "three"])), ids="-".join)
+def test_branches_that_all_added_entries_merge_by_plain_git(tmp_path: Path, order: tuple[str, ...]) -> None:
+    """`one` and `two` also added the same entry, at different times."""
+    repository = Repository(tmp_path)
+    manifest = repository.write("manifest.json", extend(None, entry("reviewer")))
+    repository.write(".gitattributes", GITATTRIBUTES)
+    repository.commit("Begin")
+    added = {
+        "one": [entry("a"), entry("same", created_at="2026-01-01T00:00:00Z"), entry("b")],
+        "two": [entry("same", created_at="2026-01-02T00:00:00Z"), entry("c")],
+        "three": [entry("d"), entry("e")],
+    }
+    for name, entries in added.items():
+        repository.switch("main")
+        repository.switch(name, create=True)
+        for each in entries:
+            manifest.write_bytes(extend(manifest.read_bytes(), each))
+            repository.commit("Add")
+    repository.switch("main")
+    for name in order:
+        repository.merge(name)
+    merged = json.loads(manifest.read_bytes())
+    assert set(merged["entries"]) == {context_hash(each) for each in [entry("reviewer"), *chain.from_iterable(added.values())]}
+    folded = json.loads(extend(manifest.read_bytes(), entry("f")), object_pairs_hook=list)
+    assert len(dict(folded)["entries"]) == 8, "the same entry of two branches is one again"

@@ -1,0 +1,243 @@
+"""Writing a trail through its one face: what is acknowledged is there, once, and readable by everyone."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import annotation_id, context_hash
+from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
+from vibes_lsp.errors import RefusedWrite, UnsupportedVersion
+from vibes_lsp.store.folding import append_lock
+from vibes_lsp.store.journal import own_file
+from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.manifest import read_manifest
+from vibes_lsp.store.reasoning import reasoning_text
+from vibes_lsp.store.writing import AuditWriter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vibes_lsp.model.members import Members
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> AuditDir:
+    return new_trail(tmp_path)
+
+
+@pytest.fixture
+def writer(directory: AuditDir) -> AuditWriter:
+    return AuditWriter(directory)
+
+
+def test_an_entry_is_read_at_once_and_folded_later(directory: AuditDir, writer: AuditWriter) -> None:
+    before = directory.manifest.read_bytes()
+    key = writer.entry(prompt("Größe?"))
+    assert key == context_hash(prompt("Größe?"))
+    assert read_manifest(directory).entry(key) == prompt("Größe?")
+    assert directory.manifest.read_bytes() == before, "no tracked file changes while one works"
+    assert writer.fold() == 1
+    assert look(directory).entries[key] == prompt("Größe?")
+    assert left_behind(directory) == []
+
+
+@pytest.mark.parametrize("name", ["annotations.jsonl", "entries.jsonl"])
+def test_the_next_write_cuts_off_what_a_dead_writer_did_not_finish(directory: AuditDir, writer: AuditWriter, name: str) -> None:
+    key = writer.entry(prompt("a"))
+    writer.append([session(1, prompt_hash=key)])
+    path = directory.log if name == "annotations.jsonl" else own_file(directory)
+    status = path.stat()
+    with append_lock(directory).acquire() as held:
+        held.write_note(f"{name} {status.st_ino} {status.st_size}")
+    with path.open("ab") as file:
+        file.write(b'{"unfinished":')
+    writer.append([session(2, prompt_hash=writer.entry(prompt("b")))])
+    assert b"unfinished" not in path.read_bytes()
+    assert look(directory).lines == 2
+    assert read_manifest(directory).journal_problems == ()
+
+
+def test_records_get_their_ids_in_order(directory: AuditDir, writer: AuditWriter) -> None:
+    given: list[Members] = [session(1), session(2, environment_hash=None, temperature=1.0, note="Größe \u2028\n")]
+    ids = writer.append(given)
+    assert ids == [annotation_id(session(1)), annotation_id({**given[1], "temperature": 1})]
+    assert list(look(directory).records) == ids
+    assert look(directory).records[ids[1]] == {**given[1], "annotation_id": ids[1]}
+    assert b'"temperature":1,' in directory.log.read_bytes()
+
+
+def test_a_record_that_is_known_or_given_twice_is_written_once(directory: AuditDir, writer: AuditWriter) -> None:
+    first, second = writer.append([session(1), session(1)])
+    assert first == second
+    (third,) = writer.append([session(1)], known={first}.__contains__)
+    assert third == first
+    assert look(directory).lines == 1
+
+
+def test_an_id_that_was_given_is_computed_anew(writer: AuditWriter) -> None:
+    (identifier,) = writer.append([session(1, annotation_id="f" * 64)])
+    assert identifier == annotation_id(session(1))
+
+
+def test_reasoning_goes_where_its_size_wants_it(tmp_path: Path) -> None:
+    directory = new_trail(tmp_path, compress_reasoning_threshold_bytes=10, external_blob_threshold_bytes=1000)
+    writer = AuditWriter(directory)
+    texts = ["short", "x" * 1000, "y" * 1001]
+    keys = writer.entries({**prompt(""), "type": "reasoning", "reasoning_text": body, "reasoning_model": "m"} for body in texts)
+    writer.fold()
+    entries = look(directory).entries
+    assert ["reasoning_text" in entries[key] for key in keys] == [True, False, False]
+    assert ["compressed" in entries[key] for key in keys] == [False, True, False]
+    assert ["blob_path" in entries[key] for key in keys] == [False, False, True]
+    manifest = read_manifest(directory)
+    assert [reasoning_text(manifest.entry(key) or {}, directory) for key in keys] == texts
+    (blob,) = directory.blobs.iterdir()
+    assert context_hash(json.loads(gzip.decompress(blob.read_bytes()))) == blob.name.removesuffix(".json.gz")
+    assert left_behind(directory) == []
+    stands = blob.stat()
+    writer.entries([{**prompt(""), "type": "reasoning", "reasoning_text": texts[2], "reasoning_model": "m"}])
+    assert blob.stat() == stands
+
+
+def test_a_changed_config_holds_from_the_next_entry_on(directory: AuditDir, writer: AuditWriter) -> None:
+    entry: Members = {**prompt(""), "type": "reasoning", "reasoning_text": "x" * 50, "reasoning_model": "m"}
+    inline = writer.entry(entry)
+    members = json.loads(directory.config.read_bytes())
+    directory.config.write_text(json.dumps({**members, "compress_reasoning_threshold_bytes": 10}), encoding="utf-8")
+    packed = writer.entry(entry)
+    assert packed != inline
+    assert "compressed" in (read_manifest(directory).entry(packed) or {})
+
+
+@pytest.mark.parametrize("durability", ["full", None])
+def test_full_durability_brings_each_batch_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: str | None) -> None:
+    directory = new_trail(tmp_path, durability=durability)
+    flushed: list[str] = []
+    for module in ("appending", "durability"):
+        monkeypatch.setattr(f"vibes_lsp.store.{module}.flush", lambda descriptor: flushed.append(str(descriptor)))
+    writer = AuditWriter(directory)
+    writer.entries([prompt("a"), prompt("b")])
+    writer.append([session(1), session(2)])
+    assert len(flushed) == (2 if durability else 0)
+    writer.sync()
+    assert len(flushed) == (4 if durability else 2)
+
+
+@pytest.mark.parametrize("place", ["manifest", "config"])
+def test_another_major_version_is_never_written(tmp_path: Path, place: str) -> None:
+    directory = new_trail(tmp_path, **({"standard_version": "2.0"} if place == "config" else {}))
+    if place == "manifest":
+        directory.manifest.write_bytes(directory.manifest.read_bytes().replace(b'"version":"1.0"', b'"version":"2.1"'))
+    before = {path: path.read_bytes() for path in (directory.manifest, directory.log, directory.config)}
+    writer = AuditWriter(directory)
+    for write in (lambda: writer.entry(prompt("a")), lambda: writer.append([session(1)])):
+        with pytest.raises(UnsupportedVersion, match=r"2\."):
+            write()
+    directory.journal.mkdir()
+    own_file(directory).write_bytes(json.dumps({context_hash(prompt("a")): prompt("a")}).encode() + b"\n")
+    with pytest.raises(UnsupportedVersion):
+        writer.fold()
+    assert before == {path: path.read_bytes() for path in before}
+    assert context_hash(prompt("a")) in read_manifest(directory)
+
+
+def test_a_broken_manifest_takes_no_harm_and_nothing_is_lost(directory: AuditDir, writer: AuditWriter) -> None:
+    sound = directory.manifest.read_bytes()
+    broken = sound.replace(b"{\n", b"{\n<<<<<<< HEAD\n", 1)
+    directory.manifest.write_bytes(broken)
+    key = writer.entry(prompt("a"))
+    writer.append([session(1, prompt_hash=key)])
+    with pytest.raises(RefusedWrite, match="line 2") as refused:
+        writer.fold()
+    assert "merge-conflict" in refused.value.message
+    assert directory.manifest.read_bytes() == broken
+    assert key in read_manifest(directory)
+    directory.manifest.write_bytes(sound)
+    assert writer.fold() == 1
+    assert key in look(directory).entries
+
+
+def test_too_long_a_record_or_no_json_adds_nothing(directory: AuditDir, writer: AuditWriter) -> None:
+    with pytest.raises(RefusedWrite, match="longer than"):
+        writer.append([session(1), session(2, note="x" * (8 << 20))])
+    with pytest.raises(RefusedWrite, match="JSON"):
+        writer.append([session(1), session(2, score=float("nan"))])
+    with pytest.raises(RefusedWrite, match="JSON"):
+        writer.entries([prompt("a"), prompt("b", score=float("inf"))])
+    assert directory.log.read_bytes() == b""
+    assert left_behind(directory) == []
+
+
+def test_without_a_trail_nothing_is_made(tmp_path: Path) -> None:
+    writer = AuditWriter(AuditDir(tmp_path / ".ai-audit"))
+    with pytest.raises(RefusedWrite) as refused:
+        writer.entry(prompt("a"))
+    assert "vibes init" in refused.value.hint
+    assert writer.fold() == 0
+    writer.sync()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_manifest_and_a_log_that_are_not_there_are_made(tmp_path: Path) -> None:
+    """A clone of a project that does not publish its manifest."""
+    (tmp_path / ".ai-audit").mkdir()
+    directory = AuditDir(tmp_path / ".ai-audit")
+    with AuditWriter(directory) as writer:
+        key = writer.entry(prompt("a"))
+        writer.append([session(1)])
+    found = look(directory)
+    assert (list(found.entries), found.lines) == ([key], 1)
+
+
+@pytest.mark.parametrize("name", ["wal", "blobs", "append.lock", "annotations.jsonl", "wal/entries.jsonl", "manifest.json"])
+def test_a_link_that_leads_out_of_the_trail_is_never_followed(tmp_path: Path, name: str) -> None:
+    """A clone may hold any link; nothing outside may change by it."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_bytes(b"precious\n")
+    directory = new_trail(tmp_path / "project", external_blob_threshold_bytes=10, compress_reasoning_threshold_bytes=10)
+    link = directory.path / name
+    link.parent.mkdir(exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(outside if name in ("wal", "blobs") else outside / "file")
+    writer = AuditWriter(directory)
+
+    def write_everything() -> None:
+        writer.entry({**prompt(""), "type": "reasoning", "reasoning_text": "x" * 50, "reasoning_model": "m"})
+        writer.append([session(1)])
+        writer.fold()
+
+    with pytest.raises(RefusedWrite):
+        write_everything()
+    assert [path.name for path in outside.iterdir()] == ["file"]
+    assert (outside / "file").read_bytes() == b"precious\n"
+
+
+def test_threads_share_a_writer(directory: AuditDir, writer: AuditWriter) -> None:
+    failures: list[BaseException] = []
+
+    def write(thread: int) -> None:
+        try:
+            for number in range(20):
+                key = writer.entry(prompt(f"{thread} {number}"))
+                writer.append([session(number, prompt_hash=key, thread=thread)])
+                writer.fold(wait=False)
+        except RefusedWrite as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    writer.close()
+    found = look(directory)
+    assert failures == []
+    assert found.lines == 80
+    assert {record["prompt_hash"] for record in found.records.values()} <= set(found.entries)
+    assert left_behind(directory) == []

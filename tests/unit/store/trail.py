@@ -1,0 +1,65 @@
+"""A new, empty trail to write to, and what an independent reader finds in it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.trails import TrailWriter, annotation_id, context_hash
+from vibes_lsp.store.layout import AuditDir
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vibes_lsp.model.members import Members
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is in the files, checked while it is read: every line and every key is what it claims to be."""
+
+    entries: dict[str, dict[str, object]]
+    records: dict[str, dict[str, object]]
+    lines: int
+
+
+def new_trail(root: Path, **config: object) -> AuditDir:
+    """Make a trail with a config, a log and a manifest that holds one environment."""
+    writer = TrailWriter(root)
+    writer.config(**config)
+    writer.housekeeping()
+    writer.environment()
+    writer.files.append_log(b"")
+    return AuditDir(writer.files.audit)
+
+
+def prompt(words: str, **members: object) -> Members:
+    """Return a context entry."""
+    entry: Members = {"type": "prompt", "prompt_text": words, "prompt_type": "other", "created_at": "2026-02-03T10:00:00.000Z"}
+    return {**entry, **members}  # type: ignore[dict-item]
+
+
+def session(number: int, **members: object) -> Members:
+    """Return a record without its id."""
+    record: Members = {"type": "session", "event": "start", "session_id": f"s{number}", "timestamp": "2026-02-03T10:00:00.000Z"}
+    return {**record, **members}  # type: ignore[dict-item]
+
+
+def look(directory: AuditDir) -> Found:
+    """Read the manifest and the log strictly, by the standard library and the RFC's text alone."""
+    content = json.loads(directory.manifest.read_bytes())
+    entries: dict[str, dict[str, object]] = content["entries"]
+    for key, entry in entries.items():
+        assert context_hash(entry) == key
+    log = directory.log.read_bytes()
+    assert log == b"" or log.endswith(b"\n")
+    records = [json.loads(line) for line in log.split(b"\n")[:-1]]
+    for record in records:
+        assert annotation_id(record) == record["annotation_id"]
+    return Found(entries, {str(record["annotation_id"]): record for record in records}, len(records))
+
+
+def left_behind(directory: AuditDir) -> list[str]:
+    """Return what lies in the journal's folder."""
+    return sorted(path.name for path in directory.journal.glob("*"))

@@ -1,0 +1,127 @@
+"""Folding the journal into the manifest (RFC 9.3, R10), by whoever gets the lock, for all whose entries wait (group commit).
+
+Lock, read, merge, write a temporary file, flush, rename; then the journal goes, unless it grew meanwhile. A program that dies
+in between leaves the journal, whose entries are found in the manifest next time. Temporary files lie in the journal's folder,
+which git ignores, so that no commit takes one along.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final
+
+from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
+from vibes_lsp.store.appending import repair
+from vibes_lsp.store.config import load_config
+from vibes_lsp.store.disk import MAX_FILE, read_file, signature
+from vibes_lsp.store.durability import flush_folder, refusal, replace, temporaries, write_temporary
+from vibes_lsp.store.journal import Journal, journal_files, make_folder, own_file, read_journal
+from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.locks import TIMEOUT, FileLock, Held
+from vibes_lsp.store.manifest import parse_manifest
+from vibes_lsp.store.manifest_text import extended, has_duplicates
+from vibes_lsp.store.versions import unsupported_versions
+
+_ROUNDS: Final = 8
+"""How often the journal is folded while others go on writing; what comes then waits for the next call."""
+
+
+def append_lock(directory: AuditDir, timeout: float = TIMEOUT) -> FileLock:
+    """Return the lock under which log, journal and blobs are written."""
+    return FileLock(directory.path / "append.lock", timeout=timeout)
+
+
+def fold_lock(directory: AuditDir, timeout: float = TIMEOUT) -> FileLock:
+    """Return the lock under which the manifest is replaced; a program that holds it may take the other one, never the reverse."""
+    return FileLock(directory.path / "fold.lock", timeout=timeout)
+
+
+def fold(directory: AuditDir, *, wait: bool = True, timeout: float = TIMEOUT) -> int:
+    """Fold all that waits, and clear away what dead programs left; return how many entries the manifest gained.
+
+    Nothing is written, not even a lock file, when nothing waits.
+
+    Args:
+        directory: The trail.
+        wait: Whether to wait while another program folds. Without that, it folds ours as well, and we return at once.
+        timeout: Seconds to wait for a lock.
+
+    Raises:
+        RefusedWrite: The manifest cannot be parsed, locked or written; it is as it was, and the journal still holds the entries.
+        UnsupportedVersion: Manifest or config are of a version that is not ours to change (R11).
+    """
+    gained = 0
+    for number in range(_ROUNDS):
+        if not _anything_waits(directory, others=number == 0):
+            break
+        lock = fold_lock(directory, timeout)
+        held = lock.acquire() if wait and number == 0 else lock.try_acquire()
+        if held is None:
+            break
+        with held:
+            gained += _fold_once(directory, timeout)
+    return gained
+
+
+def _anything_waits(directory: AuditDir, *, others: bool) -> bool:
+    """Whether there is anything of ours in the journal, left behind, or, if `others`, anything of another tool."""
+    if own_file(directory).exists() or temporaries(directory.journal) or append_lock(directory).unfinished():
+        return True
+    return others and bool(journal_files(directory))
+
+
+def _fold_once(directory: AuditDir, timeout: float) -> int:
+    journal = read_journal(directory)
+    gained = _merge(directory, journal) if journal.entries else 0
+    with append_lock(directory, timeout).acquire() as held:
+        _clear(directory, journal if gained is not None else Journal(), held)
+    return gained or 0
+
+
+def _merge(directory: AuditDir, journal: Journal) -> int | None:
+    """Bring the journal's entries into the manifest; return how many were new to it, None when it changed meanwhile."""
+    path = directory.manifest
+    if path.is_symlink():
+        raise RefusedWrite(f"{path} is a link", hint="put the file itself there; a manifest is replaced whole, and the link would go")
+    try:
+        before = signature(path)
+        manifest = parse_manifest(read_file(path))
+    except UnreadableFile as error:
+        raise RefusedWrite(error.message, hint="new entries wait in the journal") from error
+    unsupported = unsupported_versions(load_config(directory), manifest)
+    if unsupported:
+        raise UnsupportedVersion(unsupported[0], hint="nothing was changed; upgrade, or correct the version if it is a mistake")
+    new = {key: bytes(raw) for key, raw in journal.entries.items() if key not in manifest.stored}
+    if not new and not has_duplicates(manifest):
+        return 0
+    text = extended(manifest, new)
+    if len(text) > MAX_FILE:
+        raise RefusedWrite(f"manifest.json would have {len(text):,} bytes, more than the {MAX_FILE:,} that are read")
+    make_folder(directory.journal)
+    temporary = write_temporary(directory.journal, text, like=path)
+    if signature(path) != before:
+        temporary.unlink(missing_ok=True)
+        return None  # git or another tool wrote it; the next round begins with what it is now
+    replace(temporary, path)
+    flush_folder(directory.path)
+    return len(new)
+
+
+def _clear(directory: AuditDir, folded: Journal, held: Held) -> None:
+    """Remove what is folded and what was left behind; under both locks no temporary file is in use."""
+    repair((directory.log, own_file(directory)), held)
+    try:
+        for path in temporaries(directory.journal):
+            path.unlink(missing_ok=True)
+        own = own_file(directory)
+        found = signature(own)
+        if found is None or found.size != folded.own_size:
+            return
+        if any(name == own.name for name, _ in folded.problems):
+            own.replace(own.with_name(f"broken-{found.inode}-{found.size}.jsonl"))  # for someone to look at: its entries are folded
+        else:
+            with suppress(PermissionError):  # Windows, while a reader has it open: what it holds is folded, and it goes next time
+                own.unlink()
+    except (OSError, UnreadableFile) as error:
+        raise (refusal(directory.journal, error) if isinstance(error, OSError) else RefusedWrite(error.message)) from error
+    flush_folder(directory.journal)

@@ -1,0 +1,234 @@
+"""Locks between programs (R9, R10): a file that one program at a time holds, and that the system releases when its holder dies.
+
+What differs between systems is in the two `_take_…` and the two `_release_…` functions. A lock file stays where it is: taking
+it away while another program opens it would let two in. It carries a note, by which a holder that dies tells the next one
+what it was about to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.store.durability import open_to_write
+
+TIMEOUT: Final = 10.0
+"""Seconds that a program waits for a lock; what is done under one takes microseconds, and at most a second for a large manifest."""
+
+_SHORTEST: Final = 50e-6
+_LONGEST: Final = 2e-3
+"""Seconds between two tries: they begin short, double, and are cut by up to a half at random, so that waiting programs do not march in step."""
+_NOTE: Final = 120
+"""Bytes of the note, always written whole, so that a full disk cannot refuse to overwrite it."""
+_LOCKED_AT: Final = 1 << 30
+"""The byte that is locked where locks are of bytes and forbid reading: far behind the note."""
+_BUSY: Final = frozenset({errno.EACCES, errno.EAGAIN, errno.EDEADLK})
+
+
+class Held:
+    """A lock that this program holds, until the end of a `with` block.
+
+    Attributes:
+        note: What the last holder left unfinished, then what this one is about to do; empty when there is nothing.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        signed, self.note = _read_note(descriptor)
+        if signed != str(os.getpid()):
+            with suppress(
+                OSError, ValueError
+            ):  # it only serves those who wait; a full disk, or a note from elsewhere, is no reason to fail
+                self.write_note(self.note)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            _release(self._descriptor)
+        finally:
+            os.close(self._descriptor)
+
+    def write_note(self, intent: str) -> None:
+        """Say what is about to be done; an empty intent says that it is done.
+
+        Raises:
+            OSError: The disk is full or fails.
+        """
+        note = f"{os.getpid()} {intent}".encode()
+        if len(note) >= _NOTE:
+            raise ValueError("the note is too long")
+        _write_at_start(self._descriptor, note.ljust(_NOTE - 1) + b"\n")
+        self.note = intent
+
+
+class FileLock:
+    """A lock that programs take in turn.
+
+    Args:
+        path: The lock file; it is created where it is missing.
+        timeout: Seconds to wait while another program holds it.
+        clock: Seconds that pass.
+        sleep: Waits.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        timeout: float = TIMEOUT,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.path: Final = path
+        self._timeout = timeout
+        self._clock = clock
+        self._sleep = sleep
+
+    def acquire(self) -> Held:
+        """Take the lock, once it is free.
+
+        Raises:
+            RefusedWrite: Another program holds it for longer than the timeout, or the folder allows no lock file.
+        """
+        deadline = self._clock() + self._timeout
+        pause = _SHORTEST
+        while True:
+            held = self.try_acquire()
+            if held is not None:
+                return held
+            if self._clock() >= deadline:
+                raise RefusedWrite(
+                    f"{self.path} is held by another program{self._holder()} for more than {self._timeout:g} seconds",
+                    hint="nothing was written; try again when it has finished, or end it: the lock is free as soon as it is gone",
+                )
+            self._sleep(pause * (256 + os.urandom(1)[0]) / 512)
+            pause = min(2 * pause, _LONGEST)
+
+    def try_acquire(self) -> Held | None:
+        """Take the lock if it is free now; None when another program holds it.
+
+        Raises:
+            RefusedWrite: The folder allows no lock file.
+        """
+        while True:
+            descriptor = self._open()
+            try:
+                if not _take(descriptor):
+                    os.close(descriptor)
+                    return None
+            except OSError as error:
+                os.close(descriptor)
+                raise _refused(self.path, error, "its file system may know no locks") from error
+            if self._is_current(descriptor):
+                return Held(descriptor)
+            os.close(descriptor)  # somebody removed the file meanwhile; a lock on it would keep nobody out
+
+    def unfinished(self) -> bool:
+        """Whether a holder left something unfinished, or is just at work; False when the lock was never taken."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        except OSError:
+            return False
+        try:
+            return bool(_read_note(descriptor)[1])
+        finally:
+            os.close(descriptor)
+
+    def _open(self) -> int:
+        try:
+            return open_to_write(self.path, os.O_CREAT)
+        except FileNotFoundError as error:
+            raise RefusedWrite(f"{self.path.parent} is not there", hint="run `vibes init` in the project") from error
+        except OSError as error:
+            raise _refused(self.path, error, "check the permissions of the folder, and the space on the disk") from error
+
+    def _is_current(self, descriptor: int) -> bool:
+        try:
+            named = self.path.stat()
+        except FileNotFoundError:
+            return False
+        opened = os.fstat(descriptor)
+        return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
+
+    def _holder(self) -> str:
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        except OSError:
+            return ""
+        try:
+            signed = _read_note(descriptor)[0]
+        finally:
+            os.close(descriptor)
+        return f" (process {signed})" if signed else ""
+
+
+def _read_note(descriptor: int) -> tuple[str, str]:
+    """Return who signed last, and the intent."""
+    signed, _, intent = _read_at_start(descriptor).decode("ascii", "replace").strip().partition(" ")
+    return (signed, intent) if signed.isdecimal() else ("", "")
+
+
+def _read_at_start(descriptor: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, _NOTE, 0)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return os.read(descriptor, _NOTE)
+
+
+def _write_at_start(descriptor: int, data: bytes) -> None:
+    if hasattr(os, "pwrite"):
+        os.pwrite(descriptor, data, 0)
+        return
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.write(descriptor, data)
+
+
+def _take(descriptor: int) -> bool:
+    try:
+        _take_windows(descriptor) if os.name == "nt" else _take_posix(descriptor)
+    except OSError as error:
+        if error.errno in _BUSY:
+            return False
+        raise
+    return True
+
+
+def _release(descriptor: int) -> None:
+    _release_windows(descriptor) if os.name == "nt" else _release_posix(descriptor)
+
+
+def _take_posix(descriptor: int) -> None:
+    fcntl = importlib.import_module("fcntl")
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _release_posix(descriptor: int) -> None:
+    """Release by name: closing alone would not while a forked child has the file open."""
+    fcntl = importlib.import_module("fcntl")
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def _take_windows(descriptor: int) -> None:
+    msvcrt = importlib.import_module("msvcrt")
+    os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
+    msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+
+def _release_windows(descriptor: int) -> None:
+    msvcrt = importlib.import_module("msvcrt")
+    os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
+    msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+
+def _refused(path: Path, error: OSError, hint: str) -> RefusedWrite:
+    return RefusedWrite(f"cannot lock {path}: {error.strerror or error}", hint=hint)

@@ -1,0 +1,130 @@
+"""The text of a manifest that grows (R10): one entry per line, comma first, new ones last, whatever was there kept as it was.
+
+So laid out, two branches that both added entries merge by git's built-in union into valid JSON. Pure functions over bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.store.entry_lines import raw_members
+from vibes_lsp.store.initialise import manifest_bytes
+from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys
+
+_TAIL: Final = b"}}\n"
+_OPENING: Final = b'"entries":{\n'
+_ENTRY: Final = re.compile(rb'^,?"((?:[^"\\\n]|\\.)*)":', re.MULTILINE)
+_BREAKS: Final = re.compile(rb"\s*[\r\n]\s*")
+"""White space with a line break in it is always between tokens: JSON has no line breaks within strings."""
+
+
+def extended(manifest: Manifest, entries: Mapping[str, bytes]) -> bytes:
+    """Return the text of a manifest with further entries; equal duplicates that a merge left in it are one.
+
+    Args:
+        manifest: What was read.
+        entries: JSON on one line each, by keys that the manifest does not have.
+
+    Raises:
+        RefusedWrite: It is broken, or says different things about one key, so that rewriting it would lose one of them.
+    """
+    if manifest.form is ManifestForm.BROKEN:
+        where = f": {manifest.problem.message}" if manifest.problem else ""
+        raise RefusedWrite(
+            f"manifest.json cannot be parsed{where}",
+            hint="it is left as it is and new entries wait in the journal; repair it by hand, or take the last good one from git",
+        )
+    if manifest.form is ManifestForm.ABSENT:
+        lines, text = 0, manifest_bytes({})
+    elif _is_laid_out(manifest.data):
+        text = _without_duplicates(manifest.data, len(manifest.stored))
+        lines = len(manifest.stored)
+    else:
+        text, lines = _laid_out(manifest), len(manifest.stored)
+    comma = b"," if lines else b""
+    added = (b'"%s":%s\n' % (key.encode(), entry) for key, entry in entries.items())
+    return text.removesuffix(_TAIL) + (comma + b",".join(added) if entries else b"") + _TAIL
+
+
+def has_duplicates(manifest: Manifest) -> bool:
+    """Whether a merge left lines with keys that stand there before, in a manifest that is laid out as ours."""
+    return manifest.form is ManifestForm.OBJECT and _is_laid_out(manifest.data) and _line_count(manifest.data) > len(manifest.stored)
+
+
+def _line_count(data: bytes) -> int:
+    return data.count(b"\n") - 2
+
+
+def _is_laid_out(data: bytes) -> bool:
+    head = data.find(b"\n") + 1
+    if not data.startswith(b"{") or not data[:head].endswith(_OPENING) or not data.endswith(b"\n" + _TAIL):
+        return False
+    return sum(1 for _ in _ENTRY.finditer(data, head)) == _line_count(data)
+
+
+def _without_duplicates(data: bytes, keys: int) -> bytes:
+    if _line_count(data) <= keys:
+        return data
+    contradictory = {key.encode() for key, _ in contradictory_keys(data)}
+    head = data.find(b"\n") + 1
+    return data[:head] + b"".join(_first_of_each(data[head:].removesuffix(_TAIL), contradictory)) + _TAIL
+
+
+def _first_of_each(lines: bytes, contradictory: set[bytes]) -> Iterator[bytes]:
+    seen: set[bytes] = set()
+    for line in lines.splitlines(keepends=True):
+        match = _ENTRY.match(line)
+        key = match[1] if match else b""
+        if key not in seen or key in contradictory or not _is_hash(key):
+            yield line
+        seen.add(key)
+
+
+def _is_hash(key: bytes) -> bool:
+    return re.fullmatch(rb"[0-9a-f]{64}", key) is not None
+
+
+def _laid_out(manifest: Manifest) -> bytes:
+    """Lay out what another tool wrote: frame and entries value for value, and token for token, in their order."""
+    _refuse_contradictions(manifest)
+    if manifest.form is ManifestForm.JSONL:
+        text = manifest_bytes({}).removesuffix(_TAIL)
+    else:
+        frame = raw_members(manifest.data) or {}
+        members = (b"%s:%s," % (_name(name), _one_line(bytes(raw))) for name, raw in frame.items() if name != "entries")
+        text = b"{" + b"".join(members) + _OPENING
+    lines = (b"%s:%s\n" % (_name(key), _one_line(bytes(raw))) for key, raw in manifest.stored.items())
+    return text + b",".join(lines) + _TAIL
+
+
+def _refuse_contradictions(manifest: Manifest) -> None:
+    twice = [f"entry {key[:16]} (line {line})" for key, line in contradictory_keys(manifest.data)]
+    if not twice and manifest.form is ManifestForm.OBJECT:
+        twice = [f"member {name[:40]!r}" for name in _repeated(manifest.data)]
+    if twice:
+        raise RefusedWrite(
+            f"manifest.json says different things about one name: {twice[0]}",
+            hint="it is left as it is and new entries wait in the journal; take one of the two out by hand",
+        )
+
+
+def _repeated(data: bytes) -> Iterator[str]:
+    """Give the names that the frame has twice, and the entries', where they are no hashes."""
+    frame = json.JSONDecoder(object_pairs_hook=list).decode(data.decode("utf-8"))
+    yield from (name for name, count in Counter(name for name, _ in frame).items() if count > 1)
+    entries = dict(frame).get("entries", [])
+    names = Counter(name for name, _ in entries if not _is_hash(name.encode("utf-8", "surrogatepass")))
+    yield from (name for name, count in names.items() if count > 1)
+
+
+def _name(name: str) -> bytes:
+    return json.dumps(name, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def _one_line(raw: bytes) -> bytes:
+    return _BREAKS.sub(b"", raw.strip())

@@ -1,0 +1,169 @@
+"""Writing a trail: what everything above `store` uses. Entries and records that are acknowledged survive the death of any program.
+
+An entry goes to the journal, a record to the log, each under one lock that all writers share; so an entry that is written
+before the record that names it is never missed (R9). The manifest is brought up to date by `fold`, which is for quiet moments.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from vibes_lsp.errors import RefusedWrite, UnsupportedVersion
+from vibes_lsp.model.canonical import canonical
+from vibes_lsp.model.hashing import annotation_id
+from vibes_lsp.model.members import Members, text
+from vibes_lsp.store.appending import append_lines, repair
+from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.durability import flush_file, flush_folder, replace, write_temporary
+from vibes_lsp.store.folding import append_lock, fold
+from vibes_lsp.store.journal import append_entries, make_folder, own_file
+from vibes_lsp.store.known import KnownEntries
+from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.locks import TIMEOUT, Held
+from vibes_lsp.store.log import MAX_LINE
+from vibes_lsp.store.packing import Packed, pack, portable
+from vibes_lsp.store.versions import unsupported_versions
+
+FULL: Final = "full"
+"""The value of the config's `durability` with which every acknowledged batch is on the disk, and not only with the system (R9)."""
+
+
+class AuditWriter:
+    """Writes one trail; threads may share it, and any number of programs may have one.
+
+    It holds nothing open, and makes nothing until something is written. The config is read again whenever it changes.
+
+    Args:
+        directory: The trail.
+        timeout: Seconds to wait for another program that holds a lock.
+    """
+
+    def __init__(self, directory: AuditDir, *, timeout: float = TIMEOUT) -> None:
+        self._directory: Final = directory
+        self._timeout: Final = timeout
+        self._lock: Final = append_lock(directory, timeout)
+        self._log: Final = directory.log
+        self._journal: Final = own_file(directory)
+        self._known: Final = KnownEntries(directory)
+        self._config: LoadedConfig | None = None
+        self._threads: Final = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def entry(self, members: Members) -> str:
+        """Write a context entry unless it is there, and return its hash; see `entries`."""
+        return self.entries([members])[0]
+
+    def entries(self, items: Iterable[Members]) -> list[str]:
+        """Write context entries, each unless it is there, and return their hashes as stored (R1, R8).
+
+        Args:
+            items: Entries in their inline form, with `type` and `created_at`. A long reasoning is compressed, or put into a blob.
+
+        Raises:
+            RefusedWrite: The trail cannot be locked or written, or an entry cannot be stored; nothing was added.
+            UnsupportedVersion: The trail is of a version that is not ours to change (R11).
+        """
+        with self._threads:
+            config = self._load()
+            packed = [pack(members, config.config) for members in items]
+            with self._lock.acquire() as held:
+                self._prepare(config, held)
+                new = {each.key: each for each in packed if each.key not in self._known}
+                if new:
+                    self._add(list(new.values()), held, durable=_durable(config))
+            return [each.key for each in packed]
+
+    def append(self, records: Iterable[Members], *, known: Callable[[str], bool] | None = None) -> list[str]:
+        """Append records to the log by one write, all or none, and return their ids (R3).
+
+        Whatever they name must have been written before. A record that stands there already, with the same id, is no harm: both
+        lines are one record.
+
+        Args:
+            records: Without `annotation_id`; one that is given is computed anew.
+            known: Says of an id whether the log has it; such a record is not written again.
+
+        Raises:
+            RefusedWrite: The log cannot be locked or written, or a record is not JSON or too long; nothing was added.
+            UnsupportedVersion: The trail is of a version that is not ours to change (R11).
+        """
+        lines: dict[str, bytes] = {}
+        ids: list[str] = []
+        for record in map(portable, records):
+            identifier = annotation_id(record)
+            ids.append(identifier)
+            lines[identifier] = canonical({**record, "annotation_id": identifier}) + b"\n"
+            if len(lines[identifier]) > MAX_LINE:
+                raise RefusedWrite(f"a record of {len(lines[identifier]):,} bytes is longer than the {MAX_LINE:,} that are read")
+        new = b"".join(line for identifier, line in lines.items() if known is None or not known(identifier))
+        with self._threads:
+            config = self._load()
+            if new:
+                with self._lock.acquire() as held:
+                    self._prepare(config, held)
+                    append_lines(self._log, new, held, durable=_durable(config))
+        return ids
+
+    def fold(self, *, wait: bool = True) -> int:
+        """Bring the manifest up to date and clear away what dead programs left; see `folding.fold`."""
+        return fold(self._directory, wait=wait, timeout=self._timeout)
+
+    def sync(self) -> None:
+        """Bring to the disk whatever has been written so far, by anyone.
+
+        Raises:
+            RefusedWrite: The disk is full or fails.
+        """
+        for path in (self._journal, self._log):
+            flush_file(path)
+        for folder in (self._directory.journal, self._directory.blobs, self._directory.path):
+            flush_folder(folder)
+
+    def close(self) -> None:
+        """Fold, and bring everything to the disk."""
+        self.fold()
+        self.sync()
+
+    def _load(self) -> LoadedConfig:
+        self._config = load_config(self._directory, self._config)
+        return self._config
+
+    def _prepare(self, config: LoadedConfig, held: Held) -> None:
+        """Look at what is there now, and refuse what is not ours to add to."""
+        self._known.refresh()
+        unsupported = unsupported_versions(config, self._known.frame)
+        if unsupported:
+            raise UnsupportedVersion(unsupported[0], hint="nothing was changed; upgrade, or correct the version if it is a mistake")
+        repair((self._log, self._journal), held)
+
+    def _add(self, new: Sequence[Packed], held: Held, *, durable: bool) -> None:
+        for each in new:
+            if each.blob is not None:
+                self._write_blob(*each.blob, durable=durable)
+        lines = {each.key: canonical(each.entry) for each in new}
+        reached = append_entries(self._journal, lines, held, durable=durable)
+        self._known.added(set(lines), reached)
+
+    def _write_blob(self, name: str, content: bytes, *, durable: bool) -> None:
+        """Write an external file; its name says what it holds (R8), so one that is there stays."""
+        path: Path = self._directory.blobs / name
+        if path.is_file():
+            return
+        make_folder(self._directory.blobs)
+        make_folder(self._directory.journal)
+        replace(write_temporary(self._directory.journal, content, durable=durable), path)
+        if durable:
+            flush_folder(path.parent)
+
+
+def _durable(config: LoadedConfig) -> bool:
+    return text(config.members, "durability") == FULL
