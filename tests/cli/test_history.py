@@ -1,0 +1,90 @@
+"""What the command line knows from git's history: lines told apart, what is left of them, files and functions that went elsewhere."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.server.project import STORY, Project
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+LINES = STORY.splitlines(keepends=True)
+EDITED = STORY.replace('    """Return', '    # what for?\n    """Return').replace("seen.hexdigest()", "seen.hexdigest().lower()")
+"""The story with a line put into lines 4 to 7, and another one changed."""
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Project:
+    """Two functions of one model and another, committed with their records."""
+    project = Project(tmp_path / "story")
+    project.config(tracked_extensions=[".py"])
+    project.environment(model="older-model")
+    project.line("a.py", 4, 7, text=STORY)
+    project.environment(model="newer-model")
+    project.line("a.py", 10, 13, text=STORY)
+    project.file("a.py")
+    Repository(project.root).commit("made", "2026-02-03T11:00:00+00:00")
+    return project
+
+
+def test_blame_names_the_lines_that_a_person_put_in(story: Project, within: Vibes) -> None:
+    story.file("a.py", EDITED)
+    shown = within("blame", "a.py", cwd=story.root).lines[3:8]
+    assert ["a person's" in line for line in shown] == [False, True, False, False, False]
+    told = json.loads(within("blame", "a.py", "--json", cwd=story.root).out)
+    assert [each["kind"] for each in told["lines"]] == ["ai", "human", "ai", "ai", "edited", "ai", "ai", "ai", "ai"]
+    assert {each["commitMethod"] for each in told["placements"]} == {"log"}
+
+
+def test_without_git_less_is_known(story: Project, within: Vibes) -> None:
+    story.file("a.py", EDITED)
+    told = json.loads(within("blame", "a.py", "--json", "--no-git", cwd=story.root).out)
+    edited = next(each for each in told["placements"] if each["state"] == "edited")
+    assert (edited["intactLines"], edited.get("commitHash")) == (None, None)
+
+
+def test_coverage_does_not_count_a_persons_lines(story: Project, within: Vibes) -> None:
+    story.file("a.py", EDITED)
+    (file,) = json.loads(within("coverage", "--json", cwd=story.root).out)["files"]
+    assert file == {"filePath": "a.py", "lines": 14, "aiLines": 8, "intactLines": 7, "share": 0.5714}
+
+
+def test_survival_by_model_and_file(story: Project, within: Vibes) -> None:
+    story.file("a.py", EDITED)
+    told = json.loads(within("stats", "--survival", "--json", cwd=story.root).out)["survival"]
+    assert told["total"] == {"name": "in all", "lines": 8, "intactLines": 7, "unknownLines": 0, "share": 0.875}
+    assert {each["name"].split()[0]: each["share"] for each in told["models"]} == {"older-model": 0.75, "newer-model": 1.0}
+    assert [(each["name"], each["intactLines"]) for each in told["files"]] == [("a.py", 7)]
+    shown = within("stats", "--survival", cwd=story.root)
+    assert shown.code == 0
+    assert any(line.split()[:1] == ["88%"] and "in all" in line for line in shown.lines)
+
+
+def test_survival_says_what_it_cannot_know(story: Project, within: Vibes) -> None:
+    story.line("a.py", 1, 2)
+    story.file("a.py")
+    told = json.loads(within("stats", "--survival", "--json", "--no-git", cwd=story.root).out)["survival"]["total"]
+    assert (told["lines"], told["intactLines"], told["unknownLines"]) == (8, 8, 2)
+
+
+def test_find_follows_a_file_that_was_renamed(story: Project, within: Vibes) -> None:
+    repository = Repository(story.root)
+    repository.git("mv", "a.py", "b.py")
+    repository.commit("renamed", "2026-02-03T12:00:00+00:00")
+    found = json.loads(within("find", "--json", cwd=story.root).out)["placements"]
+    assert {(each["filePath"], each["movedFrom"], each["state"]) for each in found} == {("b.py", "a.py", "exact")}
+
+
+def test_find_finds_a_function_in_a_file_that_has_no_annotations_of_its_own(story: Project, within: Vibes) -> None:
+    story.file("a.py", "".join([*LINES[:3], *LINES[7:]]))
+    story.file("new.py", "import hashlib\n\n" + "".join(LINES[3:7]))
+    Repository(story.root).commit("split", "2026-02-03T12:00:00+00:00")
+    found = json.loads(within("find", "--json", cwd=story.root).out)["placements"]
+    assert {(each["filePath"], each.get("movedFrom"), each["lineStart"]) for each in found} == {("new.py", "a.py", 3), ("a.py", None, 6)}
