@@ -13,6 +13,9 @@ from typing import Final, TypeAlias
 _MAX_CELLS: Final = 4_000_000
 """Lines times lines up to which a stretch without unique lines is compared in full."""
 
+_STRIDE: Final = 64
+"""Lines that are compared at once where two stretches begin or end alike."""
+
 _Stretch: TypeAlias = tuple[int, int, int, int]
 """First and last line of the old text, then of the new one; the last are not part of it."""
 
@@ -22,13 +25,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
     found = [-1] * len(old)
     stretches = [(0, len(old), 0, len(new))]
     while stretches:
-        first, last, start, end = stretches.pop()
-        while first < last and start < end and old[first] == new[start]:
-            found[first] = start
-            first, start = first + 1, start + 1
-        while first < last and start < end and old[last - 1] == new[end - 1]:
-            last, end = last - 1, end - 1
-            found[last] = end
+        first, last, start, end = _trimmed(old, new, stretches.pop(), found)
         if first == last or start == end:
             continue
         pins = _unique_pairs(old, new, (first, last, start, end))
@@ -44,6 +41,24 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
             first, start = line + 1, place + 1
         stretches.append((first, last, start, end))
     return found
+
+
+def _trimmed(old: Sequence[str], new: Sequence[str], stretch: _Stretch, found: list[int]) -> _Stretch:
+    """Match the lines with which a stretch begins and ends alike, many at once where they are many; return what is left."""
+    first, last, start, end = stretch
+    while last - first >= _STRIDE <= end - start and old[first : first + _STRIDE] == new[start : start + _STRIDE]:
+        found[first : first + _STRIDE] = range(start, start + _STRIDE)
+        first, start = first + _STRIDE, start + _STRIDE
+    while first < last and start < end and old[first] == new[start]:
+        found[first] = start
+        first, start = first + 1, start + 1
+    while last - first >= _STRIDE <= end - start and old[last - _STRIDE : last] == new[end - _STRIDE : end]:
+        last, end = last - _STRIDE, end - _STRIDE
+        found[last : last + _STRIDE] = range(end, end + _STRIDE)
+    while first < last and start < end and old[last - 1] == new[end - 1]:
+        last, end = last - 1, end - 1
+        found[last] = end
+    return first, last, start, end
 
 
 def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -119,11 +119,12 @@ def _with_changed(origin: Origin, lines: LineMap, kept: list[tuple[int, int]]) -
 def _largest(blocks: Sequence[_Block], origin: Origin) -> _Block | None:
     """Return the part that most of a range is in; None when nothing of it is left but what stands everywhere."""
     written = origin.text.lines
-    best = max(blocks, key=lambda block: block.weight(written), default=None)
-    if best is None:
+    if not blocks:
         return None
-    says_something = any(map(is_distinctive, written[origin.start - 1 : origin.end]))
-    return best if best.weight(written)[0] or not says_something else None
+    best = blocks[0] if len(blocks) == 1 else max(blocks, key=lambda block: block.weight(written))
+    if any(is_distinctive(written[line - 1]) for line, _ in best.pairs):
+        return best
+    return None if any(map(is_distinctive, written[origin.start - 1 : origin.end])) else best
 
 
 def _could_be_elsewhere(origin: Origin, lines: LineMap, place: _Block) -> bool:
