@@ -42,7 +42,6 @@ def main() -> None:
         _project(folder)
         with _client(folder, _OURS) as ours, _client(folder, _STOCK) as stock:
             uri = ours.open("many.py")
-            ours.wait_for("textDocument/publishDiagnostics")
             hover = {"textDocument": {"uri": uri}, "position": {"line": 20, "character": 0}}
             times = _alternating(
                 {

@@ -24,6 +24,10 @@ RUN_ELSEWHERE = {
     "make test": "it is what runs this test",
     "pip install .": "the Makefile installs the project before any test",
 }
+RUN_BY_PAGE = {
+    "sh": "tests/docs/test_recording.py",
+    "python": "tests/docs/test_recording.py",
+}
 NOT_RUN = {
     "lua": "needs a newer Neovim than a bare system has",
     "": "a diagram or a listing, nothing to run",
@@ -65,7 +69,7 @@ def test_a_command_of_the_documentation_does_what_it_says(command: str, workspac
 
 def test_every_snippet_is_of_a_kind_that_is_tested_or_listed() -> None:
     kinds = {kind for page in PAGES for kind, _ in _BLOCK.findall(page.read_text(encoding="utf-8"))}
-    assert kinds <= {"console", "json", "toml", *NOT_RUN}
+    assert kinds <= {"console", "json", "toml", *RUN_BY_PAGE, *NOT_RUN}
 
 
 @pytest.mark.parametrize(("page", "snippet"), _blocks("json"))

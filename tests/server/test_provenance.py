@@ -169,7 +169,7 @@ async def test_lines_tell_who_owns_each_and_whether_it_was_edited(editor: Editor
     await editor.provenance(uri)  # as every editor asks when it opens a file: so the text is known that was still whole
     after = len(editor.client.sent)
     editor.replace(uri, (6, 0), (7, 0), "    return seen.digest()\n")
-    told = [
+    told: list[dict[str, Any]] = [
         *({"line": line, "annotationId": whole, "kind": "ai"} for line in (4, 5, 6)),
         {"line": 7, "annotationId": whole, "kind": "edited"},
         *({"line": line, "annotationId": inner, "kind": "ai"} for line in (11, 12)),

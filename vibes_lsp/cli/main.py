@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "sessions": "List the sessions.",
     "models": "Say which tools and models wrote how much.",
     "stats": "Give the trail in numbers.",
+    "record": "Record what an AI did, from a shell or a program: JSON in, JSON out.",
     "doctor": "Say why nothing shows.",
 }
 """Name and one line of help of every subcommand; its code is `vibes_lsp.cli.NAME.command`, imported when it is run."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vibes_lsp.lsp import lifecycle
-from vibes_lsp.lsp.features import code_lens, commands, hover
+from vibes_lsp.lsp.features import code_lens, commands, hover, recording
 from vibes_lsp.lsp.server import Server
 
 
@@ -12,4 +12,5 @@ def create_server() -> Server:
     server = Server()
     for feature in (lifecycle, hover, code_lens, commands):
         feature.register(server)
+    recording.register(server, lifecycle.tell)
     return server

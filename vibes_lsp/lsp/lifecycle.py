@@ -44,7 +44,7 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
         before = ls.settings
         await _configure(ls, None)
         if ls.settings != before:  # documents may be open by now
-            await _tell(ls)
+            await tell(ls)
         await _watch(ls)
         for folder in ls.folders:
             await _load(ls, folder)
@@ -57,12 +57,12 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def configuration(ls: Server, params: types.DidChangeConfigurationParams) -> None:
         await _configure(ls, params.settings)
-        await _tell(ls)
+        await tell(ls)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def watched(ls: Server, _params: types.DidChangeWatchedFilesParams) -> None:
         if ls.projects.news():
-            await _tell(ls)
+            await tell(ls)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
@@ -94,7 +94,7 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
         for project in {
             id(found): found for each in params.files if (found := _renamed(ls, each.old_uri, each.new_uri)) is not None
         }.values():
-            await _tell(ls, project)
+            await tell(ls, project)
         for each in params.files:
             await _look(ls, each.new_uri)
 
@@ -102,7 +102,7 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
     def shutdown(ls: Server, *_params: Any) -> None:
         ls.said_goodbye = True
         for project in ls.projects.all():
-            project.history.close()
+            project.close()
 
     @server.feature(types.EXIT)
     def left(ls: Server, *_params: Any) -> None:
@@ -118,7 +118,7 @@ async def _push(ls: Server, uri: str) -> None:
         await diagnostics.publish(ls, uri)
 
 
-async def _tell(ls: Server, only: Project | None = None) -> None:
+async def tell(ls: Server, only: Project | None = None) -> None:
     """Say that answers given before may be wrong now, in every way the client understands: about all documents, or those of a project."""
     uris = ls.documents.uris() if only is None else _opened(ls, only)
     for project in ls.projects.all() if only is None else [only]:
@@ -207,7 +207,7 @@ async def _load(ls: Server, uri: str) -> None:
             ls.work_done_progress.end(token, types.WorkDoneProgressEnd())
             ls.work_done_progress.tokens.pop(token, None)  # pygls keeps them for ever
     project.generation += 1
-    await _tell(ls)
+    await tell(ls)
     for document in _opened(ls, project)[:1]:  # commits were not looked up while it was read
         await _look(ls, document)
 
@@ -257,7 +257,7 @@ async def _look(ls: Server, uri: str) -> None:
             )
             looked = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, look)
             if project.take(looked):
-                await _tell(ls, project)
+                await tell(ls, project)
     finally:
         project.looking = None
 

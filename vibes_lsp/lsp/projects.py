@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pygls.uris import to_fs_path
 
@@ -21,6 +23,9 @@ from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.layout import AuditDir, find_audit_dir
+
+if TYPE_CHECKING:
+    from vibes_lsp.recording import Recorder
 
 _MAX_SOURCE = 64 << 20
 
@@ -86,6 +91,19 @@ class Project:
 
     def __post_init__(self) -> None:
         self.history = History(self.trail.directory)
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        """What makes the trail grow; made when first needed."""
+        from vibes_lsp.recording import Recorder  # noqa: PLC0415  # a server that only reads starts without it
+
+        return Recorder(self.trail.directory)
+
+    def close(self) -> None:
+        """Let go of git, and bring what was recorded to rest."""
+        self.history.close()
+        if "recorder" in self.__dict__:
+            self.recorder.close()
 
     def take(self, looked: Looked) -> bool:
         """Take in what history knows now; say whether answers are others by it."""

@@ -1,0 +1,196 @@
+"""`vibes record`: one JSON object in, one out; what is wrong with it in one line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.running import SCRIPT, Done, decoded, surroundings
+from tests.unit.recording.projects import SOURCE, Project, new_project
+from vibes_lsp.cli.record import command as record
+from vibes_lsp.recording.requests import REQUESTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+TOOL = {"name": "Some Tool", "version": "1.2.3"}
+MODEL = {"name": "some-model", "version": "1"}
+PROMPT = {"text": "Write a digest.", "type": "user_instruction"}
+LINES = {"file": "a.py", "lineStart": 4, "lineEnd": 6, "action": "create"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return new_project(tmp_path / "project")
+
+
+@pytest.fixture
+def said(project: Project, within: Vibes, tmp_path: Path) -> Any:
+    """Run a recording command on an object, and return what it said."""
+
+    def run(name: str, **members: Any) -> Done:
+        source = tmp_path / "input.json"
+        source.write_text(json.dumps(members))
+        done: Done = within("record", name, "--input", source, cwd=project.root)
+        return done
+
+    return run
+
+
+def test_a_story_in_json(project: Project, said: Any, within: Vibes) -> None:
+    started = said("session-start", tool=TOOL, model=MODEL, description="Digests").json
+    assert set(started) == {"sessionId", "environmentHash"}
+    session = started["sessionId"]
+    assert set(said("read", sessionId=session, files=["a.py"]).json) >= {"commandHash", "edges"}
+    run = said("command", sessionId=session, command={"text": "make", "type": "shell", "exitCode": 0, "outputSummary": "ok"}).json
+    options = [{"id": "a", "description": "this", "pros": ["short"]}, {"id": "b", "description": "that"}]
+    decided = said("decision", decisionPoint="Which", options=options, selected="a", rationale="short", confidence="high").json
+    annotated = said(
+        "annotate", **LINES, sessionId=session, prompt=PROMPT, decision=decided["decisionHash"], informedBy=[run["commandHash"]]
+    ).json
+    assert annotated["record"] == project.records("line")[0]
+    assert annotated["annotationId"] == annotated["record"]["annotation_id"]
+    assert annotated["edges"] == [edge["annotation_id"] for edge in project.records("edge")[2:]]
+    function = said("annotate", file="a.py", function={"name": "same"}, action="create", sessionId=session).json
+    assert function["record"]["function_name"] == "same"
+    child = said("delegation", parentSessionId=session, taskDescription="Test it", delegationType="test").json
+    relation = {"edgeType": "depends_on", "sourceType": "annotation", "targetType": "annotation"}
+    edge = said("edge", **relation, sourceRef=function["annotationId"], targetRef=annotated["annotationId"]).json
+    assert set(edge) == {"edgeId"}
+    reviewed = said("review", file="a.py", lineStart=5, lineEnd=5, verdict="approved", note="Good.", reviewer="Ada").json
+    assert reviewed["reviewed"] == [annotated["annotationId"]]
+    for each in (child["childSessionId"], session, session):
+        assert said("session-end", sessionId=each).json == {}
+    shown = within("blame", "a.py", "--json", cwd=project.root).json["placements"]
+    assert [(each["annotationId"], each["prompt"], each["review"]["verdict"]) for each in shown if each["type"] == "line"] == [
+        (annotated["annotationId"], "Write a digest.", "approved")
+    ]
+    assert within("check", cwd=project.root).code == 0
+
+
+def test_the_object_comes_from_standard_input(project: Project) -> None:
+    members = {**LINES, "tool": TOOL, "model": MODEL, "text": "# unsaved\n" + SOURCE}
+    done = subprocess.run(
+        [SCRIPT, "record", "annotate"],
+        cwd=project.root,
+        env=surroundings({}),
+        input=json.dumps(members).encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, decoded(done.stderr)) == (0, "")
+    assert json.loads(done.stdout)["record"] == project.records("line")[0]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "lines"),
+    [
+        ((3, 0), (5, 4), (4, 6)),
+        ((3, 0), (6, 0), (4, 6)),
+        ((3, 2), (3, 2), (4, 4)),
+        ((3, 0), (3, 0), (4, 4)),
+        ((3, 4), (3, 9), (4, 4)),
+    ],
+)
+def test_a_range_is_lsps(project: Project, said: Any, start: Any, end: Any, lines: Any) -> None:
+    ends = {"start": dict(zip(("line", "character"), start, strict=True)), "end": dict(zip(("line", "character"), end, strict=True))}
+    said("annotate", uri=(project.root / "a.py").as_uri(), range=ends, action="create", tool=TOOL, model=MODEL)
+    [written] = project.records("line")
+    assert (written["file_path"], written["line_start"], written["line_end"]) == ("a.py", *lines)
+
+
+def test_a_file_named_absolutely_finds_its_trail(project: Project, within: Vibes, tmp_path: Path) -> None:
+    members = {**LINES, "file": str(project.root / "a.py"), "tool": TOOL, "model": MODEL}
+    (tmp_path / "in.json").write_text(json.dumps(members))
+    assert within("record", "annotate", "--input", "in.json", cwd=tmp_path).code == 0
+    assert within("record", "annotate", "--input", "in.json", "--audit-dir", project.root, cwd=tmp_path).code == 0
+    assert len(project.records("line")) == 2
+
+
+def test_a_repeated_request_says_the_same(project: Project, said: Any) -> None:
+    outputs = {said("annotate", **LINES, tool=TOOL, model=MODEL, requestId="edit-1").out for _ in range(2)}
+    assert len(outputs) == 1
+    assert len(project.records("line")) == 1
+
+
+def test_what_is_not_tracked_is_said(tmp_path: Path, within: Vibes) -> None:
+    project = new_project(tmp_path / "project", tracked_extensions=[".ts"])
+    (tmp_path / "in.json").write_text(json.dumps({**LINES, "tool": TOOL, "model": MODEL}))
+    answer = within("record", "annotate", "--input", tmp_path / "in.json", cwd=project.root)
+    assert answer.code == 0
+    assert (answer.json["untracked"], answer.json["annotationId"], answer.json["record"]) == (True, None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "members", "message"),
+    [
+        ("session-start", {"tool": TOOL}, "model: is required"),
+        ("session-start", {"tool": {"name": "T"}, "model": MODEL}, "tool.version: is required"),
+        (
+            "session-start",
+            {"tool": TOOL, "modl": MODEL},
+            "modl: is not a member; there are agentName, agentType, description, file, model,",
+        ),
+        ("session-start", {"tool": {**TOOL, "colour": 1}, "model": MODEL}, "tool.colour: is not a member of it"),
+        ("session-end", {"sessionId": 7}, "sessionId: input should be a valid string"),
+        ("session-end", {"sessionId": "nobody"}, "no session 'nobody' was started"),
+        ("annotate", {"action": "create", "tool": TOOL, "model": MODEL}, "file: is required, or a uri"),
+        ("annotate", {"file": "a.py", "action": "create", "tool": TOOL, "model": MODEL}, "lineStart: is required, or a function"),
+        ("annotate", {**LINES, "lineEnd": None, "tool": TOOL, "model": MODEL}, "lineEnd: is required"),
+        ("annotate", {**LINES, "lineEnd": 99, "tool": TOOL, "model": MODEL}, "lineStart: lines 4 to 99 are not in a.py, which has 10"),
+        ("annotate", {**LINES, "action": "invent", "tool": TOOL, "model": MODEL}, "action: is one of create, modify, delete, review"),
+        ("annotate", {**LINES}, "sessionId: is required, or tool and model instead of it"),
+        (
+            "annotate",
+            {**LINES, "tool": TOOL, "model": MODEL, "prompt": {"text": "x", "type": "song"}},
+            "prompt.type: input should be 'user_i",
+        ),
+        ("annotate", {**LINES, "tool": TOOL, "model": MODEL, "prompt": {**PROMPT, "text": ""}}, "prompt.text: must not be empty"),
+        ("annotate", {**LINES, "tool": TOOL, "model": MODEL, "decision": {"selected": "a"}}, "decision.decisionPoint: is required"),
+        ("annotate", {**LINES, "file": "../a.py", "tool": TOOL, "model": MODEL}, "file: '../a.py' is no file inside the project"),
+        ("annotate", {"uri": "https://example.org/a.py", "action": "create"}, "uri: 'https://example.org/a.py' is no file URI"),
+        ("annotate", {**LINES, "range": {"start": {"line": -1, "character": 0}}}, "range.start.line: input should be greater"),
+        ("read", {"sessionId": "s", "files": "a.py"}, "files: input should be a valid array"),
+        ("review", {"file": "a.py", "lineStart": 1, "lineEnd": 1, "verdict": "good"}, "verdict: input should be 'approved' or 'rejected'"),
+        ("edge", {"edgeType": "likes"}, "edgeType: input should be 'caused_by'"),
+    ],
+)
+def test_wrong_input_is_said_in_one_line(project: Project, said: Any, name: str, members: dict[str, Any], message: str) -> None:
+    done = said(name, **members)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(f"vibes: {message}"), done.err
+    assert project.records() == []
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"a": NaN}', b"\xff", b'{"a": "\\ud800"}', b'{"a": 1, "a": 2}'])
+def test_what_is_no_json_object_is_said_in_one_line(project: Project, within: Vibes, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "in.json").write_bytes(data)
+    done = within("record", "annotate", "--input", tmp_path / "in.json", cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    gone = within("record", "annotate", "--input", tmp_path / "gone.json", cwd=project.root)
+    assert (gone.code, gone.err.count("\n")) == (2, 1)
+
+
+def test_a_broken_manifest_loses_nothing_and_is_said(project: Project, said: Any) -> None:
+    manifest = project.root / ".ai-audit" / "manifest.json"
+    manifest.write_bytes(b"<<<<<<< ours\n")
+    session = said("session-start", tool=TOOL, model=MODEL)
+    annotated = said("annotate", **LINES, tool=TOOL, model=MODEL)
+    ended = said("session-end", sessionId=session.json["sessionId"])
+    assert [(done.code, done.err.count("vibes: warning: recorded, but ")) for done in (session, annotated, ended)] == [(0, 1)] * 3
+    assert [record["type"] for record in project.records()] == ["session", "line", "edge", "session"]
+    assert manifest.read_bytes() == b"<<<<<<< ours\n"
+    manifest.unlink()
+    key = annotated.json["record"]["environment_hash"]
+    assert project.entry(key)["tool_name"] == "Some Tool"
+
+
+def test_every_command_has_help(within: Vibes, tmp_path: Path) -> None:
+    assert set(getattr(record, "commands")) == set(REQUESTS)  # noqa: B009
+    for name in REQUESTS:
+        assert "--input FILE" in within("record", name, "--help", cwd=tmp_path).out

@@ -1,0 +1,1 @@
+"""Recording: what every use case writes, and that it is sound."""

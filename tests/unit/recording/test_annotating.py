@@ -1,0 +1,213 @@
+"""An edit is recorded with all that is known of it, anchored in the text that the AI wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.trails import anchors
+from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from vibes_lsp.errors import UnknownId, UnreadableFile
+from vibes_lsp.recording import (
+    Command,
+    CommandType,
+    Confidence,
+    Decision,
+    DecisionOption,
+    Origin,
+    Prompt,
+    PromptType,
+    Reasoning,
+    Recorded,
+    Recorder,
+    WrongArgument,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DECISION = Decision("Which way", (DecisionOption("l", "left", ("short",)), DecisionOption("r", "right")), "l", "no time", Confidence.LOW)
+
+
+def members(recorded: Recorded) -> dict[str, Any]:
+    assert recorded.record is not None
+    return recorded.record
+
+
+def test_an_annotation_says_everything(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "project", "high")
+    session = project.session()
+    origin = by(
+        session,
+        prompt=PROMPT,
+        reasoning=Reasoning("First this, then that.", 7),
+        command=Command("make digest", CommandType.SHELL, 0, "done", "."),
+        decision=DECISION,
+    )
+    recorded = project.recorder.annotate_lines("a.py", 4, 6, "create", origin)
+    [record] = project.records("line")
+    assert record == recorded.record
+    assert record["annotation_id"] == recorded.annotation_id
+    expected = {
+        "type": "line",
+        "file_path": "a.py",
+        "line_start": 4,
+        "line_end": 6,
+        "environment_hash": project.records("session")[0]["environment_hash"],
+        "action": "create",
+        "timestamp": "2026-02-03T10:00:02.000Z",
+        "commit_hash": None,
+        "session_id": session,
+        "assurance_level": "high",
+        **anchors(SOURCE, 4, 6).members(),
+    }
+    assert expected.items() <= record.items()
+    assert project.entry(record["prompt_hash"])["prompt_text"] == "Write a digest."
+    reasoning = project.entry(record["reasoning_hash"])
+    assert (reasoning["reasoning_text"], reasoning["reasoning_token_count"]) == ("First this, then that.", 7)
+    assert reasoning["reasoning_model"] == "some-model"
+    assert project.entry(record["command_hash"]) == {
+        "type": "command",
+        "command_text": "make digest",
+        "command_type": "shell",
+        "command_exit_code": 0,
+        "command_output_summary": "done",
+        "working_directory": ".",
+        "created_at": record["timestamp"],
+    }
+    decision = project.entry(record["decision_hash"])
+    assert decision["options"] == [{"id": "l", "description": "left", "pros": ["short"]}, {"id": "r", "description": "right"}]
+    assert (decision["selected"], decision["confidence"]) == ("l", "low")
+
+
+def test_tool_and_model_do_without_a_session(project: Project) -> None:
+    recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", Origin(tool=TOOL, model=MODEL))
+    record = members(recorded)
+    assert "session_id" not in record
+    assert project.entry(record["environment_hash"])["tool_name"] == "Some Tool"
+
+
+def test_a_decision_may_be_named_by_its_hash(project: Project) -> None:
+    key = project.recorder.record_decision(DECISION).decision_hash
+    recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", by(project.session(), decision=key))
+    assert members(recorded)["decision_hash"] == key
+    assert project.entry(key)["type"] == "decision"
+
+
+def test_unsaved_text_is_what_is_anchored(project: Project) -> None:
+    unsaved = "# not saved\n" + SOURCE
+    record = members(project.recorder.annotate_lines("a.py", 5, 7, "modify", by(project.session()), text=unsaved))
+    assert anchors(unsaved, 5, 7).members().items() <= record.items()
+    assert record["anchor_hash"] == anchors(SOURCE, 4, 6).members()["anchor_hash"]
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_line_ends_and_byte_order_marks_change_no_anchor_but_the_file_hash(project: Project, saved: bool) -> None:
+    text = "\ufeff" + SOURCE.replace("\n", "\r\n")
+    project.file("a.py", text)
+    record = members(project.recorder.annotate_lines("a.py", 1, 6, "create", by(project.session()), text=None if saved else text))
+    plain = anchors(SOURCE, 1, 6).members()
+    assert (record["anchor_hash"], record["anchor_context"]) == (plain["anchor_hash"], plain["anchor_context"])
+    assert record["file_content_hash"] != plain["file_content_hash"]
+    assert record["file_content_hash"] == anchors(text, 1, 6).members()["file_content_hash"]
+
+
+def test_a_deletion_is_anchored_in_the_text_that_went(project: Project) -> None:
+    project.file("a.py", SOURCE.replace("def same(one, other):\n    return one == other\n", ""))
+    record = members(project.recorder.annotate_lines("a.py", 9, 10, "delete", by(project.session()), text=SOURCE))
+    assert (record["action"], record["line_start"], record["line_end"]) == ("delete", 9, 10)
+    assert anchors(SOURCE, 9, 10).members().items() <= record.items()
+
+
+def test_a_function_is_anchored_where_it_stands(project: Project) -> None:
+    recorded = project.recorder.annotate_function("a.py", "same", "create", by(project.session()), signature="(one, other)")
+    record = members(recorded)
+    assert (record["type"], record["function_name"], record["function_signature"]) == ("function", "same", "(one, other)")
+    assert "line_start" not in record
+    assert record["anchor_hash"] == anchors(SOURCE, 9, 10).members()["anchor_hash"]
+
+
+def test_a_function_that_is_not_found_needs_its_lines(project: Project) -> None:
+    project.file("a.unknown", "to digest it\n  hash it\n")
+    with pytest.raises(WrongArgument, match=r"'digest' is not found in a\.unknown"):
+        project.recorder.annotate_function("a.unknown", "digest", "create", by(project.session()))
+    recorded = project.recorder.annotate_function("a.unknown", "digest", "create", by("s1"), lines=(1, 2))
+    assert members(recorded)["anchor_context"] == "to digest it\n  hash it"
+
+
+def test_paths_are_recorded_relative_to_the_project(project: Project) -> None:
+    project.file("src/b.py")
+    session = project.session()
+    for path in ("src/b.py", "./src/../src/b.py", project.root / "src" / "b.py"):
+        assert members(project.recorder.annotate_lines(path, 1, 1, "create", by(session)))["file_path"] == "src/b.py"
+
+
+def test_a_project_may_be_reached_by_a_link(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(project.root, target_is_directory=True)
+    session = project.session()
+    through, real = Recorder(tmp_path / "link"), Recorder(project.root)
+    for recorder, path in ((through, project.root / "a.py"), (through, tmp_path / "link" / "a.py"), (real, tmp_path / "link" / "a.py")):
+        assert members(recorder.annotate_lines(path, 1, 1, "create", by(session)))["file_path"] == "a.py"
+
+
+@pytest.mark.parametrize("path", ["../outside.py", "/etc/passwd", "", ".", "link.py", "a\nb.py"])
+def test_paths_out_of_the_project_are_refused(project: Project, path: str) -> None:
+    (project.root.parent / "outside.py").write_text(SOURCE)
+    (project.root / "link.py").symlink_to(project.root.parent / "outside.py")
+    session = project.session()
+    before = project.written()
+    with pytest.raises(WrongArgument, match="inside the project"):
+        project.recorder.annotate_lines(path, 1, 1, "create", by(session, prompt=PROMPT))
+    assert project.written() == before
+
+
+def test_what_is_not_tracked_is_not_recorded(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "project", tracked_extensions=[".py"], exclude_patterns=["vendor/**"])
+    session = project.session()
+    before = project.written()
+    for path in ("notes.md", "vendor/b.py"):
+        project.file(path)
+        recorded = project.recorder.annotate_lines(path, 1, 1, "create", by(session, prompt=PROMPT))
+        assert recorded == Recorded(None, untracked=True)
+    assert project.written() == before
+    assert project.recorder.annotate_lines("a.py", 1, 1, "create", by(session)).annotation_id
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 1), (3, 2), (1, 11), (11, 11)])
+def test_lines_must_be_in_the_text(project: Project, start: int, end: int) -> None:
+    with pytest.raises(WrongArgument, match=rf"lines {start} to {end} are not in a\.py, which has 10"):
+        project.recorder.annotate_lines("a.py", start, end, "create", by(project.session()))
+
+
+@pytest.mark.parametrize("action", ["rebase_remap", "rebase_orphan", "invent"])
+def test_an_action_is_what_an_ai_can_do(project: Project, action: str) -> None:
+    with pytest.raises(WrongArgument, match="action: is one of create, modify, delete, review"):
+        project.recorder.annotate_lines("a.py", 1, 1, action, by(project.session()))
+
+
+@pytest.mark.parametrize(
+    ("origin", "error"),
+    [
+        (Origin(), "session_id: is required"),
+        (Origin(tool=TOOL), "model: is required"),
+        (Origin(model=MODEL), "tool: is required"),
+        (by("nobody"), "'nobody'"),
+        (by("s1", prompt=Prompt("", PromptType.OTHER)), r"prompt\.text: must not be empty"),
+        (by("s1", prompt=Prompt("x", "song")), "prompt_type: input should be 'user_instruction'"),  # type: ignore[arg-type]
+        (by("s1", decision="ab" * 32), "no decision has the hash"),
+        (by("s1", informed_by=("ab" * 32,)), "has the id abab"),
+    ],
+)
+def test_what_is_missing_or_unknown_is_named(project: Project, origin: Origin, error: str) -> None:
+    project.session()
+    with pytest.raises((WrongArgument, UnknownId), match=error):
+        project.recorder.annotate_lines("a.py", 1, 1, "create", origin)
+    assert project.records("line") == []
+
+
+def test_a_file_that_is_not_there_needs_its_text(project: Project) -> None:
+    session = project.session()
+    with pytest.raises(UnreadableFile, match=r"new\.py is not there"):
+        project.recorder.annotate_lines("new.py", 1, 1, "create", by(session))
+    assert project.recorder.annotate_lines("new.py", 1, 1, "create", by(session), text="x = 1\n").annotation_id

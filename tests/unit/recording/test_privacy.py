@@ -1,0 +1,131 @@
+"""What stays out of the trail: what the level withholds, secrets, and where the project lies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.recording.projects import PROMPT, Project, by, new_project
+from vibes_lsp.model.secrets import MASK, mask_secrets, secret_kinds
+from vibes_lsp.recording import Command, CommandType, Decision, DecisionOption, Prompt, PromptType, Reasoning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIBOgIBAAJBAKj34GkxFhD90vcNLYLInFEX6Ppy1tPf9Cnzj4p4WGeKLs1Pt8Qu\n-----END RSA PRIVATE KEY-----"
+SECRETS = {
+    "AKIAIOSFODNN7EXAMPLE": "AKIAIOSFODNN7EXAMPLE",
+    "ghp_" + "a1B2" * 9: "a1B2a1B2",
+    "sk-ant-" + "api03-" + "x" * 30: "xxxxxxxxxx",
+    "glpat-" + "y" * 20: "yyyyyyyyyy",
+    "xoxb-" + "123456789012-1234567890123-" + "abcdefabcdefabcdefabcdef": "abcdefabcdef",
+    "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U": "dozjgNryP4J3",
+    "postgres://ada:hunter2@db.example.org/x": "hunter2",
+    KEY: "MIIBOgIBAAJBAKj34",
+}
+"""Text with a secret, and a part of it that must be nowhere."""
+
+
+@pytest.mark.parametrize(("level", "withheld"), [("low", ("prompt", "reasoning")), ("medium", ("reasoning",)), ("high", ())])
+def test_the_level_decides_what_is_written_anywhere(tmp_path: Path, level: str, withheld: tuple[str, ...]) -> None:
+    project = new_project(tmp_path / "project", level)
+    origin = by(project.session(), prompt=Prompt("PROMPT", PromptType.OTHER, ("given.py",)), reasoning=Reasoning("REASONING"))
+    recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", origin, request_id="once")
+    assert recorded.withheld == withheld
+    written = project.written()
+    for name, words in (("prompt", b"PROMPT"), ("prompt", b"given.py"), ("reasoning", b"REASONING")):
+        assert (words in written) == (name not in withheld), words
+    [record] = project.records("line")
+    assert {f"{name}_hash" for name in withheld}.isdisjoint(record)
+    assert record["assurance_level"] == level
+
+
+@pytest.mark.parametrize(("text", "private"), SECRETS.items(), ids=[secret[:12].strip("-") for secret in SECRETS])
+def test_a_secret_is_masked_wherever_it_stands(tmp_path: Path, text: str, private: str) -> None:
+    project = new_project(tmp_path / "project", "high")
+    session = project.session(description=f"With {text} in it")
+    sentence = f"Take this: {text} and go on.\nThen stop."
+    origin = by(
+        session,
+        prompt=Prompt(sentence, PromptType.OTHER),
+        reasoning=Reasoning(sentence),
+        command=Command(sentence, CommandType.SHELL, 0, sentence),
+        decision=Decision(sentence, (DecisionOption("a", sentence, (sentence,), (sentence,)),), "a", sentence),
+    )
+    recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", origin)
+    assert recorded.masked == 9
+    assert private.encode() not in project.written()
+    [prompt] = project.entries("prompt").values()
+    assert prompt["prompt_text"].startswith("Take this: ")
+    assert MASK in prompt["prompt_text"]
+    assert prompt["prompt_text"].endswith(" and go on.\nThen stop.")
+
+
+@pytest.mark.parametrize(
+    "text", ["Write a digest.", "the key is under the mat", "see https://example.org/a?b=c", "sha256 " + "ab" * 32, ""]
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert mask_secrets(text) == (text, 0)
+
+
+def test_nothing_is_found_in_what_was_masked() -> None:
+    text = "\n".join(SECRETS) + "\r\naws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" + "\r\n"
+    masked, count = mask_secrets(text)
+    assert count == len(SECRETS) + 1
+    assert secret_kinds(text)
+    assert not secret_kinds(masked)
+    assert masked.endswith("\r\n")
+
+
+@given(st.lists(st.one_of(st.sampled_from([*SECRETS, "password=", "aws_key: ", "\r\n", "\u2028", " "]), st.text(max_size=12)), max_size=8))
+def test_nothing_is_ever_found_in_what_was_masked(parts: list[str]) -> None:
+    masked, count = mask_secrets("".join(parts))
+    assert not secret_kinds(masked)
+    assert mask_secrets(masked) == (masked, 0)
+    assert count or masked == "".join(parts)
+
+
+def test_a_secret_in_a_very_long_line_is_masked() -> None:
+    masked, count = mask_secrets("x " * 5000 + "AKIAIOSFODNN7EXAMPLE" + " y" * 5000)
+    assert (masked, count) == ("x " * 5000 + MASK + " y" * 5000, 1)
+
+
+def test_the_place_of_the_project_is_nobodys_business(project: Project) -> None:
+    root = project.root
+    text = f"Change {root}/src/a.py, file://{root}/b.py and what else is in {root}, not {root}-old/c.py or /elsewhere{root}/d.py"
+    project.recorder.annotate_lines("a.py", 1, 1, "create", by(project.session(), prompt=Prompt(text, PromptType.OTHER)))
+    [prompt] = project.entries("prompt").values()
+    assert prompt["prompt_text"] == f"Change src/a.py, b.py and what else is in ., not {root}-old/c.py or /elsewhere{root}/d.py"
+
+
+def test_folders_of_commands_are_relative(project: Project) -> None:
+    session = project.session()
+    folders = {str(project.root): ".", ".": ".", "": ".", str(project.root / "src"): "src", "src/": "src", "/elsewhere": None}
+    for number, (folder, recorded) in enumerate(folders.items()):
+        done = project.recorder.record_command(session, Command(f"run {number}", CommandType.SHELL, working_directory=folder))
+        assert project.entry(done.command_hash).get("working_directory") == recorded
+        assert done.left_out == ((folder,) if recorded is None else ())
+
+
+def test_of_an_output_the_first_kilobyte_is_kept_on_a_character_boundary(project: Project) -> None:
+    output = "AKIAIOSFODNN7EXAMPLE " + "é" * 5000
+    done = project.recorder.record_command(project.session(), Command("run", CommandType.SHELL, 1, output))
+    summary = project.entry(done.command_hash)["command_output_summary"]
+    assert summary.startswith(f"{MASK} éé")
+    assert len(summary.encode()) == 1023
+    assert done.masked == 1
+
+
+def test_reasoning_is_packed_by_the_projects_thresholds(tmp_path: Path) -> None:
+    config = {"compress_reasoning_threshold_bytes": 100, "external_blob_threshold_bytes": 1000}
+    project = new_project(tmp_path / "project", "high", **config)
+    session = project.session()
+    for number, size in enumerate((50, 500, 5000), 1):
+        project.recorder.annotate_lines("a.py", number, number, "create", by(session, prompt=PROMPT, reasoning=Reasoning("x" * size)))
+    inline, packed, external = (project.entry(record["reasoning_hash"]) for record in project.records("line"))
+    assert (inline["reasoning_text"], packed["compressed"], external["external"]) == ("x" * 50, True, True)
+    assert (project.root / ".ai-audit" / external["blob_path"]).is_file()
+    assert {entry["reasoning_model"] for entry in (inline, packed, external)} == {"some-model"}

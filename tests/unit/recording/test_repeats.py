@@ -1,0 +1,119 @@
+"""The same request again changes nothing and returns the same result: in this process, another one, and after a crash."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.requirements import REPOSITORY
+from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by
+from vibes_lsp.recording import Command, CommandType, Decision, DecisionOption, Recorder, Relation, Reviewing, WrongArgument
+from vibes_lsp.recording.repeats import KEPT_SECONDS
+from vibes_lsp.store.writing import AuditWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ANNOTATE = """
+import sys
+from vibes_lsp.recording import Origin, Recorder
+print(Recorder(sys.argv[1]).annotate_lines("a.py", 4, 6, "create", Origin(session_id=sys.argv[2]), request_id="edit-1").annotation_id)
+"""
+
+USE_CASES: list[Callable[[Recorder, str], object]] = [
+    lambda recorder, request: recorder.start_session(TOOL, MODEL, parent_session_id="s1", request_id=request),
+    lambda recorder, request: recorder.end_session("s1", request_id=request),
+    lambda recorder, request: recorder.annotate_lines("a.py", 4, 6, "modify", by("s1", prompt=PROMPT), request_id=request),
+    lambda recorder, request: recorder.annotate_function("a.py", "same", "create", by("s1"), request_id=request),
+    lambda recorder, request: recorder.record_command("s1", Command("make", CommandType.SHELL), request_id=request),
+    lambda recorder, request: recorder.record_read("s1", ["a.py"], request_id=request),
+    lambda recorder, request: recorder.record_decision(
+        Decision("Which", (DecisionOption("a", "it"),), "a", "only one"), request_id=request
+    ),
+    lambda recorder, request: recorder.record_delegation("s1", request_id=request),
+    lambda recorder, request: recorder.record_edge(Relation("depends_on", "s1", "session", "s1", "session"), request_id=request),
+    lambda recorder, request: recorder.review(Reviewing("approved", "a.py", (1, 10), reviewer="Ada"), request_id=request),
+]
+
+
+@pytest.mark.parametrize("use_case", USE_CASES)
+def test_every_request_may_come_twice(project: Project, use_case: Callable[[Recorder, str], object]) -> None:
+    project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
+    first = use_case(project.recorder, "request")
+    before = project.records()
+    assert use_case(project.recorder, "request") == first
+    assert use_case(Recorder(project.root), "request") == first
+    assert project.records() == before
+
+
+def test_other_requests_are_other_records(project: Project) -> None:
+    session = project.session()
+    ids = {project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id=name).annotation_id for name in "ab"}
+    assert len(ids) == len(project.records("line")) == 2
+
+
+def test_the_same_id_for_another_kind_of_request_is_another_request(project: Project) -> None:
+    session = project.session(request_id="1")
+    project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="1")
+    assert project.session(request_id="1") == session
+    assert [record["type"] for record in project.records()] == ["session", "line", "edge"]
+
+
+def test_processes_that_repeat_a_request_at_once_record_it_once(project: Project) -> None:
+    session = project.session()
+    command = [sys.executable, "-c", ANNOTATE, str(project.root), session]
+    running = [subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) for _ in range(3)]
+    said = {each.communicate()[0] for each in running}
+    assert all(each.returncode == 0 for each in running)
+    [record] = project.records("line")
+    assert said == {record["annotation_id"].encode() + os.linesep.encode()}
+    assert len(project.records("edge")) == 1
+
+
+def test_a_request_that_a_crash_cut_off_is_finished_with_the_same_ids(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = project.session()
+
+    def crash(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AuditWriter, "append", crash)
+        with pytest.raises(KeyboardInterrupt):
+            project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
+    assert project.records("line") == []
+    again = Recorder(project.root).annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
+    [record] = project.records("line")
+    assert record == again.record
+    assert record["timestamp"] == "2026-02-03T10:00:02.000Z"
+    assert project.edges("caused_by") == [(again.annotation_id, session)]
+
+
+def test_a_request_that_was_refused_may_come_again(project: Project) -> None:
+    session = project.session()
+    with pytest.raises(WrongArgument):
+        project.recorder.annotate_lines("a.py", 4, 60, "create", by(session), request_id="edit")
+    assert project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit").annotation_id
+
+
+def test_old_requests_are_forgotten_when_a_session_ends(project: Project) -> None:
+    session = project.session()
+    for name in ("old", "new"):
+        project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id=name)
+    files = sorted((project.root / ".ai-audit" / "spool").glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    long_ago = files[0].stat().st_mtime - KEPT_SECONDS - 60
+    os.utime(files[0], (long_ago, long_ago))
+    project.recorder.end_session(session)
+    assert [path.exists() for path in files] == [False, True]
+
+
+def test_a_spoilt_memory_is_no_memory(project: Project) -> None:
+    session = project.session()
+    project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
+    [file] = (project.root / ".ai-audit" / "spool").glob("*.json")
+    file.write_text('{"records": 1}')
+    assert project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit", text=SOURCE).annotation_id
+    assert len(project.records("line")) == 2

@@ -1,0 +1,94 @@
+"""A person's verdict: a session of the person's own, and an edge from each annotation to it (R6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.trails import Repository, anchors
+from tests.unit.recording.projects import SOURCE, Project, by
+from vibes_lsp.errors import UnknownId
+from vibes_lsp.recording import Reviewing, WrongArgument
+
+
+@pytest.fixture
+def annotated(project: Project) -> tuple[Project, str, str]:
+    """A project with two annotations: lines 4 to 6, and 9 to 10."""
+    session = project.session()
+    first, second = (
+        project.recorder.annotate_lines("a.py", start, end, "create", by(session)).annotation_id or "" for start, end in ((4, 6), (9, 10))
+    )
+    return project, first, second
+
+
+def test_a_review_is_a_session_of_a_person_with_an_edge(annotated: tuple[Project, str, str]) -> None:
+    project, first, _ = annotated
+    done = project.recorder.review(Reviewing("approved", "a.py", (6, 6), note="Good.", reviewer="Ada"))
+    assert done.reviewed == (first,)
+    start, end = project.records("session")[1:]
+    assert (start["agent_type"], start["agent_name"], end["session_id"]) == ("human", "Ada", start["session_id"])
+    environment = project.entry(start["environment_hash"])
+    assert (environment["tool_name"], environment["model_name"]) == ("vibes-lsp", "none")
+    edge = project.records("edge")[-1]
+    assert edge["annotation_id"] == done.edges[0]
+    assert (edge["edge_type"], edge["source_ref"], edge["source_type"]) == ("reviewed_by", first, "annotation")
+    assert (edge["target_ref"], edge["target_type"]) == (start["session_id"], "session")
+    assert edge["metadata"] == {
+        "verdict": "approved",
+        "reviewer": "Ada",
+        "kind": "human",
+        "text": anchors(SOURCE, 4, 6).members()["anchor_hash"],
+        "note": "Good.",
+    }
+
+
+def test_a_review_is_of_every_annotation_that_the_lines_touch(annotated: tuple[Project, str, str]) -> None:
+    project, first, second = annotated
+    assert project.recorder.review(Reviewing("rejected", "a.py", (6, 9), reviewer="Ada")).reviewed == (first, second)
+
+
+def test_what_became_history_is_not_reviewed(annotated: tuple[Project, str, str]) -> None:
+    project, _, _ = annotated
+    newer = project.recorder.annotate_lines("a.py", 3, 7, "modify", by("s1")).annotation_id
+    assert project.recorder.review(Reviewing("approved", "a.py", (4, 6), reviewer="Ada")).reviewed == (newer,)
+
+
+def test_a_review_is_of_the_text_as_it_is_now_saved_or_not(annotated: tuple[Project, str, str]) -> None:
+    project, first, _ = annotated
+    changed = "# above\n" + SOURCE.replace("hexdigest", "digest")
+    project.recorder.review(Reviewing("approved", "a.py", (5, 5), reviewer="Ada", text=changed))
+    project.recorder.review(Reviewing("approved", "a.py", annotation_ids=(first,), reviewer="Ada", text=changed))
+    project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada"))
+    texts = [edge["metadata"]["text"] for edge in project.records("edge") if edge["edge_type"] == "reviewed_by"]
+    now, then = anchors(changed, 5, 7).members()["anchor_hash"], anchors(SOURCE, 4, 6).members()["anchor_hash"]
+    assert texts == [now, now, then]
+
+
+def test_the_reviewer_is_gits_user(annotated: tuple[Project, str, str]) -> None:
+    project, _, second = annotated
+    Repository(project.root).git("config", "user.name", "Grace Example")
+    project.recorder.review(Reviewing("approved", annotation_ids=(second,)))
+    assert project.records("edge")[-1]["metadata"]["reviewer"] == "Grace Example"
+
+
+@pytest.mark.parametrize(
+    ("review", "error"),
+    [
+        (Reviewing("perhaps", "a.py", (4, 4), reviewer="Ada"), "verdict: is one of approved, rejected"),
+        (Reviewing("approved", "a.py", (1, 2), reviewer="Ada"), r"no annotation is on lines 1 to 2 of a\.py"),
+        (Reviewing("approved", "a.py", reviewer="Ada"), "annotation_ids: are required"),
+        (Reviewing("approved", annotation_ids=("ab" * 32,), reviewer="Ada"), "no annotation has the id abab"),
+    ],
+)
+def test_what_cannot_be_reviewed_is_refused(annotated: tuple[Project, str, str], review: Reviewing, error: str) -> None:
+    project = annotated[0]
+    before = project.records()
+    with pytest.raises((WrongArgument, UnknownId), match=error):
+        project.recorder.review(review)
+    assert project.records() == before
+
+
+def test_lines_that_are_gone_cannot_be_reviewed(annotated: tuple[Project, str, str]) -> None:
+    project, first, _ = annotated
+    project.file("a.py", "nothing = 1\n")
+    with pytest.raises(WrongArgument, match="are not found in"):
+        project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada"))

@@ -1,0 +1,152 @@
+"""Whatever is recorded, at whatever level and by however many at once, `vibes check` has nothing to say about it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.requirements import REPOSITORY
+from tests.trails import Repository
+from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from vibes_lsp.checks.report import check_trail
+from vibes_lsp.checks.subject import open_subject
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
+from vibes_lsp.recording import (
+    Command,
+    CommandType,
+    Decision,
+    DecisionOption,
+    Model,
+    Origin,
+    Prompt,
+    PromptType,
+    Reasoning,
+    Recorder,
+    Relation,
+    Reviewing,
+)
+from vibes_lsp.reports.blame import Blame, blame, read_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RECORD = """
+import sys
+from vibes_lsp.recording import Origin, Recorder
+with Recorder(sys.argv[1]) as recorder:
+    for number in range(1, 11):
+        recorder.annotate_lines("a.py", number, number, "modify", Origin(session_id=sys.argv[2]))
+"""
+
+
+def findings(project: Project) -> list[str]:
+    """Commit everything, and check."""
+    project.recorder.close()
+    Repository(project.root, start=datetime.now(UTC).isoformat()).commit("All")
+    report = check_trail(open_subject(project.recorder.directory, datetime.now(UTC)))
+    return [f"{finding.check.id}: {finding.message}" for finding in report.findings]
+
+
+def everything(project: Project) -> None:
+    """Record in every way there is."""
+    recorder = project.recorder
+    session = project.session(description="All of it", agent_name="worker", agent_type="some-agent")
+    command = Command("make digest", CommandType.SHELL, 0, "token ghp_" + "a1B2" * 9, str(project.root))
+    recorder.record_command(session, command)
+    recorder.record_read(session, ["a.py"])
+    decision = Decision("Which way", (DecisionOption("l", "left"), DecisionOption("r", "right")), "l", "no time")
+    origin = by(
+        session,
+        prompt=Prompt("Write a digest.", PromptType.USER_INSTRUCTION, ("a.py",)),
+        reasoning=Reasoning("Think. " * 3000, 7),
+        command=command,
+        decision=recorder.record_decision(decision).decision_hash,
+        informed_by=("b.py",),
+    )
+    first = recorder.annotate_lines("a.py", 4, 6, "create", origin, request_id="first").annotation_id or ""
+    recorder.annotate_lines("a.py", 4, 10, "modify", by(session, decision=decision))
+    recorder.annotate_lines("a.py", 5, 5, "review", by(session))
+    recorder.annotate_lines("a.py", 9, 10, "delete", Origin(tool=TOOL, model=Model("other", "1")), text=SOURCE)
+    recorder.annotate_function("a.py", "digest", "modify", origin, signature="(data)")
+    child = recorder.record_delegation(session, task_description="Check it", delegated_files=["a.py"]).child_session_id
+    grandchild = project.session(parent_session_id=child)
+    recorder.record_edge(Relation("depends_on", first, "annotation", session, "session", session, {"why": "to see it"}))
+    recorder.review(Reviewing("approved", "a.py", (1, 10), note="Good.", reviewer="Ada"))
+    for each in (grandchild, child, session):
+        recorder.end_session(each)
+
+
+@pytest.mark.parametrize("level", ["low", "medium", "high"])
+def test_the_check_finds_nothing_in_what_is_recorded(tmp_path: Path, level: str) -> None:
+    project = new_project(tmp_path / "project", level)
+    everything(project)
+    assert findings(project) == []
+    assert {edge["edge_type"] for edge in project.records("edge")} == {
+        "caused_by",
+        "informed_by",
+        "depends_on",
+        "supersedes",
+        "delegated_to",
+        "reviewed_by",
+    }
+    assert project.entries()
+
+
+def test_all_timestamps_are_utc_with_milliseconds(project: Project) -> None:
+    everything(project)
+    assert {len(record["timestamp"]) for record in project.records()} == {len("2026-02-03T10:00:00.000Z")}
+    assert {record["timestamp"][-1] for record in project.records()} == {"Z"}
+    assert {record["commit_hash"] for record in project.records() if record["type"] in {"line", "function"}} == {None}
+
+
+def blamed(project: Project) -> Blame:
+    trail = Trail(project.recorder.directory)
+    trail.refresh()
+    with Places(trail, use_git=False) as places:
+        return blame(places, "a.py", read_source(project.root, "a.py"), DEFAULT_THRESHOLDS)
+
+
+def test_a_record_shows_at_once(project: Project) -> None:
+    recorded = project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session(), prompt=PROMPT))
+    [placement] = blamed(project).placements
+    assert (placement.current.id, placement.owned, placement.located.state) == (recorded.annotation_id, ((4, 6),), "exact")
+
+
+def test_what_is_covered_is_shown_as_history(project: Project) -> None:
+    session = project.session()
+    older, newer = (project.recorder.annotate_lines("a.py", 4, end, "modify", by(session)).annotation_id for end in (6, 7))
+    assert [(each.current.id, each.is_history) for each in blamed(project).placements] == [(newer, False), (older, True)]
+
+
+def test_two_recorders_see_what_the_other_has_done(project: Project) -> None:
+    with Recorder(project.root) as other:
+        session = other.start_session(TOOL, MODEL).session_id
+        older = project.recorder.annotate_lines("a.py", 4, 6, "create", by(session)).annotation_id
+        newer = other.annotate_lines("a.py", 4, 6, "modify", by(session)).annotation_id
+    assert project.edges("supersedes") == [(newer, older)]
+
+
+def test_threads_and_processes_record_at_once_and_nothing_is_lost(project: Project) -> None:
+    session = project.session()
+    running = [subprocess.Popen([sys.executable, "-c", RECORD, str(project.root), session], cwd=REPOSITORY) for _ in range(2)]
+
+    def record() -> None:
+        for number in range(1, 11):
+            project.recorder.annotate_lines("a.py", number, number, "create", by(session, prompt=PROMPT))
+
+    threads = [threading.Thread(target=record) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [each.wait() for each in running] == [0, 0]
+    assert len(project.records("line")) == 40
+    project.recorder.end_session(session)
+    assert findings(project) == []

@@ -1,0 +1,77 @@
+"""`vibes record …`: every recording use case from a shell, one JSON object in and one out (`docs/recording.md`)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+
+from vibes_lsp.cli.options import audit_dir_option
+from vibes_lsp.cli.output import print_json, print_warning
+from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
+from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.members import Members
+from vibes_lsp.recording import Recorder, as_json
+from vibes_lsp.recording.forms import Request
+from vibes_lsp.recording.requests import REQUESTS, parse
+from vibes_lsp.store.disk import read_file
+from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
+
+_HELP: Final = {
+    "session-start": "Start a session.",
+    "session-end": "End a session; again changes nothing.",
+    "annotate": "Record lines or a function that an AI created, modified, deleted or reviewed.",
+    "command": "Record a command that a session has run.",
+    "read": "Record that a session has read files.",
+    "decision": "Record a decision between options.",
+    "delegation": "Record that a session hands work to another.",
+    "edge": "Record a relation between two things.",
+    "review": "Record a person's verdict on annotations.",
+}
+
+
+@click.group("record")
+def command() -> None:
+    """Record what an AI did: one JSON object on standard input, one on standard output."""
+
+
+def _subcommand(name: str, kind: type[Request]) -> click.Command:
+    @click.command(name, help=_HELP[name])
+    @click.option("--input", "source", type=click.Path(path_type=Path), metavar="FILE", help="Read the object from a file instead.")
+    @audit_dir_option
+    def run(source: Path | None, audit_dir: Path | None) -> None:
+        request = parse(kind, _members(source))
+        recorder = Recorder(_directory(audit_dir, request))
+        print_json(as_json(request.carry_out(recorder)))
+        try:
+            recorder.close()
+        except VibesError as error:  # what was recorded is safe all the same, and must not be sent again
+            print_warning(f"recorded, but {error.message}")
+
+    return run
+
+
+def _members(source: Path | None) -> Members:
+    where = "standard input" if source is None else str(source)
+    data = sys.stdin.buffer.read() if source is None else read_file(source)
+    if data is None:
+        raise UnreadableFile(f"{source} is not there", hint="name a file that holds one JSON object")
+    try:
+        return parse_object(data)
+    except MalformedJson as error:
+        raise VibesError(f"{where}: {error.message}", hint="give one JSON object") from None
+
+
+def _directory(audit_dir: Path | None, request: Request) -> AuditDir:
+    """Return the named trail, else the nearest one above the file, else above the current folder."""
+    if audit_dir is not None:
+        return named_audit_dir(audit_dir)
+    path = request.path
+    absolute = path is not None and Path(path).is_absolute()
+    return find_audit_dir(Path(path).parent if path is not None and absolute else Path.cwd())
+
+
+for _name, _kind in REQUESTS.items():
+    command.add_command(_subcommand(_name, _kind))

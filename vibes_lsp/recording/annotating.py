@@ -1,0 +1,172 @@
+"""Recording an edit: lines or a function that an AI created, changed, removed or reviewed, with what it says about why (RFC 7.3, 7.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from vibes_lsp.anchors.functions import find_function
+from vibes_lsp.anchors.making import make_anchors
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.index.placements import place
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, NodeType, RecordType
+from vibes_lsp.recording.arguments import Function, Origin, WrongArgument
+from vibes_lsp.recording.edges import add_causes, add_informants, add_replaced, informants, unused_reads
+from vibes_lsp.recording.entries import Entries
+from vibes_lsp.recording.paths import required_path
+from vibes_lsp.recording.results import Recorded
+from vibes_lsp.recording.situation import Draft, Node, Situation, present
+from vibes_lsp.recording.sources import source_text
+
+ACTIONS: Final = (Action.CREATE, Action.MODIFY, Action.DELETE, Action.REVIEW)
+"""What an AI can have done; the other two actions are for remaps (RFC 7.9)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What happened where.
+
+    Attributes:
+        path: The file, absolute or relative to the project.
+        action: What the AI did.
+        lines: First and last line, 1-based and inclusive; for a function only where it cannot be found by its name.
+        function: The function that the edit is about, instead of lines.
+        text: The file's text, where it is not saved: after the edit, for a deletion before it. None for what is on disk.
+    """
+
+    path: str
+    action: str
+    lines: tuple[int, int] | None = None
+    function: Function | None = None
+    text: str | None = None
+
+
+def annotate(situation: Situation, edit: Edit, origin: Origin) -> tuple[Draft, Recorded]:
+    """Return an annotation with its edges.
+
+    Raises:
+        WrongArgument: Something is missing or not what it may be.
+        UnknownId: A session, a decision or something that informed the AI is named and not there.
+        UnreadableFile: No text was given and the file cannot be read.
+    """
+    path = required_path(situation.project, edit.path)
+    if edit.action not in ACTIONS:
+        raise WrongArgument("action", f"is one of {', '.join(ACTIONS)}, not {edit.action!r}")
+    if not situation.config.tracking.tracks(path):
+        return Draft(situation.timestamp), Recorded(None, untracked=True)
+    text = Text(edit.text) if edit.text is not None else source_text(situation.project, path)
+    start, end = _range(edit, path, text)
+    entries = Entries(situation)
+    contexts = _write_contexts(situation, entries, origin)
+    anchors = make_anchors(text, start, end)
+    place_members: Members = (
+        {"type": RecordType.LINE.value, "file_path": path, "line_start": start, "line_end": end}
+        if edit.function is None
+        else {
+            "type": RecordType.FUNCTION.value,
+            "file_path": path,
+            "function_name": edit.function.name,
+            "function_signature": edit.function.signature,
+        }
+    )
+    draft = Draft(situation.timestamp, origin.session_id)
+    identifier = draft.add(
+        {
+            **present({**place_members, **contexts.hashes}),
+            "action": str(edit.action),
+            "timestamp": situation.timestamp,
+            "commit_hash": None,  # until it is committed (R4)
+            **present({"session_id": origin.session_id}),
+            "assurance_level": situation.level.value,
+            **present({"anchor_context": anchors.context, "anchor_hash": anchors.hash, "file_content_hash": anchors.file_hash}),
+        }
+    )
+    annotation = Node(identifier, NodeType.ANNOTATION)
+    add_causes(draft, annotation, contexts.causes(origin.session_id))
+    add_informants(draft, annotation, contexts.informants)
+    if edit.action != Action.REVIEW:
+        add_replaced(draft, annotation, place(situation.trail, path, text), kind=str(place_members["type"]), start=start, end=end)
+    result = Recorded(
+        identifier,
+        tuple(draft.edges),
+        dict(draft.records[0]),
+        masked=entries.masked,
+        withheld=contexts.withheld,
+        left_out=tuple(dict.fromkeys(entries.left_out)),
+    )
+    return draft, result
+
+
+@dataclass(frozen=True, slots=True)
+class _Contexts:
+    """The entries that an annotation names, all written."""
+
+    hashes: Members
+    informants: tuple[Node, ...]
+    withheld: tuple[str, ...]
+
+    def causes(self, session: str | None) -> list[Node | None]:
+        """Return what may have triggered the edit, the nearest first; tool and model are always known."""
+        prompt, command = self._entry("prompt_hash"), self._entry("command_hash")
+        return [prompt, command, Node(session, NodeType.SESSION) if session else None, self._entry("environment_hash")]
+
+    def _entry(self, name: str) -> Node | None:
+        key = self.hashes[name]
+        return Node(key, NodeType.CONTEXT) if isinstance(key, str) else None
+
+
+def _write_contexts(situation: Situation, entries: Entries, origin: Origin) -> _Contexts:
+    environment, model = _environment(situation, entries, origin)
+    decision = origin.decision
+    if isinstance(decision, str) and not situation.has_entry(decision, ContextType.DECISION):
+        raise WrongArgument("decision", f"no decision has the hash {decision!r}")
+    nodes = informants(situation, entries, origin.informed_by)
+    keeps_prompt = situation.level != AssuranceLevel.LOW
+    keeps_reasoning = situation.level == AssuranceLevel.HIGH
+    prompt, reasoning = origin.prompt, origin.reasoning
+    hashes: Members = {
+        "environment_hash": environment,
+        "command_hash": entries.command(origin.command) if origin.command else None,
+        "prompt_hash": entries.prompt(prompt) if prompt and keeps_prompt else None,
+        "reasoning_hash": entries.reasoning(reasoning, model) if reasoning and keeps_reasoning else None,
+        "decision_hash": entries.decision(decision) if decision is not None and not isinstance(decision, str) else decision,
+    }
+    if prompt and keeps_prompt:
+        nodes += [Node(entries.read([file]), NodeType.CONTEXT) for file in entries.files(prompt.context_files)]
+    if origin.session_id is not None:
+        nodes += unused_reads(situation.trail, origin.session_id)
+    withheld = [
+        name for name, given, kept in (("prompt", prompt, keeps_prompt), ("reasoning", reasoning, keeps_reasoning)) if given and not kept
+    ]
+    return _Contexts(hashes, tuple(nodes), tuple(withheld))
+
+
+def _environment(situation: Situation, entries: Entries, origin: Origin) -> tuple[str, str]:
+    """Return the hash of the environment and the name of its model."""
+    session = None if origin.session_id is None else situation.session(origin.session_id)
+    if origin.tool is not None and origin.model is not None:
+        return entries.environment(origin.tool, origin.model), origin.model.name
+    if (origin.tool is None) != (origin.model is None):
+        raise WrongArgument("model" if origin.model is None else "tool", "is required, as tool and model are given together")
+    if session is None:
+        raise WrongArgument("session_id", "is required, or tool and model instead of it")
+    environment = situation.environment_of(session)
+    name = (situation.entry_of(environment) or {}).get("model_name")
+    return environment, name if isinstance(name, str) else "unknown"
+
+
+def _range(edit: Edit, path: str, text: Text) -> tuple[int, int]:
+    """Return the lines that an edit is about."""
+    lines = edit.lines
+    if lines is None and edit.function is not None:
+        found = find_function(text, path, edit.function.name, edit.function.signature)
+        if found is None:
+            raise WrongArgument("function", f"{edit.function.name!r} is not found in {path}; give its lines as well")
+        lines = found.start, found.end
+    if lines is None:
+        raise WrongArgument("line_start", "is required, or a function")
+    start, end = lines
+    if not 1 <= start <= end <= len(text.lines):
+        raise WrongArgument("line_start", f"lines {start} to {end} are not in {path}, which has {len(text.lines)}")
+    return start, end

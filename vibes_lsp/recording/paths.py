@@ -1,0 +1,68 @@
+"""Paths as records have them: relative to the project, forward slashes, inside it (RFC 7.3, R19)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from vibes_lsp.model.paths import PathKind, normal_path, path_kind
+from vibes_lsp.recording.arguments import WrongArgument
+from vibes_lsp.store.disk import inside
+
+
+def project_path(project: Path, path: str) -> str | None:
+    """Return a path relative to the project; None when it is not inside, once links are resolved, or names no file.
+
+    Args:
+        project: The project's root.
+        path: Absolute, or relative to the project.
+    """
+    relative = _relative(project, path) if path_kind(path) == PathKind.ABSOLUTE else normal_path(path).rstrip("/")
+    if relative is None or path_kind(relative) != PathKind.INSIDE or not inside(project / relative, project):
+        return None
+    return relative
+
+
+def required_path(project: Path, path: str) -> str:
+    """Return a path relative to the project.
+
+    Raises:
+        WrongArgument: It is not inside the project.
+    """
+    relative = project_path(project, path)
+    if relative is None:
+        raise WrongArgument("file", f"{path!r} is no file inside the project {project}")
+    return relative
+
+
+def project_paths(project: Path, paths: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return those that are inside the project, relative to it and each once, and those that are not."""
+    kept: dict[str, None] = {}
+    left_out: dict[str, None] = {}
+    for path in paths:
+        relative = project_path(project, path)
+        if relative is None:
+            left_out[path] = None
+        else:
+            kept[relative] = None
+    return list(kept), list(left_out)
+
+
+def without_project(text: str, project: Path) -> str:
+    """Return a text in which absolute paths inside the project are relative to it, and the project itself is `.`."""
+    for spelling in dict.fromkeys((str(project), project.as_posix(), str(project.resolve()))):
+        if len(spelling) < 2 or spelling not in text:
+            continue
+        text = re.sub(rf"(?<![\w./\\-])(?:file://)?{re.escape(spelling)}[/\\](?=[\w.@+-])", "", text)
+        text = re.sub(rf"(?<![\w./\\-])(?:file://)?{re.escape(spelling)}(?![\w.-])", ".", text)
+    return text
+
+
+def _relative(project: Path, path: str) -> str | None:
+    for root, there in ((project, Path(path)), (project.resolve(), Path(path).parent.resolve() / Path(path).name)):
+        try:
+            return normal_path(there.relative_to(root).as_posix())
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,251 @@
+"""`Recorder`: the one way to make an audit trail grow, for our own adapters and for other programs (`docs/recording.md`)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self, TypeVar
+
+from vibes_lsp.errors import VibesError
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.vocabulary import DelegationType
+from vibes_lsp.recording import annotating, relating, reviewing, sessions
+from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Tool
+from vibes_lsp.recording.repeats import Repeats
+from vibes_lsp.recording.results import (
+    Delegated,
+    Ended,
+    Recorded,
+    RecordedCommand,
+    RecordedDecision,
+    RecordedEdge,
+    Result,
+    Reviewed,
+    Session,
+)
+from vibes_lsp.recording.situation import Draft, Situation
+from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.layout import AuditDir, find_audit_dir
+from vibes_lsp.store.writing import AuditWriter
+
+_logger = logging.getLogger(__name__)
+_R = TypeVar("_R", bound=Result)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _new_id() -> str:
+    return str(uuid.uuid4())
+
+
+class Recorder:
+    """Records into one trail; threads may share it, and any number of programs may have one.
+
+    What a method returns is written: it survives the end of any program. Every method takes a `request_id`: the same one again changes
+    nothing and returns the same result. Lines are 1-based and inclusive; paths are absolute or relative to the project.
+    All methods raise `WrongArgument`, `UnknownId` and `RefusedWrite`, and then nothing was recorded.
+
+    Args:
+        place: The project, a file or folder in it, or its audit directory.
+        now: The clock.
+        new_id: Gives ids for new sessions.
+
+    Raises:
+        AuditDirNotFound: There is no audit directory at the place or above it.
+    """
+
+    def __init__(self, place: AuditDir | Path | str, *, now: Callable[[], datetime] = _now, new_id: Callable[[], str] = _new_id) -> None:
+        self.directory: Final = place if isinstance(place, AuditDir) else find_audit_dir(Path(place))
+        self._trail: Final = Trail(self.directory)
+        self._writer: Final = AuditWriter(self.directory)
+        self._repeats: Final = Repeats(self.directory)
+        self._now, self._new_id = now, new_id
+        self._config: LoadedConfig | None = None
+        self._threads: Final = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Bring the manifest up to date, and everything to the disk; the recorder can still be used.
+
+        Raises:
+            RefusedWrite: The manifest cannot be read or written. What was recorded is safe: new entries wait in the journal.
+            UnsupportedVersion: The manifest is of a version that is not ours to change (R11).
+        """
+        self._writer.close()
+
+    def start_session(
+        self,
+        tool: Tool,
+        model: Model,
+        *,
+        description: str | None = None,
+        parent_session_id: str | None = None,
+        agent_name: str | None = None,
+        agent_type: str | None = None,
+        request_id: str | None = None,
+    ) -> Session:
+        """Start a session (RFC 7.5); one with a parent is recorded as delegated by it."""
+        start = sessions.Start(description, parent_session_id, agent_name, agent_type)
+        return self._record(Session, request_id, lambda situation: sessions.start_session(situation, tool, model, start))
+
+    def end_session(self, session_id: str, *, request_id: str | None = None) -> Ended:
+        """End a session, whoever started it; nothing happens when it has ended already."""
+        ended = self._record(Ended, request_id, lambda situation: sessions.end_session(situation, session_id))
+        self._repeats.forget_old()
+        try:
+            self._writer.close()
+        except VibesError as error:  # the end is recorded all the same; new entries wait in the journal
+            _logger.warning("the manifest is not up to date: %s", error.message)
+        return ended
+
+    def annotate_lines(
+        self,
+        path: Path | str,
+        start: int,
+        end: int,
+        action: str,
+        origin: Origin,
+        *,
+        text: str | None = None,
+        request_id: str | None = None,
+    ) -> Recorded:
+        """Record that an AI created, modified, deleted or reviewed lines (RFC 7.3), with the edges that follow from it.
+
+        Args:
+            path: The file.
+            start: First line, 1-based.
+            end: Last line, inclusive.
+            action: `create`, `modify`, `delete` or `review`.
+            origin: Who wrote it, and why.
+            text: The file's text where it is not saved: after the edit; for a deletion before it (R14).
+            request_id: See the class.
+
+        Raises:
+            UnreadableFile: No text was given, and the file cannot be read.
+        """
+        edit = annotating.Edit(str(path), action, (start, end), None, text)
+        return self.annotate(edit, origin, request_id=request_id)
+
+    def annotate_function(
+        self,
+        path: Path | str,
+        name: str,
+        action: str,
+        origin: Origin,
+        *,
+        signature: str | None = None,
+        lines: tuple[int, int] | None = None,
+        text: str | None = None,
+        request_id: str | None = None,
+    ) -> Recorded:
+        """Record that an AI wrote or changed a function, method or class (RFC 7.4); arguments as for `annotate_lines`.
+
+        Args:
+            path: The file.
+            name: As in the source, qualified or not.
+            action: What was done.
+            origin: Who did it, and why.
+            signature: Parameters and return type.
+            lines: Where it stands; needed only where it cannot be found by its name.
+            text: The file's text where it is not saved.
+            request_id: See the class.
+        """
+        edit = annotating.Edit(str(path), action, lines, Function(name, signature), text)
+        return self.annotate(edit, origin, request_id=request_id)
+
+    def annotate(self, edit: annotating.Edit, origin: Origin, *, request_id: str | None = None) -> Recorded:
+        """Record an edit of lines or of a function."""
+        return self._record(Recorded, request_id, lambda situation: annotating.annotate(situation, edit, origin))
+
+    def record_command(self, session_id: str, command: Command, *, request_id: str | None = None) -> RecordedCommand:
+        """Record a command that a session has run (RFC 6.4)."""
+        return self._record(RecordedCommand, request_id, lambda situation: relating.record_command(situation, session_id, command))
+
+    def record_read(self, session_id: str, files: Sequence[str], *, request_id: str | None = None) -> RecordedCommand:
+        """Record that a session has read files; its next annotation is informed by them."""
+        return self._record(RecordedCommand, request_id, lambda situation: relating.record_read(situation, session_id, files))
+
+    def record_decision(self, decision: Decision, *, request_id: str | None = None) -> RecordedDecision:
+        """Record a decision (RFC 6.6); annotations may name its hash."""
+        return self._record(RecordedDecision, request_id, lambda situation: relating.record_decision(situation, decision))
+
+    def record_delegation(
+        self,
+        parent_session_id: str,
+        *,
+        child_session_id: str | None = None,
+        task_description: str | None = None,
+        delegated_files: Sequence[str] = (),
+        delegation_type: DelegationType = DelegationType.TASK,
+        tool: Tool | None = None,
+        model: Model | None = None,
+        agent_name: str | None = None,
+        agent_type: str | None = None,
+        request_id: str | None = None,
+    ) -> Delegated:
+        """Record that a session hands work to another (RFC 7.7), which is started unless it was.
+
+        Args:
+            parent_session_id: Who hands on.
+            child_session_id: Who gets it; by default a new session.
+            task_description: The work.
+            delegated_files: The files that it is about.
+            delegation_type: Its kind.
+            tool: Of a new session; by default the parent's.
+            model: Likewise.
+            agent_name: Of a new session.
+            agent_type: Of a new session.
+            request_id: See the class.
+        """
+        task = sessions.Task(task_description, delegated_files, delegation_type)
+        start = sessions.Start(task_description, parent_session_id, agent_name, agent_type)
+        return self._record(
+            Delegated,
+            request_id,
+            lambda situation: sessions.delegate(situation, parent_session_id, child_session_id, task, start=start, tool=tool, model=model),
+        )
+
+    def record_edge(self, relation: relating.Relation, *, request_id: str | None = None) -> RecordedEdge:
+        """Record an edge between two things that are there (RFC 7.6)."""
+        return self._record(RecordedEdge, request_id, lambda situation: relating.record_edge(situation, relation))
+
+    def review(self, review: reviewing.Reviewing, *, request_id: str | None = None) -> Reviewed:
+        """Record a person's verdict on annotations (R6).
+
+        Raises:
+            UnreadableFile: The file cannot be read.
+        """
+        return self._record(Reviewed, request_id, lambda situation: reviewing.review(situation, review))
+
+    def _record(self, kind: type[_R], request_id: str | None, decide: Callable[[Situation], tuple[Draft, _R]]) -> _R:
+        with self._threads:
+            if request_id is not None:
+                return self._repeats.once(kind, request_id, lambda: decide(self._situation()), self._write)
+            draft, result = decide(self._situation())
+            self._write(draft.records)
+            return result
+
+    def _situation(self) -> Situation:
+        self._trail.refresh()
+        self._config = load_config(self.directory, self._config)
+        return Situation(self._trail, self._config, self._writer, self._now(), self._new_id)
+
+    def _write(self, records: list[Members], repeated: bool = False) -> None:  # noqa: FBT001, FBT002  # a callable's arguments
+        if not repeated:
+            self._writer.append(records)
+            return
+        self._trail.refresh()
+        self._writer.append(records, known=lambda identifier: self._trail.log.by_id(identifier) is not None)

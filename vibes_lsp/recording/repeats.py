@@ -1,0 +1,100 @@
+"""Requests that may come twice: the same id again changes nothing and returns the same result, in whatever process.
+
+What a request writes is kept in `.ai-audit/spool/`, which git ignores, before it goes to the log; so a repeat after a crash in between
+finishes the first one, with the same ids. See `docs/decisions/0008-idempotent-requests.md`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pydantic import TypeAdapter
+
+from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.model.canonical import canonical, parse_object
+from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.recording.results import Result, as_json
+from vibes_lsp.recording.situation import Draft
+from vibes_lsp.store.disk import read_file
+from vibes_lsp.store.durability import replace, write_temporary
+from vibes_lsp.store.journal import make_folder
+from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.locks import FileLock
+
+KEPT_SECONDS: Final = 7 * 24 * 3600
+"""How long a request is remembered."""
+
+_LOCK: Final = "requests.lock"
+
+_R = TypeVar("_R", bound=Result)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """Remembers the requests of one trail."""
+
+    directory: AuditDir
+
+    def once(
+        self, kind: type[_R], request_id: str, decide: Callable[[], tuple[Draft, _R]], write: Callable[[list[Members], bool], None]
+    ) -> _R:
+        """Carry a request out, unless it was, and return its result.
+
+        Args:
+            kind: The result's type; ids are told apart by it.
+            request_id: Given by the caller.
+            decide: Makes the records and the result of a new request.
+            write: Appends records, told whether some of them may be there already.
+
+        Raises:
+            RefusedWrite: The trail cannot be locked or written.
+        """
+        digest = hashlib.sha256(f"{kind.__name__} {request_id}".encode("utf-8", "surrogatepass")).hexdigest()
+        path = self._folder / f"{digest}.json"
+        make_folder(self._folder)
+        with FileLock(self._folder / _LOCK).acquire():
+            known = _read(path, kind)
+            if known is not None:
+                records, result = known
+                write(records, True)  # noqa: FBT003  # a callable's arguments have no names
+                return result
+            draft, result = decide()
+            members: Members = {"records": [*draft.records], "result": as_json(result)}
+            replace(write_temporary(self._folder, canonical(members), durable=False), path)
+            write(draft.records, False)  # noqa: FBT003
+        return result
+
+    def forget_old(self) -> None:
+        """Forget the requests that are too old to be repeated."""
+        with suppress(OSError):
+            for path in self._folder.iterdir():
+                if path.name != _LOCK and time.time() - path.stat().st_mtime > KEPT_SECONDS:
+                    path.unlink(missing_ok=True)
+
+    @property
+    def _folder(self) -> Path:
+        return self.directory.path / "spool"
+
+
+def _read(path: Path, kind: type[_R]) -> tuple[list[Members], _R] | None:
+    """Return what a request came to; None for a new one, and for a file that is not ours."""
+    try:
+        data = read_file(path)
+        members = {} if data is None else parse_object(data)
+        records, result = members.get("records"), members.get("result")
+        if not isinstance(records, list) or not isinstance(result, dict):
+            return None
+        return [each for each in records if isinstance(each, dict)], _result(kind, result)
+    except (MalformedJson, UnreadableFile, ValueError):
+        return None
+
+
+def _result(kind: type[_R], members: dict[str, JsonValue]) -> _R:
+    result: _R = TypeAdapter(kind).validate_json(canonical(members))
+    return result

@@ -1,0 +1,112 @@
+"""What the recorder answers. Ids and hashes are whole; a result can be written as JSON and read again, for repeated requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict, TypeAdapter
+
+from vibes_lsp.model.members import Members
+from vibes_lsp.recording.arguments import FORM
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session that was started."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    session_id: str
+    environment_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A session is over; it says nothing more."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An annotation that was recorded.
+
+    Attributes:
+        annotation_id: Its id; None when the path is not tracked.
+        edges: The ids of the edges that were written with it.
+        record: The record as it is on disk; None when the path is not tracked.
+        untracked: Whether nothing was recorded because the project does not track the path (R26).
+        masked: Number of secrets that were masked.
+        withheld: What the project's assurance level leaves out: `prompt`, `reasoning`. It was written nowhere.
+        left_out: Files outside the project that were named and not recorded.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    annotation_id: str | None
+    edges: tuple[str, ...] = ()
+    record: dict[str, Any] | None = None
+    untracked: bool = False
+    masked: int = 0
+    withheld: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCommand:
+    """A command, or the reading of files, that was recorded; other members as in `Recorded`."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    command_hash: str
+    edges: tuple[str, ...]
+    masked: int = 0
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecision:
+    """A decision that was recorded."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    decision_hash: str
+    masked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Delegated:
+    """A delegation that was recorded."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    child_session_id: str
+    edges: tuple[str, ...]
+    masked: int = 0
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEdge:
+    """An edge that was recorded."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    edge_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """A review that was recorded.
+
+    Attributes:
+        reviewed: The ids of the annotations that it is about, each whole.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    reviewed: tuple[str, ...]
+    edges: tuple[str, ...]
+
+
+Result = Session | Ended | Recorded | RecordedCommand | RecordedDecision | Delegated | RecordedEdge | Reviewed
+
+
+def as_json(result: Result) -> Members:
+    """Return a result with its names in camel case; the record in it keeps the names that it has on disk."""
+    members: Members = TypeAdapter(type(result)).dump_python(result, mode="json", by_alias=True)
+    return members
