@@ -123,3 +123,10 @@ async def test_unsaved_text_of_another_version_is_what_the_range_is_about(editor
     assert (record["line_start"], record["anchor_context"].splitlines()[0]) == (6, "def digest(payload: bytes) -> str:")
     editor.change(uri, types.TextDocumentContentChangeWholeDocument(STORY))
     assert "moved from 6-9" in await editor.hover(uri, 4)
+
+
+async def test_a_deletion_is_about_the_text_that_is_saved_still(editor: Editor, project: Project) -> None:
+    uri = editor.open(project.file("a.py"), "import os\n")
+    given = {"uri": uri, "range": lines(4, 7), "action": "delete", "tool": TOOL, "model": MODEL}
+    record = (await editor.run("vibes.recordAnnotation", given))["record"]
+    assert record["anchor_context"].splitlines()[0] == "def digest(payload: bytes) -> str:"

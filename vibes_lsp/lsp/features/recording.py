@@ -64,6 +64,8 @@ def _handler(use_case: str, tell: Callable[[Server], Coroutine[Any, Any, None]])
 def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
     """Return a command's members with the text of the document as it is open: what is not saved is what the range is about.
 
+    But for a deletion, whose range is about the text that had the lines still: what is saved, unless the command brings it (R14).
+
     Raises:
         DocumentChanged: The range is about another version of it.
     """
@@ -74,7 +76,7 @@ def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
     version = members.get("version")
     if version is not None and version != document.version:
         raise DocumentChanged(f"version {version} was meant, {document.version} is open", hint="give the range in the text as it is now")
-    takes_text = "range" in rest or "lineStart" in rest or "action" in rest
+    takes_text = rest.get("action") != "delete" and not rest.keys().isdisjoint({"range", "lineStart", "action"})
     return {"text": document.content, **rest} if takes_text else rest
 
 
