@@ -90,6 +90,21 @@ class AmbiguousId(VibesError):
     code = "ambiguous-id"
 
 
+class BrokenRule(VibesError):
+    """The condition of a review rule is not in the language of R20.
+
+    Args:
+        message: What is wrong.
+        offset: The character of the condition at which it goes wrong, from 0.
+    """
+
+    code = "broken-rule"
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
 class HistoryUnavailable(VibesError):
     """Git could not answer: absent, not a repository, an unknown revision, a failing command."""
 

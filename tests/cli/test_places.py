@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def story(tmp_path: Path) -> Project:
     """Two files: of one an AI wrote two functions, the second of which a review approved; of the other nothing."""
     project = Project(tmp_path / "story")
-    project.config(tracked_extensions=[".py"], risk_scoring={"enabled": True})
+    project.config(tracked_extensions=[".py"], risk_scoring={"enabled": True, "algorithm": "our-own"})
     project.environment(model="older-model", tool="Old Tool")
     project.line("a.py", 4, 7, text=STORY, prompt=project.prompt("Write a digest."), risk_score=0.7, session="first-session")
     project.environment(model="newer-model")

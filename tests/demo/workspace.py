@@ -9,7 +9,11 @@ from tests.demo import sources
 from tests.trails.repository import Repository
 from tests.trails.writer import TrailWriter
 
-SCORING = {"enabled": True, "thresholds": {"low": 0.0, "medium": 0.3, "high": 0.6, "critical": 0.8}}
+SCORING = {
+    "enabled": True,
+    "thresholds": {"low": 0.0, "medium": 0.3, "high": 0.6, "critical": 0.8},
+    "weights": {"org:security_sensitive": 3},
+}
 
 
 @dataclass(frozen=True)
@@ -102,11 +106,11 @@ def _accounts(trail: TrailWriter, repository: Repository) -> tuple[str, str]:
         session=session,
         text=sources.AUTH,
         assurance_level="high",
-        risk_score=0.82,
+        risk_score=0.9591,
         risk_factors=[
             {"signal": "temperature", "value": 0.5, "weight": 0.15},
             {"signal": "action_type", "value": 0.6, "weight": 0.15},
-            {"signal": "org:security_sensitive", "value": 1.0, "weight": 0.8, "reason": "stores passwords"},
+            {"signal": "org:security_sensitive", "value": 1.0, "weight": 3, "reason": "stores passwords"},
         ],
     )
     trail.cause(hashing, asked, session=session)

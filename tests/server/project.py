@@ -24,6 +24,8 @@ def same(one: bytes, other: bytes) -> bool:
     return left == right
 """
 """A file whose functions, on lines 4-7 and 10-13, cannot be mistaken for each other."""
+AS_RECORDED: Final = {"enabled": True, "algorithm": "our-own"}
+"""PRISM with an algorithm that nobody here knows: scores show as they were recorded, and none is computed (R27)."""
 
 
 class Project(TrailWriter):

@@ -64,7 +64,9 @@ async def test_it_tells_risk_and_review(editor: Editor, project: Project) -> Non
         project.review(project.line(path, 4, 7, text=STORY, risk_score=0.65), **review)
         project.file(path)
     told = [title for number in range(3) for _, title in await editor.lenses(editor.open(project.root / f"{number}.py"))]
-    assert told == [f"claude-opus-4-5 · create · exact · risk high · {words}" for words in ("approved", "rejected", "review stale")]
+    assert told == [
+        f"claude-opus-4-5 · create · exact · risk 0.65 high (as recorded) · {words}" for words in ("approved", "rejected", "review stale")
+    ]
 
 
 async def test_no_more_than_a_thousand(editor: Editor, project: Project) -> None:

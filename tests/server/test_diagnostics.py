@@ -10,11 +10,11 @@ from lsprotocol import types
 
 from tests.server.editor import Editor
 from tests.server.profiles import encoded
-from tests.server.project import STORY, Project
+from tests.server.project import AS_RECORDED, STORY, Project
 from tests.trails import CompleteTrail
 
 PUBLISH = types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS
-LENIENT = {"risk_scoring": {"enabled": True}}
+LENIENT = {"risk_scoring": AS_RECORDED}
 CONFIG, MANIFEST, LOG = (f".ai-audit/{name}" for name in ("config.json", "manifest.json", "annotations.jsonl"))
 
 
@@ -29,7 +29,7 @@ async def test_risk_stands_at_the_lines_as_they_are_now(editor: Editor, project:
     (found,) = await editor.diagnostics(uri)
     assert found == types.Diagnostic(
         types.Range(types.Position(3, 0), types.Position(7, 0)),
-        "high risk (0.73): create by claude-opus-4-5, not reviewed",
+        "risk 0.73 high (as recorded): create by claude-opus-4-5, not reviewed",
         types.DiagnosticSeverity.Warning,
         "risk-high",
         source="vibes",
@@ -81,7 +81,7 @@ async def test_only_a_persons_approval_of_this_text_settles_it(
     project.review(project.line("a.py", 4, 7, text=STORY, risk_score=0.9), **review)
     uri = editor.open(project.file("a.py"))
     found = [each.message for each in await editor.diagnostics(uri)]
-    assert found == ([] if words is None else [f"critical risk (0.90): create by claude-opus-4-5, {words}"])
+    assert found == ([] if words is None else [f"risk 0.90 critical (as recorded): create by claude-opus-4-5, {words}"])
 
 
 async def test_typing_in_approved_lines_brings_the_risk_back(editor: Editor, project: Project) -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from lsprotocol import types
 
 from tests.server.editor import Editor
-from tests.server.project import STORY, Project
+from tests.server.project import AS_RECORDED, STORY, Project
 from tests.trails import Repository
 
 APPEND = "import sys; open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
@@ -124,9 +124,9 @@ async def test_a_prompt_that_was_changed(editor: Editor, project: Project) -> No
 async def test_a_policy_that_was_changed(editor: Editor, project: Project) -> None:
     uri = await editor.open_settled(project.annotated(risk_score=0.5))
     assert await editor.diagnostics(uri) == []
-    project.config(risk_scoring={"enabled": True, "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.9}})
+    project.config(risk_scoring={**AS_RECORDED, "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.9}})
     assert [each.code for each in await editor.diagnostics(uri)] == ["risk-high"]
-    project.config(risk_scoring={"enabled": True, "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.3}})
+    project.config(risk_scoring={**AS_RECORDED, "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.3}})
     assert "0.50 critical" in await editor.hover(uri, 4)
     project.files.config.write_bytes(b"{")
     assert await editor.diagnostics(uri) == []
@@ -211,7 +211,7 @@ class TestTelling:
         assert editor.client.sent[after:] == []
 
     async def test_a_client_that_is_pushed_to_gets_diagnostics_with_it(self, editor: Editor, project: Project) -> None:
-        project.config(risk_scoring={"enabled": True})
+        project.config(risk_scoring=AS_RECORDED)
         uri = await editor.open_settled(project.annotated())
         assert await editor.diagnostics(uri) == []
         after = len(editor.client.sent)

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from pygls.exceptions import JsonRpcException
 
 from tests.server.editor import Editor
-from tests.server.project import STORY, Project
+from tests.server.project import AS_RECORDED, STORY, Project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def hostile(request: pytest.FixtureRequest) -> str:
 def poisoned(project: Project, text: str) -> str:
     """Write a trail that says this in every place that can say something; return a file of it."""
     usable = text.encode("utf-8", "replace").decode()
-    project.config(risk_scoring={"enabled": True})
+    project.config(risk_scoring=AS_RECORDED)
     environment = project.environment(tool=usable, tool_version=usable, model=usable, model_version=usable)
     decision = project.decision(usable, [{"id": usable, "description": usable}, {"id": "b", "description": usable}], usable, usable)
     prompt, reasoning = project.prompt(usable, files=[usable] * 9), project.reasoning(usable)

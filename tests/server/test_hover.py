@@ -7,7 +7,7 @@ from lsprotocol import types
 
 from tests.server.editor import Editor
 from tests.server.profiles import encoded
-from tests.server.project import STORY, Project
+from tests.server.project import AS_RECORDED, STORY, Project
 from tests.trails import CompleteTrail, Repository
 
 
@@ -110,7 +110,7 @@ async def test_the_stored_score_with_its_factors(editor: Editor, project: Projec
 
 
 async def test_the_band_follows_the_thresholds_of_the_project(editor: Editor, project: Project) -> None:
-    project.config(risk_scoring={"enabled": True, "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.69}})
+    project.config(risk_scoring={**AS_RECORDED, "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.69}})
     uri = editor.open(project.annotated(risk_score=0.7))
     assert "PRISM: 0.70 critical (as recorded)" in await lines_of(editor, uri, 4)
 

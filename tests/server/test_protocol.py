@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.server.project import STORY, Project
+from tests.server.project import AS_RECORDED, STORY, Project
 from tests.server.wire import Wire, hover_at, still_answers
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ class TestClients:
 
     def test_settings_that_come_late_hold_for_what_was_told_before(self, wire: Wire, tmp_path: Path) -> None:
         project = Project(tmp_path / "own")
-        project.config(risk_scoring={"enabled": True})
+        project.config(risk_scoring=AS_RECORDED)
         project.environment()
         uri = project.annotated(risk_score=0.9).as_uri()
         wire.initialize(project.root, {"workspace": {"configuration": True}})

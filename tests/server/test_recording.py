@@ -9,7 +9,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tests.server.editor import Editor
-from tests.server.project import STORY, Project
+from tests.server.project import AS_RECORDED, STORY, Project
 
 TOOL = {"name": "Claude Code", "version": "1.5.2"}
 MODEL = {"name": "claude-opus-4-5", "version": "20251101", "parameters": {"temperature": 0.7, "top-p": 0.9}}
@@ -59,7 +59,7 @@ async def test_an_edit_inside_an_earlier_one_says_so(editor: Editor, project: Pr
 
 
 async def test_a_review_settles_a_risk_at_once(editor: Editor, project: Project) -> None:
-    project.config(risk_scoring={"enabled": True})
+    project.config(risk_scoring=AS_RECORDED)
     uri = editor.open(project.annotated(risk_score=0.9))
     assert [each.code for each in await editor.diagnostics(uri)] == ["risk-critical"]
     given = {"uri": uri, "range": lines(5, 5), "verdict": "approved", "reviewer": "Ada Example", "note": "read it"}

@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.server.editor import Editor
 from tests.server.profiles import PROFILES
-from tests.server.project import Project
+from tests.server.project import AS_RECORDED, Project
 from tests.server.sessions import session
 
 OFF: dict[str, Any] = {"enable": False}
@@ -24,7 +24,7 @@ EVERYTHING: Surfaces = (True, True, True, True)
 @pytest.fixture
 def asked(project: Project) -> Project:
     """A project with something to say on every surface, in `a.py`."""
-    project.config(risk_scoring={"enabled": True})
+    project.config(risk_scoring=AS_RECORDED)
     project.annotated(risk_score=0.7, prompt=project.prompt("Write a digest."))
     return project
 

@@ -11,7 +11,7 @@ from lsprotocol import types
 
 from tests.server.editor import Editor
 from tests.server.profiles import encoded
-from tests.server.project import STORY, Project
+from tests.server.project import AS_RECORDED, STORY, Project
 
 LENS: Final = "claude-opus-4-5 · create · "
 
@@ -92,7 +92,7 @@ async def test_a_range_that_is_cut_is_lost_and_exact_again_when_that_is_undone(e
 
 
 async def test_a_range_pasted_elsewhere_is_found_after_a_pause_and_the_client_told(editor: Editor, project: Project) -> None:
-    project.config(risk_scoring={"enabled": True})
+    project.config(risk_scoring=AS_RECORDED)
     uri = await settled(editor, project.annotated(risk_score=0.9))
     block = "".join(STORY.splitlines(keepends=True)[3:7])
     await placed(editor, uri)

@@ -10,7 +10,8 @@ from vibes_lsp.checks.finding import Check, Finding, Severity, counted
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import MalformedJson, VibesError
 from vibes_lsp.model.members import text
-from vibes_lsp.model.positions import find_member
+from vibes_lsp.model.positions import find_character, find_member
+from vibes_lsp.model.validation import Problem
 from vibes_lsp.model.versions import STANDARD, SUPPORTED_MAJOR, major_version, may_write
 from vibes_lsp.store.manifest import ManifestForm, contradictory_keys
 
@@ -24,12 +25,19 @@ def check_config(subject: Subject) -> Iterator[Finding]:
         yield _broken(catalogue.CONFIG_JSON, config.problem, name)
     source = config.data.decode("utf-8", "replace")
     for problem in config.problems:
-        place = find_member(source, problem.field.split("."))
-        line = place[0] if place else 1
-        yield Finding(catalogue.CONFIG_FIELD, f"{problem.field}: {problem.message}", name, line, problem.field)
+        yield _field(problem, source, name)
     declared = text(config.members, "standard_version")
     if declared is not None:
         yield from _version(declared, name, source, "standard_version")
+
+
+def _field(problem: Problem, source: str, name: str) -> Finding:
+    path = problem.field.split(".")
+    character = None if problem.offset is None else find_character(source, path, problem.offset)
+    place = character or find_member(source, path) or (1, None)
+    message = f"{problem.field}: {problem.message}"
+    weight = Severity.WARNING if problem.kind == "unknown" else None  # the standard allows it, we do not know it
+    return Finding(catalogue.CONFIG_FIELD, message, name, place[0], problem.field, weight, place[1] if character else None)
 
 
 def check_manifest(subject: Subject) -> Iterator[Finding]:

@@ -49,6 +49,7 @@ class Finding:
         line: 1-based line in the file, where there is one.
         field: The member in the object on that line, such as `risk_factors.0.value`.
         override: What it weighs here, where that differs from the check.
+        column: 1-based character of the line, where one can be named.
     """
 
     check: Check
@@ -57,6 +58,7 @@ class Finding:
     line: int | None = None
     field: str | None = None
     override: Severity | None = None
+    column: int | None = None
 
     @property
     def severity(self) -> Severity:
@@ -64,6 +66,6 @@ class Finding:
         return self.override or self.check.severity
 
     @property
-    def order(self) -> tuple[int, str, str, int, str]:
+    def order(self) -> tuple[int, str, str, int, int, str]:
         """Errors first, then by check and place."""
-        return list(Severity).index(self.severity), self.check.id, self.file, self.line or 0, self.field or ""
+        return list(Severity).index(self.severity), self.check.id, self.file, self.line or 0, self.column or 0, self.field or ""

@@ -188,6 +188,8 @@ def _finding_json(finding: Finding) -> Members:
     }
     if finding.line is not None:
         members["line"] = finding.line
+    if finding.column is not None:
+        members["column"] = finding.column
     if finding.field is not None:
         members["field"] = finding.field
     return members

@@ -83,7 +83,7 @@ def _print_findings(findings: tuple[Finding, ...], *, everything: bool) -> None:
 
 
 def _print_finding(finding: Finding) -> None:
-    place = plain(finding.file) + (f":{finding.line}" if finding.line is not None else "")
+    place = ":".join([plain(finding.file), *(str(number) for number in (finding.line, finding.column) if number is not None)])
     styled(
         [
             (place, "bold"),

@@ -54,7 +54,7 @@ def command(  # noqa: PLR0917
     question = Question(model, tool, prompt, session, commit, moment, band, state, unreviewed)
     project = open_project(audit_dir)
     with project.places(use_git=git) as places:
-        found = find(places, question, project.thresholds)
+        found = find(places, question, project.scorer)
     if as_json:
         print_json({"placements": [facts for _, facts in found]})
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,9 +13,8 @@ import click
 from vibes_lsp.cli.output import print_warning, progress
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
-from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.disk import signature
 from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
@@ -87,10 +86,9 @@ class OpenProject:
     config: LoadedConfig
 
     @property
-    def thresholds(self) -> Mapping[Band, float]:
-        """Bounds of the severity bands."""
-        risk = self.config.config.risk_scoring
-        return DEFAULT_THRESHOLDS if risk is None else risk.thresholds
+    def scorer(self) -> Scorer:
+        """What scores the annotations by the project's policy."""
+        return Scorer(self.trail, self.config.policy)
 
     def places(self, *, use_git: bool) -> Places:
         """Return what places the annotations of the project's files; a context manager."""

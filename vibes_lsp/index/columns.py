@@ -50,6 +50,7 @@ UNKNOWN: Final = 255
 """Code of an edge type or reason that is none of ours."""
 _GET_ID: Final = attrgetter("annotation_id")
 _GET_PATH: Final = attrgetter("file_path")
+_GET_SESSION: Final = attrgetter("session_id")
 _GET_EDGE_TYPE: Final = attrgetter("edge_type")
 _EDGE_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(EDGE_TYPES)}
 _REASON_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(REASONS)}
@@ -77,6 +78,7 @@ class _Reason(msgspec.Struct, gc=False):
 class _Annotation(msgspec.Struct, gc=False):
     annotation_id: str | None = None
     file_path: str | None = None
+    session_id: str | None = None
 
 
 class _Line(_Annotation, gc=False, tag_field="type", tag="line"):
@@ -153,6 +155,7 @@ class Columns:
     keys: array[int] = field(default_factory=lambda: array("Q"))
     annotations: dict[str, array[int]] = field(default_factory=dict)
     sessions: dict[str, list[int]] = field(default_factory=dict)
+    touched: dict[str, set[str]] = field(default_factory=dict)  # the files of each session, as recorded
     delegations: list[int] = field(default_factory=list)
     edge_lines: array[int] = field(default_factory=lambda: array("I"))
     edge_types: bytearray = field(default_factory=bytearray)
@@ -200,7 +203,12 @@ class Columns:
             self._add_edges(list(compress(rows, edges)))
         annotations = self.annotations
         placed = kinds.translate(_IS_ANNOTATION)
-        for number, path in zip(compress(numbers, placed), map(_GET_PATH, compress(rows, placed)), strict=True):
+        annotated = list(compress(rows, placed))
+        paths = list(map(_GET_PATH, annotated))
+        for session, path in set(zip(map(_GET_SESSION, annotated), paths, strict=True)):
+            if session and path:
+                self.touched.setdefault(session, set()).add(path)
+        for number, path in zip(compress(numbers, placed), paths, strict=True):
             if path in annotations:
                 annotations[path].append(number)
             else:
@@ -253,9 +261,9 @@ def _tolerant(record: Members) -> Any:
     identifier = text(record, "annotation_id")
     match record.get("type"):
         case "line":
-            return _Line(identifier, text(record, "file_path"))
+            return _Line(identifier, text(record, "file_path"), text(record, "session_id"))
         case "function":
-            return _Function(identifier, text(record, "file_path"))
+            return _Function(identifier, text(record, "file_path"), text(record, "session_id"))
         case "session":
             return _Session(text(record, "session_id"), identifier)
         case "delegation":

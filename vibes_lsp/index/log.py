@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.index.columns import Columns, Kind, key_of
+from vibes_lsp.index.columns import EDGE_TYPES, Columns, Kind, key_of
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.model.canonical import parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
+from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.store.log import LogFollower, read_lines
 
 _ANNOTATIONS: Final = frozenset({Kind.LINE, Kind.FUNCTION})
@@ -145,14 +146,17 @@ class LogIndex:
                 if isinstance(record, LogRecord):
                     yield record
 
-    def edges(self, *, out_of: str | None = None, into: str | None = None) -> list[Edge]:
-        """Return the edges whose source is `out_of` or whose target is `into`, in the order of the log."""
+    def edges(self, *, out_of: str | None = None, into: str | None = None, kind: EdgeType | None = None) -> list[Edge]:
+        """Return the edges whose source is `out_of` or whose target is `into`, of one kind or of all, in the order of the log."""
         self._extend_edges()
         numbers: list[int] = []
         if out_of is not None:
             numbers += _chain(self._first_out.get(key_of(out_of), 0), self._next_out)
         if into is not None:
             numbers += _chain(self._first_in.get(key_of(into), 0), self._next_in)
+        if kind is not None:  # most annotations have edges, and few of each kind: what is not asked for is not decoded
+            code = EDGE_TYPES.index(kind)
+            numbers = [number for number in numbers if self.columns.edge_types[number - 1] == code]
         lines = sorted({self.columns.edge_lines[number - 1] for number in numbers})
         found = map(read_edge, self.records(lines))
         return [edge for edge in found if edge.source == out_of or edge.target == into]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
+from vibes_lsp.anchors.making import range_hashes
 from vibes_lsp.index.records import Edge, LogRecord
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, ReviewerKind, Verdict
+from vibes_lsp.risk.standing import Answer, Standing, standing_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,29 @@ def read_reviews(edges: Iterable[Edge], find: Callable[[str], LogRecord | None])
     """
     reviews = [review for edge in edges if edge.type == EdgeType.REVIEWED_BY and (review := _read(edge, find))]
     return sorted(reviews, key=lambda review: review.edge.record.rank)
+
+
+def holds(review: Review, lines: Sequence[str] | None) -> bool | None:
+    """Whether the lines are as they were reviewed; None when the edge does not say what they were.
+
+    Args:
+        review: The review.
+        lines: The lines of the annotation as they are now; None where they are not found.
+    """
+    if review.text is None:
+        return None
+    return lines is not None and review.text in range_hashes(lines)
+
+
+def standing(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False) -> Standing:
+    """Return where an annotation stands with its reviewers (R6).
+
+    Args:
+        reviews: In the order of events.
+        lines: Its lines as they are now; None where they are not found.
+        is_removed: Whether it is about what was removed, which nothing can change any more.
+    """
+    return standing_of([Answer(each.kind, each.verdict, is_removed or holds(each, lines)) for each in reviews])
 
 
 def _read(edge: Edge, find: Callable[[str], LogRecord | None]) -> Review | None:

@@ -81,9 +81,14 @@ class Trail:
 
     def reviews_of(self, lineage: Lineage) -> list[Review]:
         """Return the reviews that any member was given, in the order of events (R6)."""
-        out, into = self.edges_of(lineage)
-        edges = {edge.record.id: edge for edge in (*out, *into)}
+        kind = EdgeType.REVIEWED_BY
+        found = [edge for each in lineage.ids for edge in (*self.log.edges(out_of=each, kind=kind), *self.log.edges(into=each, kind=kind))]
+        edges = {edge.record.id: edge for edge in found}
         return [review for review in read_reviews(edges.values(), self.log.by_id) if review.annotation in lineage.ids]
+
+    def files_of(self, session: str) -> frozenset[str]:
+        """Return the files that a session's annotations are about."""
+        return frozenset(map(normal_path, self.log.columns.touched.get(session, ())))
 
     def _join(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Join some records with all that supersedes edges tie to them, in whatever file those are."""

@@ -33,7 +33,7 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
 
     @server.feature(types.INITIALIZE)
     def initialize(ls: Server, params: types.InitializeParams) -> None:
-        ls.settings = read_settings(params.initialization_options)
+        ls.choose(read_settings(params.initialization_options))
         ls.documents.encoding = ls.workspace.position_encoding or types.PositionEncodingKind.Utf16
         ls.root = ls.workspace.root_uri if params.workspace_folders is None else None
         if _pulls(params.capabilities):
@@ -158,9 +158,9 @@ async def _configure(ls: Server, given: object) -> None:
             _logger.warning("the client does not tell its settings: %s", error.message)
             return
         if answers and answers[0] is not None:
-            ls.settings = read_settings(answers[0])
+            ls.choose(read_settings(answers[0]))
     elif given is not None:
-        ls.settings = read_settings(given)
+        ls.choose(read_settings(given))
 
 
 async def _watch(ls: Server) -> None:

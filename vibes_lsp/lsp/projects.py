@@ -13,11 +13,11 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile, VibesError
 from vibes_lsp.index.past import NO_PAST, Past
 from vibes_lsp.index.placements import Placement, place
+from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.following import Following, newest
 from vibes_lsp.lsp.history import History, Looked, Nearest
-from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.config import LoadedConfig, load_config
@@ -74,6 +74,7 @@ class Project:
         looking: Whether a thread is looking into it; then, whether that is wanted once more.
         renamed: New names by old ones, of files that the client renamed.
         nearest: Decides between several ends of a lineage.
+        previews_risk: Whether live scores are shown also where the project has not enabled them (R27).
         history: What looks into git's history.
     """
 
@@ -86,6 +87,7 @@ class Project:
     looking: bool | None = None
     renamed: dict[str, str] = field(default_factory=dict)
     nearest: Nearest = field(default_factory=Nearest)
+    previews_risk: bool = False
     history: History = field(init=False)
     _kept: dict[str, _Kept] = field(default_factory=dict)
 
@@ -173,9 +175,8 @@ class Project:
         return kept.view
 
     def _view(self, uri: str, path: str, version: int | None, text: Text, placements: tuple[Placement, ...]) -> View:
-        risk = self.config.config.risk_scoring
-        thresholds = DEFAULT_THRESHOLDS if risk is None else risk.thresholds
-        report = PlacementReport(self.trail, text, thresholds=thresholds, derived=self.looked.derived)
+        policy = self.config.policy.previewed if self.previews_risk else self.config.policy
+        report = PlacementReport(self.trail, text, scorer=Scorer(self.trail, policy), derived=self.looked.derived)
         return View(self, path, uri, version, text, placements, report, is_provisional=self.is_provisional(path))
 
     def is_provisional(self, path: str) -> bool:
@@ -220,6 +221,14 @@ class Projects:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._known: dict[Path, Project] = {}
+        self._previews_risk = False
+
+    def preview_risk(self, wanted: bool) -> None:  # noqa: FBT001  # the setting itself
+        """Show live scores also where PRISM is off, or do not (R27)."""
+        changed, self._previews_risk = wanted != self._previews_risk, wanted
+        for project in self._known.values():
+            project.previews_risk = wanted
+            project.generation += changed
 
     def of(self, uri: str) -> tuple[Project, str] | None:
         """Return a file's project, refreshed, and the file's path in it; None for what no trail owns."""
@@ -255,6 +264,7 @@ class Projects:
         project = self._known.get(directory.path)
         if project is None:
             project = self._known[directory.path] = _project(directory)
+            project.previews_risk = self._previews_risk
         return project
 
     def view(self, uri: str) -> View | None:

@@ -120,10 +120,10 @@ class Description:
             yield f"{self.markup.strong('Reasoning:')} {self.markup.quote(body, _LONG)}"
 
     def _risk(self, facts: Members) -> Iterator[str]:
-        score, quote = facts["storedScore"], self.markup.quote
-        if score is None:
+        quote, figures = self.markup.quote, self.view.report.figures(facts)
+        if figures is None:
             return
-        yield f"{self.markup.strong('PRISM:')} {score:.2f} {facts['band']} (as recorded)"
+        yield f"{self.markup.strong('PRISM:')} {figures}"
         factors = facts.get("factors")
         for factor in (factors if isinstance(factors, list) else [])[: 2 * _MAX_LISTED]:
             if isinstance(factor, dict):

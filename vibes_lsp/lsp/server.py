@@ -69,6 +69,11 @@ class Server(LanguageServer):
         """The URIs of the workspace folders."""
         return [folder.uri for folder in self.workspace.folders.values()] or ([self.root] if self.root is not None else [])
 
+    def choose(self, settings: Settings) -> None:
+        """Take over what the user chose."""
+        self.settings = settings
+        self.projects.preview_risk(settings.preview_risk)
+
     def project(self, uri: str | None) -> Project:
         """Return the project that owns a document or folder, else that of the first workspace folder that has one.
 

@@ -20,6 +20,7 @@ class Settings:
         minimum_band: Risk from this band up is a problem.
         show_prompts: Whether prompt text is shown.
         use_git: Whether git's history is asked.
+        preview_risk: Whether live scores are shown also where the project has not enabled them (R27).
     """
 
     hover: bool = True
@@ -28,6 +29,7 @@ class Settings:
     minimum_band: Band = Band.HIGH
     show_prompts: bool = True
     use_git: bool = True
+    preview_risk: bool = False
 
 
 def read_settings(given: object) -> Settings:
@@ -43,6 +45,7 @@ def read_settings(given: object) -> Settings:
         minimum_band=Band(band) if isinstance(band, str) and band in set(Band) else Settings().minimum_band,
         show_prompts=_flag(_mapping(section.get("prompts")).get("show")),
         use_git=_flag(_mapping(section.get("history")).get("useGit")),
+        preview_risk=_flag(_mapping(section.get("risk")).get("preview"), default=False),
     )
 
 
@@ -50,8 +53,8 @@ def _enabled(section: Mapping[str, Any], surface: str) -> bool:
     return _flag(_mapping(section.get(surface)).get("enable"))
 
 
-def _flag(value: object) -> bool:
-    return value if isinstance(value, bool) else True
+def _flag(value: object, *, default: bool = True) -> bool:
+    return value if isinstance(value, bool) else default
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -30,6 +30,10 @@ def parse(data: bytes | str) -> JsonValue:
     Raises:
         MalformedJson: Broken JSON, not UTF-8, NaN or an infinity, one key with two values, nested beyond `MAX_DEPTH`.
     """
+    return _parse(data, _STRICT)
+
+
+def _parse(data: bytes | str, decoder: json.JSONDecoder) -> JsonValue:
     try:
         source = data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -37,7 +41,7 @@ def parse(data: bytes | str) -> JsonValue:
         raise MalformedJson("not UTF-8", line=line, column=column) from None
     source = source.removeprefix("\ufeff")
     try:
-        value: JsonValue = _STRICT.decode(source)
+        value: JsonValue = decoder.decode(source)
     except json.JSONDecodeError as error:
         raise MalformedJson(_reason(error, source), line=error.lineno, column=error.colno) from None
     except _Refused as error:
@@ -58,7 +62,33 @@ def parse_object(data: bytes | str) -> Members:
     Raises:
         MalformedJson: As `parse`, and when the value is not an object.
     """
-    value = parse(data)
+    return _object(parse(data))
+
+
+def parse_object_with_any_number(data: bytes | str) -> tuple[Members, list[str]]:
+    """Parse a JSON text that must be an object, and in which a number may be what JSON does not know: NaN, or beyond all bounds.
+
+    Returns:
+        The object, with null in place of such numbers, and the path of each of them, its parts joined by dots.
+
+    Raises:
+        MalformedJson: As `parse`, but for such numbers.
+    """
+    members = _object(_parse(data, _ANY_NUMBER))
+    found: list[str] = []
+    pending: list[tuple[str, Members | list[JsonValue]]] = [("", members)]
+    while pending:
+        path, node = pending.pop()
+        for name, value in list(node.items()) if isinstance(node, dict) else list(enumerate(node)):
+            if isinstance(value, dict | list):
+                pending.append((f"{path}{name}.", value))
+            elif isinstance(value, float) and not math.isfinite(value):
+                found.append(f"{path}{name}")
+                node[name] = None  # type: ignore[index]  # a name in an object, a number in an array
+    return members, sorted(found)
+
+
+def _object(value: JsonValue) -> Members:
     if not isinstance(value, dict):
         raise MalformedJson(f"a JSON {kind_of(value)} where an object is needed")
     return value
@@ -112,6 +142,8 @@ def _too_deep(source: str) -> MalformedJson:
 
 
 _STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
+
+_ANY_NUMBER: Final = json.JSONDecoder(object_pairs_hook=_unique)
 
 
 def _reason(error: json.JSONDecodeError, source: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
 
 from vibes_lsp.model.defaults import BLOB_THRESHOLD, COMPRESS_THRESHOLD, DEFAULT_THRESHOLDS, DEFAULT_WEIGHTS
 from vibes_lsp.model.schema_types import Fraction, LaxLevel, LaxRuleAction, NonEmpty, Number, Strict
-from vibes_lsp.model.vocabulary import AssuranceLevel, Band
+from vibes_lsp.model.vocabulary import AssuranceLevel, Band, Signal, Tier, is_custom_signal
 
 
 def _weight(value: Number) -> Number:
@@ -22,6 +22,24 @@ def _weight(value: Number) -> Number:
 Weight: TypeAlias = Annotated[Number, AfterValidator(_weight), Field(json_schema_extra={"minimum": 0})]
 Bytes: TypeAlias = Annotated[int, Field(ge=0)]
 LaxBand: TypeAlias = Annotated[Band, Field(strict=False)]
+LaxTier: TypeAlias = Annotated[Tier, Field(strict=False)]
+
+
+def _signal(name: str) -> str:
+    if name not in set(Signal) and not is_custom_signal(name):
+        raise PydanticCustomError("signal", "no signal of the standard, and no name with a namespace, as in org:name")
+    return name
+
+
+def _baseline(value: Number) -> Number:
+    if not 0 < value <= sys.float_info.max:
+        raise PydanticCustomError("baseline", "a baseline is a number above 0")
+    return value
+
+
+SignalName: TypeAlias = Annotated[str, AfterValidator(_signal)]
+Baseline: TypeAlias = Annotated[Number, AfterValidator(_baseline), Field(json_schema_extra={"exclusiveMinimum": 0})]
+Pattern: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
 class ReviewRule(Strict):
@@ -31,14 +49,23 @@ class ReviewRule(Strict):
     action: LaxRuleAction
 
 
+class Baselines(Strict):
+    """What counts as 1.0, of the signals that have no upper end (RFC 10.4.1)."""
+
+    scope_files: Baseline | None = Field(default=None, description="files touched in a session; by default 20")
+    prompt_token_count: Baseline | None = Field(default=None, description="tokens of a prompt; by default 2000")
+
+
 class RiskScoring(Strict):
     """How PRISM scores here (RFC 10.4.6); absent or disabled means off (R27)."""
 
     enabled: bool = False
     algorithm: NonEmpty = "weighted_average"
-    weights: dict[str, Weight] = Field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
+    weights: dict[SignalName, Weight] = Field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
     thresholds: dict[LaxBand, Fraction] = Field(default_factory=lambda: dict(DEFAULT_THRESHOLDS))
     review_rules: list[ReviewRule] = Field(default_factory=list)
+    baselines: Baselines = Field(default_factory=Baselines)
+    capability_tiers: dict[Pattern, LaxTier] = Field(default_factory=dict, description="tiers of models by patterns of their names (R22)")
 
     @field_validator("thresholds")
     @classmethod

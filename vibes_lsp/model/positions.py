@@ -54,6 +54,35 @@ def find_member(source: str, path: Sequence[str]) -> tuple[int, int] | None:
     return None if place is None else _line_and_column(source, place)
 
 
+def find_character(source: str, path: Sequence[str], offset: int) -> tuple[int, int] | None:
+    """Return the 1-based line and column of a character of a member's value that is a string; None where there is no such string.
+
+    Args:
+        source: A JSON text.
+        path: As for `find_member`.
+        offset: Which character of the value, from 0; the one after the last is the closing quote.
+    """
+    place = find_member(source, path)
+    if place is None:
+        return None
+    start = sum(len(line) for line in source.split("\n")[: place[0] - 1]) + place[0] - 1 + place[1] - 1
+    value = _VALUE.match(source, start)
+    if value is None:
+        return None
+    here = value.end()
+    for _ in range(offset):
+        character = _CHARACTER.match(source, here)
+        if character is None:
+            break
+        here = character.end()
+    return _line_and_column(source, here)
+
+
+_VALUE: Final = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*"', re.DOTALL)
+_CHARACTER: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\"\\]", re.DOTALL)
+"""One character as a JSON text writes it; a pair of surrogates is one."""
+
+
 def _deeper(keys: Sequence[str], path: Sequence[str], best: int, place: int | None, start: int) -> tuple[int, int | None]:
     if best < len(keys) <= len(path) and list(keys) == list(path[: len(keys)]):
         return len(keys), start

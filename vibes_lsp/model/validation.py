@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from vibes_lsp.model.config import REQUIRED_MEMBERS, Config
 from vibes_lsp.model.contexts import ContextEntry
-from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.records import Record
 from vibes_lsp.model.vocabulary import ContextType, RecordType
 
@@ -27,11 +27,13 @@ class Problem:
         field: Path of the member, such as `risk_factors.0.value`; empty for the object itself.
         message: What is wrong with it.
         kind: Stable word for the kind of problem, such as `missing` or `timestamp`.
+        offset: The character of the member's text at which it goes wrong, where that can be said.
     """
 
     field: str
     message: str
     kind: str
+    offset: int | None = None
 
 
 def record_problems(record: Members) -> list[Problem]:
@@ -52,24 +54,40 @@ def read_config(members: Members) -> tuple[Config, list[Problem]]:
         try:
             return Config.model_validate(kept), problems
         except ValidationError as error:
-            found = list(_translate(error))
-            problems.extend(found)
-            kept = _without(kept, [tuple(item["loc"]) for item in error.errors(include_url=False)])
+            problems.extend(_translate(error))
+            reduced = _without(kept, [tuple(item["loc"]) for item in error.errors(include_url=False, include_input=False)])
+            kept = reduced if reduced != kept else {}
 
 
 def _without(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
-    """Drop what is broken: of `risk_scoring` only the member concerned, elsewhere the whole top-level member."""
+    """Drop what is broken: of `risk_scoring` only the one weight, bound, tier or rule concerned, elsewhere the whole top-level member."""
     kept = dict(members)
+    scoring = mapping(kept, "risk_scoring")
+    in_scoring = [location[1:] for location in locations if len(location) > 1 and location[0] == "risk_scoring"]
+    if scoring and in_scoring:
+        kept["risk_scoring"] = _without_parts(scoring, in_scoring)
     for location in locations:
         if not location:  # some name is no Unicode text, and pydantic does not say which
             kept = {name: value for name, value in kept.items() if _is_text(name)}
+        elif location[1:] not in in_scoring or not scoring:
+            kept.pop(str(location[0]), None)
+    return kept
+
+
+def _without_parts(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
+    kept = dict(members)
+    for name in dict.fromkeys(str(location[0]) for location in locations):
+        parts = {location[1] for location in locations if location[0] == name and len(location) > 1}
+        value, whole = kept.pop(name, None), any(location == (name,) for location in locations)
+        if whole or not parts:
             continue
-        name = str(location[0])
-        nested = kept.get(name)
-        if name == "risk_scoring" and len(location) > 1 and isinstance(nested, dict):
-            kept[name] = {key: value for key, value in nested.items() if key != location[1]}
-        else:
-            kept.pop(name, None)
+        rest: JsonValue = None
+        if isinstance(value, dict):
+            rest = {part: each for part, each in value.items() if part not in parts}
+        elif isinstance(value, list):
+            rest = [each for number, each in enumerate(value) if number not in parts]
+        if rest:
+            kept[name] = rest
     return kept
 
 
@@ -120,4 +138,4 @@ def _is_tag(part: int | str) -> bool:
     return part in _TAGS
 
 
-_TAGS: Final = frozenset({*RecordType, *ContextType, "int", "float"})
+_TAGS: Final = frozenset({*RecordType, *ContextType, "int", "float", "[key]"})

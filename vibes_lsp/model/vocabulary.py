@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Final
 
@@ -141,6 +142,23 @@ class Signal(StrEnum):
     HUMAN_REVIEW_PRESENT = "human_review_present"
     PROMPT_TOKEN_COUNT = "prompt_token_count"
     MODEL_CAPABILITY_TIER = "model_capability_tier"
+
+
+def is_custom_signal(name: str) -> bool:
+    """Whether this can be the name of a signal that is not the RFC's: it has a namespace, as in `org:compliance_tier` (RFC 10.4.1)."""
+    return _CUSTOM_SIGNAL(name) is not None
+
+
+_CUSTOM_SIGNAL: Final = re.compile(r"[A-Za-z_][\w-]{0,59}(?::[A-Za-z_][\w-]{0,59})+", re.ASCII).fullmatch
+
+
+class Tier(StrEnum):
+    """How capable a model is, the most capable first (RFC 10.4.1, R22)."""
+
+    FRONTIER = "frontier"
+    GENERAL = "general"
+    SMALL = "small"
+    LEGACY = "legacy"
 
 
 class SupersedesReason(StrEnum):

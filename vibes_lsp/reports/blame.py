@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.disk import inside, read_file
 
@@ -41,10 +41,10 @@ class Blame:
         return {"filePath": self.path, "placements": self.report.placements(self.placements), "lines": line_kinds(self.placements)}
 
 
-def blame(places: Places, path: str, text: Text, thresholds: Mapping[Band, float]) -> Blame:
+def blame(places: Places, path: str, text: Text, scorer: Scorer) -> Blame:
     """Return a file's blame against a text."""
     placements = tuple(places.of(path, text))
-    return Blame(path, text, placements, PlacementReport(places.trail, text, thresholds=thresholds, derived=places.derived))
+    return Blame(path, text, placements, PlacementReport(places.trail, text, scorer=scorer, derived=places.derived))
 
 
 def read_source(project: Path, path: str) -> Text:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,8 +10,8 @@ from vibes_lsp.anchors.located import State
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.placements import PlacementReport
 
@@ -31,12 +31,12 @@ class Question:
     unreviewed: bool = False
 
 
-def find(places: Places, question: Question, thresholds: Mapping[Band, float]) -> list[tuple[Placement, Members]]:
+def find(places: Places, question: Question, scorer: Scorer) -> list[tuple[Placement, Members]]:
     """Return what is current and answers the question, file by file; files that are not in this checkout have no places."""
     places.read_ahead()
-    found = [each for path in places.annotated_files() for each in _in_file(places, path, thresholds)]
+    found = [each for path in places.annotated_files() for each in _in_file(places, path, scorer)]
     if any(placement.located.state == State.LOST for placement, _ in found):
-        found += [each for path in places.other_files() for each in _in_file(places, path, thresholds)]
+        found += [each for path in places.other_files() for each in _in_file(places, path, scorer)]
     went = {placement.current.id for placement, _ in found if placement.moved_from is not None}
     return [
         (placement, facts)
@@ -45,13 +45,13 @@ def find(places: Places, question: Question, thresholds: Mapping[Band, float]) -
     ]
 
 
-def _in_file(places: Places, path: str, thresholds: Mapping[Band, float]) -> Iterator[tuple[Placement, Members]]:
+def _in_file(places: Places, path: str, scorer: Scorer) -> Iterator[tuple[Placement, Members]]:
     try:
         text = read_source(places.trail.directory.project, path)
     except UnreadableFile:
         return
     placements = places.of(path, text)
-    report = PlacementReport(places.trail, text, thresholds=thresholds, derived=places.derived)
+    report = PlacementReport(places.trail, text, scorer=scorer, derived=places.derived)
     yield from ((placement, report.placement(placement)) for placement in placements if not placement.is_history)
 
 

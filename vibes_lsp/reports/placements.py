@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from vibes_lsp.anchors.making import range_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
 from vibes_lsp.index.commits import recorded_commit
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.ranges import recorded_lines
-from vibes_lsp.index.reviews import Review
+from vibes_lsp.index.reviews import Review, holds
+from vibes_lsp.index.risk import Scorer, lines_of
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.vocabulary import Action, Band, ContextType
 from vibes_lsp.reports.environments import Authors
-from vibes_lsp.risk.bands import band_of
+from vibes_lsp.risk.bands import band_of, figure
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.scoring import Score
+from vibes_lsp.risk.signals import Factor
 
 _OPTIONAL: Final = {"functionName": "function_name", "sessionId": "session_id", "promptHash": "prompt_hash"}
 
@@ -28,7 +30,7 @@ class PlacementReport:
     Args:
         trail: The trail they come from.
         content: The text they were made against.
-        thresholds: Bounds of the severity bands.
+        scorer: Scores them; by default as where PRISM is off.
         derived: Commits of annotations that record none, by the id of their first record.
     """
 
@@ -37,12 +39,12 @@ class PlacementReport:
         trail: Trail,
         content: Text,
         *,
-        thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS,
+        scorer: Scorer | None = None,
         derived: Mapping[str, DerivedCommit] | None = None,
     ) -> None:
         self._trail = trail
         self._content = content
-        self._thresholds = thresholds
+        self._scorer = scorer or Scorer(trail, Policy())
         self._derived: Mapping[str, DerivedCommit] = derived or {}
         self._authors = Authors(trail)
 
@@ -60,7 +62,7 @@ class PlacementReport:
         record, located = placement.current, placement.located
         recorded = recorded_lines(record) or (None, None)
         author = self._authors.of(record.text("environment_hash"))
-        score = stored_score(placement)
+        stored, live = stored_score(placement), self.score(placement)
         result: Members = {
             "annotationId": record.id,
             "ids": list(placement.lineage.ids),
@@ -78,9 +80,9 @@ class PlacementReport:
             "ambiguous": located.ambiguous,
             "intactLines": located.intact,
             "totalLines": None if recorded[0] is None or recorded[1] is None else recorded[1] - recorded[0] + 1,
-            "band": None if score is None else band_of(score, self._thresholds).value,
-            "score": None,
-            "storedScore": score,
+            "band": _band(live, stored, self._scorer.thresholds),
+            "score": None if live is None else live.value,
+            "storedScore": stored,
             "review": self.review(placement),
             "tool": {"name": author.tool, "version": author.tool_version},
             "model": {"name": author.model, "version": author.model_version},
@@ -92,7 +94,7 @@ class PlacementReport:
         if placement.moved_from is not None:
             result["movedFrom"] = placement.moved_from
         result.update({name: value for name, member in _OPTIONAL.items() if (value := record.text(member)) is not None})
-        factors = record.members.get("risk_factors")
+        factors = record.members.get("risk_factors") if live is None else factors_json(live.factors)
         if isinstance(factors, list):
             result["factors"] = factors
         commit = self._commit(placement)
@@ -102,6 +104,19 @@ class PlacementReport:
         if prompt is not None and with_prompts:
             result["prompt"] = prompt
         return result
+
+    def score(self, placement: Placement) -> Score | None:
+        """Return the live score of an annotation; None where there are none (R27)."""
+        return self._scorer.score(placement, self._content)
+
+    def figures(self, facts: Members) -> str | None:
+        """Return score and band of a placement for people, and the stored score where it is another one (R21); None where there is none."""
+        live, stored, bounds = facts["score"], facts["storedScore"], self._scorer.thresholds
+        recorded = None if not isinstance(stored, int | float) else f"{figure(stored, bounds)} as recorded"
+        if not isinstance(live, int | float):
+            return None if recorded is None else f"{figure(float(str(stored)), bounds)} {facts['band']} (as recorded)"
+        differs = recorded is not None and round(live, 4) != stored
+        return f"{figure(live, bounds)} {facts['band']}" + (f" ({recorded})" if differs else "")
 
     def _commit(self, placement: Placement) -> DerivedCommit | None:
         recorded = recorded_commit(placement.lineage)
@@ -130,18 +145,24 @@ class PlacementReport:
         }
 
     def _is_stale(self, review: Review, placement: Placement) -> bool:
-        located = placement.located
-        if review.text is None or placement.lineage.action == Action.DELETE:
-            return False
-        if located.start is None or located.end is None:
-            return True
-        return review.text not in range_hashes(self._content.lines[located.start - 1 : located.end])
+        return placement.lineage.action != Action.DELETE and holds(review, lines_of(placement, self._content)) is False
 
 
 def stored_score(placement: Placement) -> float | None:
     """Return the risk score that the record carries; None when it has none between 0 and 1."""
     score = placement.current.members.get("risk_score")
     return score if isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1 else None
+
+
+def _band(live: Score | None, stored: float | None, thresholds: Mapping[Band, float]) -> str | None:
+    if live is not None:
+        return live.band.value
+    return None if stored is None else band_of(stored, thresholds).value
+
+
+def factors_json(factors: Sequence[Factor]) -> list[JsonValue]:
+    """Return factors as records have them (RFC 10.4.4)."""
+    return [{"signal": each.signal, "value": each.value, "weight": each.weight, "reason": each.reason} for each in factors]
 
 
 def lsp_range(start: int | None, end: int | None) -> Members | None:

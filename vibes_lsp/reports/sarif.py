@@ -37,7 +37,10 @@ def _rule(check: Check) -> Members:
 def _result(finding: Finding, rule: int) -> Members:
     location: Members = {"artifactLocation": {"uri": quote(finding.file, errors="surrogateescape")}}
     if finding.line is not None:
-        location["region"] = {"startLine": finding.line}
+        region: Members = {"startLine": finding.line}
+        if finding.column is not None:
+            region["startColumn"] = finding.column
+        location["region"] = region
     return {
         "ruleId": finding.check.id,
         "ruleIndex": rule,

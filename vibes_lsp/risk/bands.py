@@ -12,3 +12,9 @@ def band_of(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS)
     """Return the highest band whose bound the score reaches; the score must not be rounded before (R21)."""
     reached = [band for band in Band if thresholds.get(band, DEFAULT_THRESHOLDS[band]) <= score]
     return reached[-1] if reached else Band.LOW
+
+
+def figure(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> str:
+    """Return a score for people: two decimals, or as many as it takes to stay within its band."""
+    band = band_of(score, thresholds)
+    return next((text for digits in (2, 4, 6) if band_of(float(text := f"{score:.{digits}f}"), thresholds) == band), repr(score))

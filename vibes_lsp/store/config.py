@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
-from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.canonical import parse_object, parse_object_with_any_number
 from vibes_lsp.model.config import Config
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.model.validation import Problem, read_config
+from vibes_lsp.risk.policy import Policy, read_policy
 from vibes_lsp.store import disk
 from vibes_lsp.store.disk import Clock, Look, Signature, read_file
 from vibes_lsp.store.layout import AuditDir
@@ -28,6 +29,7 @@ class LoadedConfig:
         problems: What is wrong inside it, by field.
         members: What the file says, as it says it.
         data: The file's bytes, to find fields in.
+        policy: What it says about risk.
         signature: The file that this was read from.
         look: The last look at it.
     """
@@ -38,6 +40,7 @@ class LoadedConfig:
     problems: tuple[Problem, ...] = ()
     members: Members = field(default_factory=dict, repr=False)
     data: bytes = field(default=b"", repr=False)
+    policy: Policy = field(default_factory=Policy, repr=False)
     signature: Signature | None = field(default=None, repr=False)
     look: Look = field(default_factory=Look, repr=False, compare=False)
 
@@ -68,9 +71,17 @@ def load_config(directory: AuditDir, previous: LoadedConfig | None = None, *, no
 
 def parse_config(data: bytes) -> LoadedConfig:
     """Return the policy that these bytes state, from wherever they come. Never raises."""
+    numbers: list[str] = []
     try:
         members = parse_object(data)
-    except MalformedJson as error:
-        return LoadedConfig(Config(), present=True, problem=error, data=data)
+    except MalformedJson:
+        try:
+            members, numbers = parse_object_with_any_number(data)
+        except MalformedJson as error:
+            return LoadedConfig(Config(), present=True, problem=error, data=data)
     config, problems = read_config(members)
-    return LoadedConfig(config, present=True, problems=tuple(problems), members=members, data=data)
+    policy, unusable = read_policy(config, members)
+    found = [Problem(field, "is no number that JSON knows", "number") for field in numbers]
+    found += [problem for problem in problems if problem.field not in numbers]
+    found += [Problem(each.field, each.message, "policy" if each.is_known else "unknown", each.offset) for each in unusable]
+    return LoadedConfig(config, present=True, problems=tuple(found), members=members, data=data, policy=policy)

@@ -16,8 +16,8 @@ from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, 
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
 from vibes_lsp.recording import (
     Command,
     CommandType,
@@ -33,6 +33,7 @@ from vibes_lsp.recording import (
     Reviewing,
 )
 from vibes_lsp.reports.blame import Blame, blame, read_source
+from vibes_lsp.risk.policy import Policy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,7 +111,7 @@ def blamed(project: Project) -> Blame:
     trail = Trail(project.recorder.directory)
     trail.refresh()
     with Places(trail, use_git=False) as places:
-        return blame(places, "a.py", read_source(project.root, "a.py"), DEFAULT_THRESHOLDS)
+        return blame(places, "a.py", read_source(project.root, "a.py"), Scorer(trail, Policy()))
 
 
 def test_a_record_shows_at_once(project: Project) -> None:

@@ -11,9 +11,11 @@ from tests.unit.index.opened import opened
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
 from vibes_lsp.index.placements import Placement, place
+from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.placements import PlacementReport, lsp_range, stored_score
 from vibes_lsp.reports.words import title, whereabouts
+from vibes_lsp.risk.policy import Policy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,8 +174,9 @@ def test_scores_are_numbers_between_0_and_1(trail: TrailWriter, score: object, s
 def test_bands_follow_the_thresholds_given(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6, text=BEFORE, risk_score=0.5, risk_factors=[{"signal": "temperature"}])
     assert only(trail, BEFORE).facts["band"] == "medium"
-    strict = only(trail, BEFORE, thresholds={Band.CRITICAL: 0.4})
-    assert (strict.facts["band"], strict.facts["factors"]) == ("critical", [{"signal": "temperature"}])
+    strict = Scorer(opened(trail.root), Policy(thresholds={Band.CRITICAL: 0.4}))
+    found = only(trail, BEFORE, scorer=strict)
+    assert (found.facts["band"], found.facts["factors"]) == ("critical", [{"signal": "temperature"}])
 
 
 def test_derived_commits_are_told_as_such(trail: TrailWriter) -> None:

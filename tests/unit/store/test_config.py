@@ -45,7 +45,7 @@ def test_an_absent_config_is_the_default_and_no_problem(directory: AuditDir) -> 
     assert (loaded.config, loaded.present, loaded.problem, loaded.problems) == (Config(), False, None, ())
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff", b'{"a":NaN}', b'{"a":1,"a":2}', b"<<<<<<< HEAD\n{}", b"[" * 100_000])
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff", b'{"a":1,"a":2}', b"<<<<<<< HEAD\n{}", b"[" * 100_000])
 def test_a_config_that_is_none_leaves_the_default(directory: AuditDir, data: bytes) -> None:
     directory.config.write_bytes(data)
     loaded = load_config(directory)

@@ -44,8 +44,9 @@ def _title(ls: Server, uri: object, identifier: object) -> str:
     model = facts["model"]
     name = model["name"] if isinstance(model, dict) else "unknown"
     parts = [flat(name, 40), flat(title(placement), 40), whereabouts(placement)]
-    if facts["band"] is not None:
-        parts.append(f"risk {facts['band']}")
+    figures = view.report.figures(facts)
+    if figures is not None:
+        parts.append(f"risk {figures}")
     review = facts["review"]
     if isinstance(review, dict):
         parts.append("review stale" if review.get("stale") else flat(review.get("verdict") or "reviewed", 10))

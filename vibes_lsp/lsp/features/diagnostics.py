@@ -41,6 +41,8 @@ _MAX_SHOWN: Final = 200
 _MAX_LINE: Final = 10_000
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\[\]{}]+|.')
 
+_WORD: Final = re.compile(r"[\w.:-]+|.")
+
 
 def register(server: Server) -> None:
     """Answer `textDocument/diagnostic`; only for clients that ask."""
@@ -120,7 +122,8 @@ def _risks(view: View, settings: Settings) -> list[types.Diagnostic]:
             continue
         model = facts["model"]
         name = model["name"] if isinstance(model, dict) else "unknown"
-        message = f"{band} risk ({facts['storedScore']:.2f}): {flat(title(placement), 60)} by {flat(name, 60)}, {reviewed}"
+        figures = view.report.figures(facts)
+        message = f"risk {figures}: {flat(title(placement), 60)} by {flat(name, 60)}, {reviewed}"
         found += _at(placement, message, types.DiagnosticSeverity.Warning, f"risk-{band}")
     return found
 
@@ -182,9 +185,16 @@ def _field(line: str, field: str | None) -> tuple[int, int]:
     return (0, len(line)) if found is None else found.span()
 
 
+def _from(line: str, column: int) -> tuple[int, int]:
+    """Return the word or the character at a column, which is 1-based."""
+    found = _WORD.match(line, column - 1)
+    return (0, len(line)) if found is None else found.span()
+
+
 def _finding(finding: Finding, lines: list[str], encoding: Encoding) -> types.Diagnostic:
     number = max(0, min((finding.line or 1) - 1, len(lines) - 1))
     line = lines[number][:_MAX_LINE] if lines else ""
-    start, end = (columns(line, offset, encoding) for offset in _field(line, finding.field))
+    begin, stop = _field(line, finding.field) if finding.column is None else _from(line, finding.column)
+    start, end = (columns(line, offset, encoding) for offset in (begin, stop))
     place = types.Range(types.Position(number, start), types.Position(number, end))
     return types.Diagnostic(place, flat(finding.message, 300), _SEVERITIES[finding.severity], finding.check.id, source=SOURCE)

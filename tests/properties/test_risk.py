@@ -1,0 +1,122 @@
+"""Risk over all that can be known: within bounds, the same whatever the scale of weights, and moved by reviews only the right way."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vibes_lsp.errors import BrokenRule
+from vibes_lsp.model.vocabulary import Action, AssuranceLevel, Band, ReviewerKind, Signal, Verdict
+from vibes_lsp.risk.bands import band_of, figure
+from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.rules import evaluate, parse
+from vibes_lsp.risk.scoring import quantities, score_of, weighted_average
+from vibes_lsp.risk.signals import STANDING_VALUES, assess
+from vibes_lsp.risk.standing import Answer, standing_of
+
+FRACTIONS = st.floats(0, 1)
+ANSWERS = st.builds(Answer, st.sampled_from(ReviewerKind), st.none() | st.sampled_from(Verdict), st.none() | st.booleans())
+MEASURED = st.builds(
+    Measured,
+    temperature=st.none() | st.floats(),
+    action=st.none() | st.sampled_from(Action) | st.text(max_size=5),
+    lines=st.none() | st.integers(),
+    total_lines=st.none() | st.integers(0),
+    files=st.none() | st.integers(0),
+    level=st.none() | st.sampled_from(AssuranceLevel),
+    standing=st.lists(ANSWERS, max_size=4).map(standing_of),
+    prompt=st.none() | st.builds(PromptLength, st.integers(-5, 1 << 70), st.none() | st.integers(0)),
+    model=st.none() | st.sampled_from(["claude-opus-4-5", "gpt-4o-mini", "own", ""]),
+    custom=st.lists(
+        st.builds(CustomSignal, st.sampled_from(["org:a", "org:b"]), FRACTIONS), max_size=2, unique_by=lambda each: each.signal
+    ).map(tuple),
+)
+WEIGHTS = st.dictionaries(st.sampled_from([*Signal, "org:a", "org:b"]), st.floats(0, 1e6), min_size=1)
+POLICIES = st.builds(Policy, weights=WEIGHTS, tiers=st.just({"own": "small"}))
+
+
+@given(MEASURED, POLICIES)
+def test_a_score_lies_between_0_and_1_and_so_does_every_factor(measured: Measured, policy: Policy) -> None:
+    score = score_of(measured, policy)
+    factors = assess(measured, policy)
+    assert (score is None) == (not any(factor.weight for factor in factors))
+    assert all(0 <= factor.value <= 1 and factor.reason for factor in factors)
+    if score is not None:
+        assert 0 <= score.value <= 1
+        assert min(factor.value for factor in factors) - 1e-12 <= score.value <= max(factor.value for factor in factors) + 1e-12
+
+
+@given(MEASURED, POLICIES, st.floats(1e-6, 1e6))
+def test_the_scale_of_the_weights_does_not_matter(measured: Measured, policy: Policy, scale: float) -> None:
+    scaled = Policy(weights={name: weight * scale for name, weight in policy.weights.items()}, tiers=policy.tiers)
+    one, other = score_of(measured, policy), score_of(measured, scaled)
+    if one is not None and other is not None:  # a weight may vanish when it is scaled down
+        assert math.isclose(one.value, other.value, abs_tol=1e-9)
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 100), FRACTIONS), min_size=2))
+def test_a_signal_that_is_missing_changes_nothing_but_the_normalisation(pairs: list[tuple[float, float]]) -> None:
+    whole, rest = weighted_average(pairs), weighted_average(pairs[1:])
+    assert whole is not None
+    assert rest is not None
+    total = sum(weight for weight, _ in pairs)
+    assert math.isclose(whole * total, rest * (total - pairs[0][0]) + pairs[0][0] * pairs[0][1], rel_tol=1e-6, abs_tol=1e-6)
+
+
+@given(st.lists(ANSWERS, max_size=5), st.integers(0, 5), st.sampled_from(ReviewerKind), st.none() | st.booleans())
+def test_an_approval_never_raises_and_a_rejection_never_lowers(
+    answers: list[Answer], place: int, kind: ReviewerKind, holds: bool | None
+) -> None:
+    def value(verdict: Verdict | None = None) -> float:
+        added = [] if verdict is None else [Answer(kind, verdict, holds)]
+        standing = standing_of([*answers[:place], *added, *answers[place:]])
+        score = score_of(Measured(action="create", standing=standing), Policy())
+        assert score is not None
+        return score.value
+
+    assert value(Verdict.APPROVED) <= value() <= value(Verdict.REJECTED)
+
+
+@given(st.lists(ANSWERS, max_size=5))
+def test_no_ai_releases_anything(answers: list[Answer]) -> None:
+    by_people = [each for each in answers if each.kind != ReviewerKind.AI]
+    assert STANDING_VALUES[standing_of(answers)] == STANDING_VALUES[standing_of(by_people)]
+
+
+@given(st.text(alphabet=st.sampled_from("()<>=!'\", .:-_andorti1e9emprulcopsnx&$\\\n\x00é"), max_size=60))
+def test_a_condition_is_a_rule_or_an_error_with_its_place(condition: str) -> None:
+    try:
+        expression = parse(condition)
+    except BrokenRule as error:
+        assert 0 <= error.offset <= len(condition)  # noqa: PT017  # either way is right
+    else:
+        assert evaluate(expression, {}) in {True, False}
+
+
+CONDITIONS = st.recursive(
+    st.builds(
+        lambda name, sign, number: f"{name} {sign} {number}",
+        st.sampled_from(["scope_lines", "temperature.value"]),
+        st.sampled_from(["<", ">=", "=="]),
+        st.integers(0, 3),
+    )
+    | st.sampled_from(["action_type == 'create'", "action_type IN ('modify', 'delete')"]),
+    lambda inner: st.builds(lambda one, word, other: f"({one} {word} {other})", inner, st.sampled_from(["AND", "OR"]), inner),
+    max_leaves=8,
+)
+
+
+@given(CONDITIONS, MEASURED)
+def test_a_rule_and_its_opposite_are_never_both_true(condition: str, measured: Measured) -> None:
+    named: dict[str, Any] = dict(quantities(assess(measured, Policy())))
+    assert not (evaluate(parse(condition), named) and evaluate(parse(f"NOT ({condition})"), named))
+
+
+@given(FRACTIONS, st.lists(FRACTIONS, min_size=3, max_size=3))
+def test_a_score_as_people_see_it_is_in_its_band(score: float, bounds: list[float]) -> None:
+    thresholds = dict(zip(Band, [0.0, *sorted(bounds)], strict=True))
+    assert band_of(float(figure(score, thresholds)), thresholds) == band_of(score, thresholds)

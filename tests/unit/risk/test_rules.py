@@ -1,0 +1,112 @@
+"""The language of review rules (R20): what it says, and where it goes wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from vibes_lsp.errors import BrokenRule
+from vibes_lsp.risk.rules import MAX_DEPTH, MAX_LENGTH, evaluate, parse
+
+KNOWN: dict[str, float | str] = {
+    "temperature": 0.9,
+    "temperature.value": 0.45,
+    "action_type": "create",
+    "action_type.value": 0.6,
+    "scope_lines": 120,
+    "scope_lines.value": 0.8,
+    "assurance_gap": 1.0,
+    "org:sensitive": 0.5,
+    "org:sensitive.value": 0.5,
+}
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("temperature > 0.8 AND action_type == 'create' AND scope_lines > 100", True),
+        ("assurance_gap == 1.0", True),
+        ("temperature.value > 0.8", False),
+        ("scope_lines >= 120", True),
+        ("scope_lines < 120", False),
+        ("120 <= scope_lines", True),
+        ("scope_lines != 120", False),
+        ('action_type == "create"', True),
+        ("action_type IN ('delete', 'create')", True),
+        ("action_type NOT IN ('delete', 'create')", False),
+        ("scope_lines IN (1, 120.0)", True),
+        ("NOT action_type == 'create'", False),
+        ("NOT NOT action_type == 'create'", True),
+        ("temperature > 1 OR scope_lines > 100 AND assurance_gap == 0", False),
+        ("(temperature > 1 OR scope_lines > 100) AND assurance_gap == 1", True),
+        ("temperature > 1 or not (scope_lines in (1, 2))", True),
+        ("org:sensitive >= 0.5", True),
+        ("org:sensitive.value>=.5and temperature<1e1", True),
+        ("temperature > -1", True),
+    ],
+)
+def test_what_holds(condition: str, holds: bool) -> None:
+    assert evaluate(parse(condition), KNOWN) is holds
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("prompt_token_count > 5", False),
+        ("NOT prompt_token_count > 5", False),
+        ("prompt_token_count IN (1)", False),
+        ("prompt_token_count > 5 OR scope_lines > 100", True),
+        ("prompt_token_count > 5 AND scope_lines > 100", False),
+        ("NOT (prompt_token_count > 5 AND scope_lines > 1000)", True),
+        ("NOT (prompt_token_count > 5 OR scope_lines > 1000)", False),
+    ],
+)
+def test_what_is_not_known_is_neither_true_nor_false(condition: str, holds: bool) -> None:
+    assert evaluate(parse(condition), KNOWN) is holds
+
+
+@pytest.mark.parametrize(
+    ("condition", "offset", "words"),
+    [
+        ("", 0, "a signal, a number or a quoted text is expected"),
+        ("temperature", 11, "a comparison is expected after 'temperature'"),
+        ("temperature >", 13, "a signal, a number or a quoted text is expected"),
+        ("temperature = 1", 12, "write '=='"),
+        ("temperature > 1 && scope_lines > 2", 16, "write AND, OR and NOT"),
+        ("temperature > 1 scope_lines > 2", 16, "is not expected after a whole condition"),
+        ("temperature_ > 1", 0, "'temperature_' is no signal; did you mean temperature?"),
+        ("scope_lines > 1 AND risk > 2", 20, "'risk' is no signal; a name of your own has a namespace"),
+        ("action_type == create", 15, "'create' is no signal"),
+        ("action_type == 'creat'", 15, "action_type is never 'creat': it is one of create, modify"),
+        ("model_capability_tier IN ('small', 'tiny')", 35, "model_capability_tier is never 'tiny'"),
+        ("action_type == 3", 15, "a number is compared with a word"),
+        ("'create' == scope_lines", 12, "a number is compared with a word"),
+        ("scope_lines IN (1, 'two')", 19, "a number is compared with a word"),
+        ("action_type < 'modify'", 12, "words have no order"),
+        ("scope_lines IN 5", 15, "'(' is expected"),
+        ("scope_lines IN (temperature)", 16, "a list holds numbers and quoted texts"),
+        ("scope_lines IN (1", 15, "this '(' is never closed"),
+        ("(scope_lines > 1", 0, "this '(' is never closed"),
+        ("scope_lines > 1)", 15, "is not expected after a whole condition"),
+        ("scope_lines.max > 1", 11, "a signal has nothing but .value, not .max"),
+        ("action_type == 'create", 15, "this text is never closed"),
+        ("scope_lines > 1e999", 14, "1e999 is out of range"),
+        ("scope_lines > 1 AND", 19, "a signal, a number or a quoted text is expected"),
+        ("AND scope_lines > 1", 0, "a signal, a number or a quoted text is expected"),
+        ("temperature > $x", 14, "'$' means nothing here"),
+        ("__import__('os').system('x') == 1", 16, "'.' means nothing here"),
+        ("(" * (MAX_DEPTH + 1) + "1 == 1" + ")" * (MAX_DEPTH + 1), MAX_DEPTH, "nested deeper"),
+        ("NOT " * (MAX_DEPTH + 1) + "1 == 1", 4 * MAX_DEPTH, "nested deeper"),
+        ("1 == 1" + " " * MAX_LENGTH, MAX_LENGTH, "at most 2,000 characters"),
+    ],
+)
+def test_where_it_goes_wrong(condition: str, offset: int, words: str) -> None:
+    with pytest.raises(BrokenRule) as refused:
+        parse(condition)
+    assert (refused.value.offset, words in refused.value.message) == (offset, True), refused.value.message
+
+
+def test_as_deep_and_as_long_as_is_allowed() -> None:
+    assert evaluate(parse("(" * MAX_DEPTH + "1 == 1" + ")" * MAX_DEPTH), {})
+    long = " OR ".join(["temperature > 1"] * 105)
+    assert len(long) <= MAX_LENGTH
+    assert not evaluate(parse(long), KNOWN)

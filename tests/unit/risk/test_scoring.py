@@ -1,0 +1,138 @@
+"""Scores computed by hand (RFC 10.4.2): each case says what it is made of, so that a reader can do the sum."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from vibes_lsp.model.vocabulary import Band
+from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.scoring import score_of, weighted_average
+from vibes_lsp.risk.standing import Standing
+
+NOTHING = dict.fromkeys(
+    (
+        "temperature",
+        "action_type",
+        "scope_lines",
+        "scope_files",
+        "assurance_gap",
+        "human_review_present",
+        "prompt_token_count",
+        "model_capability_tier",
+    ),
+    0.0,
+)
+
+
+class Case(NamedTuple):
+    """What is known, and what comes of it."""
+
+    measured: Measured
+    score: float
+    band: str
+    policy: Policy = Policy()
+
+
+CASES = {
+    "nothing known but that nobody reviewed it: 0.15 x 1 / 0.15": Case(Measured(), 1.0, "critical"),
+    "(0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 1) / 0.40": Case(Measured(action="create", level="medium"), 0.725, "high"),
+    "approved: (0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 0) / 0.40": Case(
+        Measured(action="create", level="medium", standing=Standing.APPROVED), 0.35, "medium"
+    ),
+    "all eight: 0.075 + 0.09 + 0.1125 + 0.025 + 0.05 + 0.15 + 0.025 + 0.02": Case(
+        Measured(
+            temperature=1.0,
+            action="create",
+            lines=120,
+            total_lines=160,
+            files=5,
+            level="medium",
+            prompt=PromptLength(500),
+            model="claude-opus-4-5",
+        ),
+        0.5475,
+        "medium",
+    ),
+    "the least of it: 0 + 0.06 + 0.0015 + 0.005 + 0 + 0 + 0.005 + 0.02": Case(
+        Measured(
+            temperature=0.0,
+            action="modify",
+            lines=1,
+            total_lines=100,
+            files=1,
+            level="high",
+            standing=Standing.APPROVED,
+            prompt=PromptLength(100),
+            model="claude-opus-4-5",
+        ),
+        0.0915,
+        "low",
+    ),
+    "low assurance knows no prompt: (0.12 + 0.15 + 0.10 + 0.10 + 0.15 + 0.10) / 0.75": Case(
+        Measured(action="delete", lines=50, total_lines=50, files=20, level="low", model="gpt-3.5-turbo"), 0.96, "critical"
+    ),
+    "each at its cap: 0.15 + 0.09 + 0.15 + 0.10 + 0.10 + 0.15 + 0.10 + 0.10": Case(
+        Measured(
+            temperature=3.0,
+            action="create",
+            lines=200,
+            total_lines=100,
+            files=40,
+            level="low",
+            prompt=PromptLength(9_000),
+            model="gpt-3.5-turbo",
+        ),
+        0.94,
+        "critical",
+    ),
+    "an AI's review: (0.15 x 0.1 + 0.10 x 0 + 0.15 x 1) / 0.40": Case(Measured(action="review", level="high"), 0.4125, "medium"),
+    "other weights: (3 x 0.4 + 1 x 1) / 4": Case(
+        Measured(temperature=0.8, action="create"), 0.55, "medium", Policy(weights={**NOTHING, "temperature": 3, "human_review_present": 1})
+    ),
+    "a signal of one's own: (0.15 x 0.6 + 0.15 x 1 + 0.5 x 0.9) / 0.80": Case(
+        Measured(action="create", custom=(CustomSignal("org:sensitive", 0.9),)),
+        0.8625,
+        "critical",
+        Policy(weights={**Policy().weights, "org:sensitive": 0.5}),
+    ),
+    "one without a weight counts for nothing: (0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 1) / 0.40": Case(
+        Measured(action="create", level="medium", custom=(CustomSignal("org:harmless", 0.0),)), 0.725, "high"
+    ),
+    "other baselines: (0.10 x 5/10 + 0.15 x 1 + 0.10 x 1000/4000) / 0.35": Case(
+        Measured(files=5, prompt=PromptLength(1_000)), 0.6429, "high", Policy(baselines={"scope_files": 10, "prompt_token_count": 4_000})
+    ),
+    "exactly on a bound: 0.15 x 0.6 / 0.15": Case(Measured(action="create"), 0.6, "high", Policy(weights={**NOTHING, "action_type": 0.15})),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_computed_by_hand(case: Case) -> None:
+    score = score_of(case.measured, case.policy)
+    assert score is not None
+    assert (round(score.value, 4), score.band) == (case.score, case.band)
+
+
+def test_the_factors_of_the_rfcs_example_give_another_score_than_it_prints() -> None:
+    """RFC 10.4.4: (0.135 + 0.09 + 0.1275 + 0.05 + 0.15) / 0.70; it says 0.72 (R27)."""
+    factors = [(0.15, 0.9), (0.15, 0.6), (0.15, 0.85), (0.10, 0.5), (0.15, 1.0)]
+    assert round(weighted_average(factors) or 0, 4) == 0.7893
+
+
+def test_what_nobody_weighs_has_no_score() -> None:
+    assert score_of(Measured(action="create"), Policy(weights=NOTHING)) is None
+    assert weighted_average([]) is None
+
+
+def test_the_band_is_of_the_score_before_it_is_rounded() -> None:
+    policy = Policy(weights={**NOTHING, "action_type": 1, "human_review_present": 1.999}, thresholds={Band.CRITICAL: 0.8667})
+    score = score_of(Measured(action="create"), policy)
+    assert score is not None
+    assert (round(score.value, 4), score.band) == (0.8666, "high")
+
+
+def test_weights_as_large_as_numbers_get_do_not_overflow() -> None:
+    assert weighted_average([(1.7e308, 1.0), (1.7e308, 0.5)]) == 0.75
+    assert weighted_average([(5e-324, 1.0), (5e-324, 0.0)]) == 0.5

@@ -1,0 +1,95 @@
+"""The signals (RFC 10.4.1): what each is worth, what it says in words, and what is left out when nothing is known."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength, estimated_length
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.scoring import quantities
+from vibes_lsp.risk.signals import Factor, assess
+from vibes_lsp.risk.standing import Standing
+
+
+def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | None:
+    """Return one factor of what is known."""
+    return next((each for each in assess(Measured(**known), policy or Policy()) if each.signal == signal), None)
+
+
+@pytest.mark.parametrize(
+    ("signal", "known", "quantity", "value", "reason"),
+    [
+        ("temperature", {"temperature": 1.8}, 1.8, 0.9, "temperature 1.8, where 2 counts as 1.0"),
+        ("temperature", {"temperature": 2.5}, 2.5, 1.0, "temperature 2.5, where 2 counts as 1.0"),
+        ("action_type", {"action": "create"}, "create", 0.6, "the action is create"),
+        ("action_type", {"action": "modify"}, "modify", 0.4, "the action is modify"),
+        ("action_type", {"action": "delete"}, "delete", 0.8, "the action is delete"),
+        ("action_type", {"action": "review"}, "review", 0.1, "the action is review"),
+        ("scope_lines", {"lines": 45, "total_lines": 53}, 45, 0.849057, "45 of 53 lines (85%)"),
+        ("scope_lines", {"lines": 90, "total_lines": 53}, 90, 1.0, "90 of 53 lines (100%)"),
+        ("scope_files", {"files": 1}, 1, 0.05, "1 file in its session, where 20 count as 1.0"),
+        ("scope_files", {"files": 30}, 30, 1.0, "30 files in its session, where 20 count as 1.0"),
+        ("assurance_gap", {"level": "low"}, 1.0, 1.0, "recorded at low assurance"),
+        ("assurance_gap", {"level": "medium"}, 0.5, 0.5, "recorded at medium assurance"),
+        ("assurance_gap", {"level": "high"}, 0.0, 0.0, "recorded at high assurance"),
+        ("human_review_present", {}, 1.0, 1.0, "no review edge found"),
+        ("human_review_present", {"standing": Standing.APPROVED}, 0.0, 0.0, "a person approved these lines as they are"),
+        ("human_review_present", {"standing": Standing.STALE}, 1.0, 1.0, "reviewed, but the lines have changed since"),
+        ("human_review_present", {"standing": Standing.AI}, 1.0, 1.0, "reviewed by an AI, by no person"),
+        ("prompt_token_count", {"prompt": PromptLength(500)}, 500, 0.25, "500 tokens as counted by the tool, where 2,000 count as 1.0"),
+        (
+            "prompt_token_count",
+            {"prompt": estimated_length("é" * 200)},
+            100,
+            0.05,
+            "about 100 tokens, estimated from 400 bytes, where 2,000 count as 1.0",
+        ),
+        ("model_capability_tier", {"model": "claude-opus-4-5"}, "frontier", 0.2, "claude-opus-4-5 counts as frontier"),
+        ("org:tier", {"custom": (CustomSignal("org:tier", 0.7, "three"),)}, 0.7, 0.7, "three"),
+    ],
+)
+def test_what_a_signal_is_worth(signal: str, known: dict[str, Any], quantity: object, value: float, reason: str) -> None:
+    found = factor(signal, **known)
+    assert found is not None
+    assert (found.quantity, found.value, found.reason) == (quantity, value, reason)
+
+
+@pytest.mark.parametrize(
+    ("signal", "known"),
+    [
+        ("temperature", {}),
+        ("temperature", {"temperature": -0.1}),
+        ("temperature", {"temperature": math.nan}),
+        ("temperature", {"temperature": math.inf}),
+        ("action_type", {"action": "rebase_remap"}),
+        ("scope_lines", {"lines": 3}),
+        ("scope_lines", {"lines": 3, "total_lines": 0}),
+        ("scope_files", {"files": 0}),
+        ("assurance_gap", {"level": "utmost"}),
+        ("prompt_token_count", {}),
+        ("model_capability_tier", {"model": "nobody-knows-1"}),
+        ("model_capability_tier", {}),
+    ],
+)
+def test_what_is_not_known_is_left_out(signal: str, known: dict[str, Any]) -> None:
+    assert factor(signal, **known) is None
+
+
+def test_a_name_in_a_rule_stands_for_what_was_measured_and_its_value_for_what_that_is_worth() -> None:
+    named = quantities(assess(Measured(action="create", lines=45, total_lines=50, temperature=1.0), Policy()))
+    assert named["scope_lines"] == 45
+    assert named["scope_lines.value"] == 0.9
+    assert (named["action_type"], named["action_type.value"]) == ("create", 0.6)
+    assert "model_capability_tier" not in named
+
+
+def test_weights_are_the_policys() -> None:
+    found = factor("temperature", Policy(weights={"temperature": 7}), temperature=1.0)
+    assert found is not None
+    assert found.weight == 7
+    unweighted = factor("action_type", Policy(weights={"temperature": 7}), action="create")
+    assert unweighted is not None
+    assert unweighted.weight == 0

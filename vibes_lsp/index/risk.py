@@ -1,0 +1,146 @@
+"""The live risk of an annotation (R21): what is known of it now, from the trail, its place and its reviews, and the score of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.ranges import recorded_lines
+from vibes_lsp.index.records import LogRecord
+from vibes_lsp.index.reviews import standing
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
+from vibes_lsp.model.vocabulary import Action, Band, ContextType, is_custom_signal
+from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength, estimated_length
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.scoring import Score, score_of
+
+_MAX_CUSTOM = 20
+
+
+class Scorer:
+    """Scores the annotations of one trail, as it is and as long as it does not change.
+
+    Args:
+        trail: The trail, refreshed.
+        policy: How risk is scored.
+    """
+
+    def __init__(self, trail: Trail, policy: Policy) -> None:
+        self._trail = trail
+        self._policy = policy
+        self._environments: dict[str, tuple[float | None, str | None]] = {}
+        self._prompts: dict[str, PromptLength | None] = {}
+        self._files: dict[str, int] = {}
+
+    @property
+    def thresholds(self) -> Mapping[Band, float]:
+        """Lower bounds of the bands."""
+        return self._policy.thresholds
+
+    def score(self, placement: Placement, content: Text) -> Score | None:
+        """Return the live score of an annotation; None while PRISM is off, and for an algorithm that we do not know (R27).
+
+        Args:
+            placement: Where it is.
+            content: The text that it is placed in.
+        """
+        return score_of(self.measured(placement, content), self._policy) if self._policy.scores else None
+
+    def measured(self, placement: Placement, content: Text) -> Measured:
+        """Return what is known of an annotation."""
+        record, lineage = placement.current, placement.lineage
+        temperature, model = self._environment(record.text("environment_hash"))
+        extent, total = _extent(placement, content)
+        session = record.text("session_id")
+        return Measured(
+            temperature=temperature,
+            action=lineage.action or None,
+            lines=extent,
+            total_lines=total,
+            files=self._session_files(session) if session else None,
+            level=record.text("assurance_level") or self._policy.level,
+            standing=standing(self._trail.reviews_of(lineage), lines_of(placement, content), is_removed=lineage.action == Action.DELETE),
+            prompt=self._prompt(record.text("prompt_hash")),
+            model=model,
+            custom=custom_signals(record),
+        )
+
+    def _environment(self, key: str | None) -> tuple[float | None, str | None]:
+        if key is None:
+            return None, None
+        if key not in self._environments:
+            entry = self._entry(key, ContextType.ENVIRONMENT)
+            self._environments[key] = temperature_of(mapping(entry, "model_parameters")), text(entry, "model_name")
+        return self._environments[key]
+
+    def _prompt(self, key: str | None) -> PromptLength | None:
+        if key is None:
+            return None
+        if key not in self._prompts:
+            self._prompts[key] = prompt_length(self._entry(key, ContextType.PROMPT))
+        return self._prompts[key]
+
+    def _session_files(self, session: str) -> int:
+        if session not in self._files:
+            self._files[session] = len(self._trail.files_of(session))
+        return self._files[session]
+
+    def _entry(self, key: str, kind: ContextType) -> Members:
+        entry = self._trail.manifest.entry(key)
+        return entry if entry is not None and entry.get("type") == kind else {}
+
+
+def lines_of(placement: Placement, content: Text) -> Sequence[str] | None:
+    """Return the lines of an annotation as they are now; None where it is not found."""
+    start, end = placement.located.start, placement.located.end
+    return None if start is None or end is None else content.lines[start - 1 : end]
+
+
+def temperature_of(parameters: Mapping[str, JsonValue]) -> float | None:
+    """Return the temperature among a model's parameters; None where it is no number."""
+    given = parameters.get("temperature")
+    return float(given) if isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given < _MAX_TEMPERATURE else None
+
+
+_MAX_TEMPERATURE = 1e6
+"""Beyond any that a model takes; an integer may be longer than a float can be."""
+
+
+def prompt_length(entry: Mapping[str, JsonValue]) -> PromptLength | None:
+    """Return how long the prompt of an entry is: as its producer counted, else by estimate (R22)."""
+    counted = integer(entry, "prompt_token_count")
+    if counted is not None and 0 <= counted < _MAX_TOKENS:
+        return PromptLength(counted)
+    prompt = text(entry, "prompt_text")
+    return None if prompt is None else estimated_length(prompt)
+
+
+_MAX_TOKENS = 1 << 53
+
+
+def custom_signals(record: LogRecord) -> tuple[CustomSignal, ...]:
+    """Return the signals that whoever recorded gave beside those of the standard, each once (RFC 10.4.1)."""
+    factors = record.members.get("risk_factors")
+    found: dict[str, CustomSignal] = {}
+    for factor in factors if isinstance(factors, list) else []:
+        members = factor if isinstance(factor, dict) else {}
+        name, value = text(members, "signal") or "", members.get("value")
+        if is_custom_signal(name) and isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+            found.setdefault(name, CustomSignal(name, float(value), text(members, "reason")))
+        if len(found) == _MAX_CUSTOM:
+            break
+    return tuple(found.values())
+
+
+def _extent(placement: Placement, content: Text) -> tuple[int | None, int | None]:
+    """Return how many lines an annotation is about, and how many its file has; of removed lines, how many there were with them."""
+    if placement.shown.placeholder:
+        return None, None
+    recorded = recorded_lines(placement.current)
+    written = None if recorded is None else recorded[1] - recorded[0] + 1
+    if placement.lineage.action == Action.DELETE:
+        return written, None if written is None else len(content.lines) + written
+    found = lines_of(placement, content)
+    return (written, None) if found is None else (len(found), len(content.lines))

@@ -1,0 +1,66 @@
+"""The reference algorithm (RFC 10.4.2): a weighted average over the signals that are available, and its band (RFC 10.4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Final
+
+from vibes_lsp.model.vocabulary import Band
+from vibes_lsp.risk.bands import band_of
+from vibes_lsp.risk.measured import Measured
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.rules import Quantity
+from vibes_lsp.risk.signals import Factor, assess
+
+_DIGITS: Final = 12
+"""Further digits are noise of the arithmetic, which must not decide a band: ten times 0.6 is 0.6."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How risky an annotation is.
+
+    Attributes:
+        value: From 0 to 1, not rounded for people (R21).
+        band: Its severity.
+        factors: What it is made of.
+    """
+
+    value: float
+    band: Band
+    factors: tuple[Factor, ...]
+
+
+def score_of(measured: Measured, policy: Policy) -> Score | None:
+    """Return the score of an annotation; None where no signal that weighs anything is available."""
+    factors = assess(measured, policy)
+    value = weighted_average((factor.weight, factor.value) for factor in factors)
+    return None if value is None else Score(value, band_of(value, policy.thresholds), factors)
+
+
+def weighted_average(pairs: Iterable[tuple[float, float]]) -> float | None:
+    """Return the sum of weight times value, divided by the sum of weights (RFC 10.4.2); None where nothing weighs anything.
+
+    What is not available is not among the pairs, so that its weight goes to the others in proportion.
+
+    Args:
+        pairs: Weight, from 0 up, and value, from 0 to 1, of each available signal.
+    """
+    listed = list(pairs)
+    heaviest = max((weight for weight, _ in listed), default=0.0)
+    if heaviest <= 0:
+        return None
+    shares = [(weight / heaviest, value) for weight, value in listed]  # no sum of large weights overflows
+    average = fsum(share * value for share, value in shares) / fsum(share for share, _ in shares)
+    return min(1.0, max(0.0, round(average, _DIGITS)))
+
+
+def quantities(factors: Sequence[Factor]) -> Mapping[str, Quantity]:
+    """Return what the names in rules stand for (R20): the measured quantity by `NAME`, the normalised value by `NAME.value`."""
+    found: dict[str, Quantity] = {}
+    for factor in factors:
+        found[factor.signal] = factor.quantity
+        found[f"{factor.signal}.value"] = factor.value
+    return found
