@@ -1,4 +1,4 @@
-"""The history of a project's files: what recorded edits were made in, where files went, what changed since."""
+"""The history of a project's files: what recorded edits were made in, and where files went."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from vibes_lsp.history.changes import changed_in_commits, changed_on_disk
 from vibes_lsp.history.files import FilesHistory
 from vibes_lsp.history.renames import renames_since
 from vibes_lsp.history.repository import open_repository
@@ -52,23 +51,6 @@ class ProjectHistory:
         with self._lock:
             place = self._open("")
             return place.files.head() if place is not None else None
-
-    @property
-    def is_shallow(self) -> bool:
-        """Whether the history ends before its beginning, as in a clone of some depth."""
-        with self._lock:
-            place = self._open("")
-            return place is not None and bool(place.files.boundary())
-
-    def is_boundary(self, commit: str) -> bool:
-        """Whether a shallow clone ends with a commit, so that it seems to bring every file that it has.
-
-        Args:
-            commit: A whole hash.
-        """
-        with self._lock:
-            place = self._open("")
-            return place is not None and commit in place.files.boundary()
 
     def read_ahead(self, paths: Iterable[str]) -> None:
         """Read the histories of many files at once, which is as quick as reading that of one."""
@@ -142,19 +124,6 @@ class ProjectHistory:
                 return {}
             renames = renames_since(place.files.repository, whole.id)
             return {place.outer(old): place.outer(new) for old, new in renames.items()}
-
-    def changed_since(self, commit: str) -> frozenset[str] | None:
-        """Return the project's files that changed since a commit: in commits, staged, on disk, new; None for a commit that is unknown."""
-        with self._lock:
-            place = self._open("")
-            whole = place.files.blobs.commit(commit) if place is not None else None
-            if place is None or whole is None:
-                return None
-            changed = changed_in_commits(place.files.repository, whole.id)
-            if changed is None:
-                return None
-            inside = (name.removeprefix(place.prefix) for name in changed if name.startswith(place.prefix))
-            return frozenset(inside) | changed_on_disk(self._project)
 
     def _place_of(self, path: str) -> _Place | None:
         """Return where a file's history is: in the innermost repository that it lies in."""

@@ -51,11 +51,6 @@ class Repository:
         seconds = run_git(self.root, "show", "-s", "--no-show-signature", "--format=%ct", "--end-of-options", commit)
         return moment_of(seconds)
 
-    @property
-    def is_shallow(self) -> bool:
-        """Whether history ends before its beginning, as in a clone of some depth."""
-        return bool(self.boundary())
-
     def boundary(self) -> frozenset[str]:
         """Return the commits of a shallow clone whose parents were left out: each seems to bring every file that it has."""
         file = self.boundary_file()

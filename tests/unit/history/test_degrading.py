@@ -32,8 +32,6 @@ def repository(tmp_path: Path) -> Repository:
 
 def knows_nothing(history: ProjectHistory, commit: str) -> None:
     assert history.head() is None
-    assert not history.is_shallow
-    assert not history.is_boundary(commit)
     found = history.versions("a.py")
     assert (found.versions, found.names, found.after(START)) == ((), (), None)
     assert history.version_at("a.py", commit) is None
@@ -41,7 +39,6 @@ def knows_nothing(history: ProjectHistory, commit: str) -> None:
     assert history.version_with_hash("a.py", "ab" * 32) is None
     assert history.current_path("a.py") is None
     assert history.renames_since(commit) == {}
-    assert history.changed_since(commit) is None
 
 
 def test_without_git(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +54,6 @@ def test_without_git(repository: Repository, tmp_path: Path, monkeypatch: pytest
             assert never_opened.contents(version) is None
         assert blobs.contents(version.blob) is None
         assert opened.versions("b.py").versions == ()
-        assert opened.changed_since(commit) is None
         assert opened.renames_since(commit) == {}
 
 
@@ -107,7 +103,6 @@ def test_a_repository_that_the_environment_names_is_not_taken(
         assert history.head() == here
         assert [each.commit for each in history.versions("a.py").versions] == [here]
         assert history.version_at("a.py", there) is None
-        assert history.changed_since(here) == frozenset()
 
 
 def test_a_shallow_clone_says_where_its_history_ends(repository: Repository, tmp_path: Path) -> None:
@@ -124,13 +119,10 @@ def test_a_shallow_clone_says_where_its_history_ends(repository: Repository, tmp
     kept = DerivedCommits(clone, tmp_path / "clone", tmp_path / "clone/.ai-audit/annotations.jsonl")
     edits = [START + timedelta(minutes=number) for number in range(4)]
     with ProjectHistory(tmp_path / "clone") as history:
-        assert history.is_shallow
-        assert [history.is_boundary(commit) for commit in commits] == [False, False, True, False]
         found = history.versions("a.py")
         assert ([each.commit for each in found.versions], found.complete) == ([commits[3], commits[2]], False)
         assert [each and each.commit for each in map(found.after, edits)] == [None, None, None, commits[3]]
         assert [history.version_at("a.py", commit) is not None for commit in commits] == [False, False, True, True]
-        assert history.changed_since(commits[0]) is None
         derived = kept.by_log(ids)
         assert [derived[each].commit for each in ids] == [commits[2]] * 3 + [commits[3]]
         assert [derived[each].method for each in ids] == [CommitMethod.INFERRED] * 3 + [CommitMethod.LOG], "the end is no beginning"
@@ -139,7 +131,6 @@ def test_a_shallow_clone_says_where_its_history_ends(repository: Repository, tmp
         assert clone.boundary() == frozenset()
         assert [kept.by_log(ids)[each].commit for each in ids] == commits
         assert len(kept.by_path({"a.py": edits})) == 4
-        assert not history.is_boundary(commits[2])
         assert len(history.versions("a.py").versions) == 4
 
 
@@ -171,7 +162,6 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
         assert history.version_with_hash("b.py", hashlib.sha256(TEXT.encode()).hexdigest()) is None
         assert history.renames_since(first) == {}
         assert history.current_path("a.py") is None
-        assert history.changed_since(first) == frozenset({"a.py", "c.py"})
     assert set((clone.path / ".git/objects").rglob("*")) == packs
     clone.git("cat-file", "-p", f"{third}:b.py")
     assert set((clone.path / ".git/objects").rglob("*")) != packs, "git itself would have fetched it"
@@ -229,7 +219,6 @@ def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
         assert found is not None
         assert history.contents(found) == blobs.contents(f"{first}:src/a.py") == blobs.contents(found.blob) == TEXT.encode()
         assert history.current_path("src/a.py") == "b.py"
-        assert history.changed_since(first) == frozenset({"src/a.py", "b.py"})
 
 
 @pytest.mark.parametrize("way", ["replaced", "grafted"])
@@ -265,7 +254,6 @@ def test_a_repository_that_was_removed_answers_nothing(repository: Repository) -
         shutil.rmtree(repository.path)
         assert history.versions("b.py").versions == ()
         assert history.version_at("b.py", commit) is None
-        assert history.changed_since(commit) in {None, frozenset({"a.py"})}
 
 
 def test_a_work_tree_that_the_configuration_puts_elsewhere(repository: Repository, tmp_path: Path) -> None:

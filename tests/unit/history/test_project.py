@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -168,7 +167,6 @@ def test_a_project_in_a_folder_of_its_repository(repository: Repository) -> None
         assert content_at(history, "b.py", first) == b"b\n"
         assert history.version_at("../../elsewhere.py", second) is None
         assert history.renames_since(first) == {"../../other/a.py": "src/a.py"}
-        assert history.changed_since(first) == frozenset({"src/a.py", "new.py"})
         assert history.current_path("src/a.py") == "src/a.py"
 
 
@@ -201,37 +199,6 @@ def test_all_renames_since_a_commit(repository: Repository, history: ProjectHist
     assert history.renames_since(first[:10]) == {"0.py": "new\nname.py", "1.py": "größe/one.py", "2.py": "staged.py"}
     assert history.renames_since(third) == {"2.py": "staged.py"}
     assert history.renames_since("0" * 40) == {}
-
-
-def test_what_changed_since_a_commit(repository: Repository, history: ProjectHistory) -> None:
-    repository.write(".gitignore", "ignored/\n")
-    for name in ("committed", "staged", "on disk", "same", "deleted", "same size"):
-        repository.write(f"{name}.py", "12\n")
-    first = repository.commit("First")
-    repository.write("committed.py", "2\n")
-    second = repository.commit("Second")
-    repository.write("staged.py", "2\n")
-    repository.git("add", "staged.py")
-    repository.write("on disk.py", "2\n")
-    repository.write("same size.py", "34\n")
-    os.utime(repository.path / "same size.py", (1, 1))
-    repository.write("größe\nnew.py" if sys.platform != "win32" else "größe.py", "2\n")
-    repository.write("ignored/x.py", "2\n")
-    (repository.path / "deleted.py").unlink()
-    changed = frozenset(
-        {"staged.py", "on disk.py", "same size.py", "größe\nnew.py" if sys.platform != "win32" else "größe.py", "deleted.py"}
-    )
-    assert history.changed_since(second) == changed
-    assert history.changed_since(first[:9]) == changed | {"committed.py"}
-    assert history.changed_since("0" * 40) is None
-    assert history.changed_since("--output=x") is None
-
-
-def test_an_unchanged_work_tree_has_changed_nothing(repository: Repository, history: ProjectHistory) -> None:
-    for number in range(50):
-        repository.write(f"{number % 7}/{number}.py", f"{number}\n")
-    commit = repository.commit("First")
-    assert history.changed_since(commit) == frozenset()
 
 
 def test_a_file_in_a_submodule_has_the_submodules_history(repository: Repository, history: ProjectHistory, tmp_path: Path) -> None:
@@ -282,8 +249,6 @@ def test_a_work_tree_of_its_own(repository: Repository, tmp_path: Path) -> None:
         assert (history.head(), main.head()) == (second, first)
         assert [each.commit for each in history.versions("a.py").versions] == [second, first]
         assert content_at(history, "a.py", first) == b"1\n"
-        assert history.changed_since(first) == frozenset({"a.py"})
-        assert not history.is_shallow
 
 
 def test_after_closing_nothing_is_known(repository: Repository) -> None:
