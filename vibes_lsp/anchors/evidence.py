@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -12,7 +12,7 @@ from typing import Final
 
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines, is_distinctive
 from vibes_lsp.anchors.located import LineKind, Located, Method, Recorded, State
-from vibes_lsp.anchors.occurrences import Occurrences, is_cut, pieces_of
+from vibes_lsp.anchors.occurrences import Occurrences, is_cut, pieces_of, standing
 from vibes_lsp.anchors.order import Drift
 from vibes_lsp.anchors.reconstruction import MAX_TRIALS, undone
 from vibes_lsp.anchors.resemblance import Resemblance
@@ -34,7 +34,7 @@ _NEAR_END: Final = 5
 """The last range of all is taken to end with the text when no more lines than this would be left over."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Candidates:
     """Lines where a range may begin.
 
@@ -42,6 +42,7 @@ class _Candidates:
         pieces: The lines of its context; None when the record has none.
         places: Where its context stands.
         hits: Where all of it stands, its hash being the proof.
+        only: The one place where it can be; None when it can be in several or in none.
         more: Whether its context stands at places that were not looked at.
         distinctive: Whether it is unlikely to stand anywhere by chance.
     """
@@ -49,13 +50,9 @@ class _Candidates:
     pieces: tuple[str, ...] | None
     places: Sequence[int]
     hits: Sequence[int]
+    only: int | None
     more: bool
     distinctive: bool
-
-    @property
-    def only(self) -> int | None:
-        """The one place where the range can be; None when it can be in several or in none."""
-        return self.hits[0] if len(self.hits) == 1 and not self.more else None
 
 
 class Evidence:
@@ -63,10 +60,15 @@ class Evidence:
 
     def __init__(self, ranges: Sequence[Recorded], text: Text) -> None:
         self._ranges, self._text = ranges, text
-        self._last = max((each.end for each in ranges), default=0)
         contexts = [None if each.anchors.context is None else pieces_of(each.anchors.context) for each in ranges]
         index = Occurrences(text.readable_lines, (pieces for pieces in contexts if pieces is not None))
-        self._found = [self._candidates(each, pieces, index) for each, pieces in zip(ranges, contexts, strict=True)]
+        self._found: list[_Candidates] = []
+        drift = 0
+        for each, pieces in zip(ranges, contexts, strict=True):
+            found = self._candidates(each, pieces, index, each.start + drift)
+            drift = found.hits[0] - each.start if found.hits else drift
+            self._found.append(found)
+        self._last = max((each.end for each, found in zip(ranges, self._found, strict=True) if found.places or found.hits), default=0)
         self._rivals = self._contested()
 
     def verified(self, number: int) -> Located | None:
@@ -75,7 +77,7 @@ class Evidence:
         if not found.hits or self._is_rather_edited(each, found):
             return None
         expected = self._drift.expected(each.start, each.end)
-        place = self._drift.likeliest(each.start, each.end, found.hits)
+        place = found.hits[0] if len(found.hits) == 1 else self._drift.likeliest(each.start, each.end, found.hits)
         ambiguous = found.only is None or self._is_contested(each, place) or not self._is_likely(each, found, place, expected)
         state = State.EXACT if place == each.start else State.MOVED
         return Located(place, place + each.length - 1, state, Method.ANCHOR_HASH, 0.5 if ambiguous else 0.99, ambiguous, each.length)
@@ -112,18 +114,19 @@ class Evidence:
         expected = self._weak_drift.expected_end(each.start, each.end)
         end = expected if expected is not None and place <= expected <= supposed + 3 * each.length + 50 else supposed
         total = len(self._text.lines)
-        is_last = expected is None and each.end == self._last
+        is_last = expected is None and each.end >= self._last
         return total if end > total or (is_last and total - end <= max(_NEAR_END, each.length // 3)) else end
 
-    def _candidates(self, each: Recorded, pieces: tuple[str, ...] | None, index: Occurrences) -> _Candidates:
+    def _candidates(self, each: Recorded, pieces: tuple[str, ...] | None, index: Occurrences, likely: int) -> _Candidates:
         places = [] if pieces is None else index.places(pieces, cut=is_cut(each.anchors.context or ""))
         near = _nearest(places, each.start)
         lines = self._text.lines
-        hits = _hits(each, near, self._text) if each.anchors.hash is not None else []
+        hits = _hits(each, near, self._text, likely) if each.anchors.hash is not None and near else []
         if not hits and each.is_in(lines, each.start):
             hits = _copies(each, lines)
         distinctive = bool(hits) and distinctive_lines(lines[hits[0] - 1 : hits[0] - 1 + each.length]) >= MOVED_LINES
-        return _Candidates(pieces, near, hits, len(places) > len(near), distinctive)
+        more = len(places) > len(near)
+        return _Candidates(pieces, near, hits, hits[0] if len(hits) == 1 and not more else None, more, distinctive)
 
     def _contested(self) -> dict[tuple[str | None, int], set[int]]:
         """Return the places that several ranges, copies of one another, have as their only one."""
@@ -135,7 +138,10 @@ class Evidence:
 
     def _is_contested(self, each: Recorded, place: int) -> bool:
         """Whether a copy of the range, recorded elsewhere, has as good a claim to the place: one of the two is gone."""
-        rivals = self._rivals.get((each.anchors.hash, place), set()) - {each.start}
+        claims = self._rivals.get((each.anchors.hash, place))
+        if claims is None:
+            return False
+        rivals = claims - {each.start}
         own = abs(self._drift.expected(each.start, each.end) - place)
         return any(abs(self._drift.expected(start, start + each.length - 1) - place) <= own for start in rivals)
 
@@ -171,7 +177,7 @@ class Evidence:
     @cached_property
     def _drift(self) -> Drift:
         """How ranges drifted whose place is beyond doubt."""
-        return Drift(self._pins())
+        return Drift(self._pins)
 
     @cached_property
     def _weak_drift(self) -> Drift:
@@ -183,14 +189,17 @@ class Evidence:
             for offset in (0, min(len(found.pieces), each.length) - 1)
             if distinctive_lines(found.pieces) >= 2
         )
-        return Drift([*self._pins(), *beginnings])
+        return Drift([*self._pins, *beginnings])
 
-    def _pins(self) -> Iterator[tuple[int, int]]:
+    @cached_property
+    def _pins(self) -> list[tuple[int, int]]:
+        """Where the first and last lines of ranges are whose place is beyond doubt, as they were recorded and now."""
+        pins: list[tuple[int, int]] = []
         for each, found in zip(self._ranges, self._found, strict=True):
             place = found.only
             if place is not None and found.distinctive and (each.anchors.hash, place) not in self._rivals:
-                yield each.start, place
-                yield each.end, place + each.length - 1
+                pins += (each.start, place), (each.end, place + each.end - each.start)
+        return pins
 
     @cached_property
     def _trials(self) -> int:
@@ -203,9 +212,9 @@ class Evidence:
         return Resemblance(self._text, missed)
 
 
-def _hits(each: Recorded, starts: Sequence[int], text: Text) -> list[int]:
+def _hits(each: Recorded, starts: Sequence[int], text: Text, likely: int) -> list[int]:
     """Return where the hash matches; other tools' variants of it are tried only when our own is nowhere, and at the nearest places."""
-    hits = [start for start in starts if each.is_exactly_in(text, start)]
+    hits = standing(each.anchors.hash or "", each.length, starts, text, likely)
     if hits:
         return hits
     near = sorted(starts, key=lambda start: abs(start - each.start))[:_MAX_VARIANTS]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -48,11 +47,6 @@ class Recorded:
     def length(self) -> int:
         """Number of lines."""
         return self.end - self.start + 1
-
-    def is_exactly_in(self, text: Text, start: int) -> bool:
-        """Whether the range stands at a line of a text, its digest made as ours are."""
-        end = start - 1 + self.length
-        return end <= len(text.lines) and hashlib.sha256(text.block(start, end)).hexdigest() == self.anchors.hash
 
     def is_in(self, lines: Sequence[str], start: int) -> bool:
         """Whether the range stands at a line of a text, its digest made in any of the ways that tools have (R14)."""

@@ -50,7 +50,9 @@ def range_hash(lines: Sequence[str]) -> str:
 
 def range_hashes(lines: Sequence[str]) -> Iterator[str]:
     """Give the digests that tools are known to compute of a range, ours first: with a final newline, with CRLF (R14)."""
-    for newline in ("\n", "\r\n"):
-        joined = newline.join(lines)
-        yield sha256(encode(joined))
-        yield sha256(encode(joined + newline))
+    joined = encode("\n".join(lines))
+    yield sha256(joined)
+    yield sha256(joined + b"\n")
+    joined = joined.replace(b"\n", b"\r\n")
+    yield sha256(joined)
+    yield sha256(joined + b"\r\n")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from itertools import compress
 from typing import Final
 
 from vibes_lsp.anchors.making import CONTEXT_BYTES, CONTEXT_LINES
@@ -22,12 +23,10 @@ class Occurrences:
 
     def __init__(self, lines: Sequence[str], contexts: Iterable[tuple[str, ...]]) -> None:
         self._lines = lines
-        wanted = {piece for pieces in contexts for piece in pieces}
-        self._numbers: dict[str, list[int]] = defaultdict(list)
+        self._numbers: dict[str, list[int]] = {piece: [] for pieces in contexts for piece in pieces}
         self._places: dict[tuple[tuple[str, ...], bool], list[int]] = {}
-        for number, line in enumerate(lines, 1):
-            if line in wanted:
-                self._numbers[line].append(number)
+        for number in compress(range(len(lines)), map(self._numbers.__contains__, lines)):
+            self._numbers[lines[number]].append(number + 1)
 
     def of_line(self, line: str) -> Sequence[int]:
         """Return the lines at which one line of a context stands, in order."""
@@ -49,20 +48,20 @@ class Occurrences:
         whole = pieces[:-1] if cut else pieces
         if not whole:
             return [number for number, line in enumerate(self._lines, 1) if line.startswith(pieces[0])]
-        rarest = min(range(len(whole)), key=lambda offset: len(self.of_line(whole[offset])))
-        starts = (number - rarest for number in self.of_line(whole[rarest]))
-        return [start for start in starts if start >= 1 and self._fits(start, pieces, cut=cut)]
-
-    def _fits(self, start: int, pieces: tuple[str, ...], *, cut: bool) -> bool:
-        found = self._lines[start - 1 : start - 1 + len(pieces)]
-        if len(found) < len(pieces):
-            return False
-        last = found[-1].startswith(pieces[-1]) if cut else found[-1] == pieces[-1]
-        return last and tuple(found[:-1]) == pieces[:-1]
+        numbers = [self.of_line(piece) for piece in whole]
+        rarest = min(numbers, key=len)
+        offset, begun, lines = numbers.index(rarest) + 1, list(whole), self._lines
+        length, last = len(whole), len(lines) - len(pieces)
+        found = [number - offset for number in rarest if lines[number - offset : number - offset + length] == begun]
+        if found and not 0 <= found[0] <= found[-1] <= last:
+            found = [first for first in found if 0 <= first <= last]
+        return [first + 1 for first in found if not cut or lines[first + length].startswith(pieces[-1])]
 
 
 def pieces_of(context: str) -> tuple[str, ...]:
     """Return the lines of a context, however a tool ended them, and less half a character at its end."""
+    if context.isascii() and "\r" not in context:
+        return tuple(context.removesuffix("\n").split("\n", CONTEXT_LINES)[:CONTEXT_LINES])
     whole = context.rstrip("\ufffd") if is_cut(context) else context
     lines = readable(whole).replace("\r\n", "\n").removesuffix("\n").split("\n")[:CONTEXT_LINES]
     return tuple(line.removesuffix("\r") for line in lines)
@@ -70,7 +69,26 @@ def pieces_of(context: str) -> tuple[str, ...]:
 
 def is_cut(context: str) -> bool:
     """Whether a context is so long that its last line may be only the beginning of one (R14)."""
-    return len(encode(context)) > CONTEXT_BYTES - 4
+    return len(context) * 4 > CONTEXT_BYTES - 4 and len(encode(context)) > CONTEXT_BYTES - 4
+
+
+def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely: int) -> list[int]:
+    """Return those of some lines, in order, at which so many lines have a digest, made as ours are.
+
+    Args:
+        digest: SHA-256, in hexadecimal.
+        length: The number of lines.
+        starts: The lines, in order; at least one.
+        text: The text that they are in.
+        likely: The line at which it is likely to be: it is tried first, and saves trying the others but for equality.
+    """
+    last = len(text.lines) - length + 1
+    within = [start for start in starts if start <= last] if starts[-1] > last else starts
+    for start in (likely, *within) if likely in within else within:
+        block = text.block(start, start + length - 1)
+        if sha256(block).hexdigest() == digest:
+            return [start] if len(within) == 1 else [other for other in within if other == start or text.has_block(block, other)]
+    return []
 
 
 def copies(block: list[str], text: Text, start: int) -> list[int] | None:

@@ -28,23 +28,30 @@ class Drift:
         self._recorded = [recorded for recorded, _ in kept]
         self._now = [now for _, now in kept]
         self._beside: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._expected: dict[tuple[int, int], int] = {}
 
     def expected(self, start: int, end: int) -> int:
         """Return the line where a recorded range is to be expected to begin: drifted as the nearest pin beside it is.
 
         Its own pins say nothing about it.
         """
-        around = self._around(start, end)
-        if not around:
-            return start
-        recorded, now = min(around, key=lambda pin: (abs(pin[0] - start), pin[0]))
-        return start + now - recorded
+        known = self._expected.get((start, end))
+        if known is None:
+            known, around = start, self._around(start, end)
+            if around:
+                recorded, now = around[-1] if around[-1][0] - start < start - around[0][0] else around[0]
+                known += now - recorded
+            self._expected[start, end] = known
+        return known
 
     def surprise(self, start: int, end: int, place: int) -> tuple[bool, int]:
         """Return how unlikely a place is for a range: whether it breaks the order, and how far it is from where either neighbour puts it."""
-        around = self._around(start, end)
-        breaks = any((recorded < start) != (now < place) for recorded, now in around)
-        return breaks, min((abs(start + now - recorded - place) for recorded, now in around), default=abs(place - start))
+        breaks, distance = False, None
+        for recorded, now in self._around(start, end):
+            breaks = breaks or (recorded < start) != (now < place)
+            other = abs(start + now - recorded - place)
+            distance = other if distance is None or other < distance else distance
+        return breaks, abs(place - start) if distance is None else distance
 
     def homes(self, start: int, end: int) -> set[int]:
         """Return where the neighbours of a range put it, on either side of it, in the order that they keep."""
@@ -57,6 +64,8 @@ class Drift:
         if len(places) == 1:
             return places[0]
         expected = self.expected(start, end)
+        if expected in places and not self.surprise(start, end, expected)[0]:
+            return expected
         return min(places, key=lambda place: (self.surprise(start, end, place), abs(place - expected), place))
 
     def allows(self, start: int, end: int, place: int) -> bool:
@@ -87,12 +96,12 @@ class Drift:
         """Return the pins nearest to a range on either side of its first line, less those that it may have set itself."""
         known = self._beside.get((start, end))
         if known is None:
-            known = self._beside[start, end] = self._look_around(start, end)
+            recorded, now = self._recorded, self._now
+            before, after, total = bisect_left(recorded, start) - 1, bisect_right(recorded, start), len(recorded)
+            while after < total and (recorded[after] < start + CONTEXT_LINES or recorded[after] == end):
+                after += 1
+            known = [(recorded[before], now[before])] if before >= 0 else []
+            if after < total:
+                known.append((recorded[after], now[after]))
+            self._beside[start, end] = known
         return known
-
-    def _look_around(self, start: int, end: int) -> list[tuple[int, int]]:
-        before = bisect_left(self._recorded, start) - 1
-        after = bisect_right(self._recorded, start)
-        while after < len(self._recorded) and (self._recorded[after] < start + CONTEXT_LINES or self._recorded[after] == end):
-            after += 1
-        return [(self._recorded[number], self._now[number]) for number in (before, after) if 0 <= number < len(self._recorded)]

@@ -75,16 +75,15 @@ class Resemblance:
         return [min(votes, key=lambda start: (-votes[start], abs(start - expected), start))]
 
     def _most_alike(self, pieces: tuple[str, ...], first: int, last: int) -> int | None:
-        from rapidfuzz.fuzz import ratio  # noqa: PLC0415  # most texts never need it, and a server starts without it
+        from rapidfuzz import fuzz, process  # noqa: PLC0415  # most texts never need it, and a server starts without it
 
         wanted = "\n".join(piece[:_MAX_LINE] for piece in pieces)
         if not is_distinctive(wanted):
             return None
-        scores = []
-        for start in range(first, last + 1):
-            lines = self._lines[start - 1 : start - 1 + len(pieces)]
-            score = ratio(wanted, "\n".join(line[:_MAX_LINE] for line in lines), score_cutoff=_ALIKE - _AHEAD)
-            scores.append((score, start))
+        lines = [line[:_MAX_LINE] for line in self._lines[first - 1 : last + len(pieces) - 1]]
+        places = ["\n".join(lines[number : number + len(pieces)]) for number in range(last - first + 1)]
+        alike = process.extract(wanted, places, scorer=fuzz.ratio, score_cutoff=_ALIKE - _AHEAD, limit=None)
+        scores = [(score, first + number) for _, score, number in alike]
         best, found = max(scores, default=(0.0, 0))
         second = max((score for score, start in scores if abs(start - found) >= len(pieces)), default=0.0)
         return found if best >= max(_ALIKE, second + _AHEAD) else None

@@ -34,18 +34,24 @@ class Text:
         lines = _split(self.content)
         return [line.removesuffix("\r") for line in lines] if "\r" in self.content else lines
 
-    def block(self, start: int, end: int) -> memoryview:
+    def block(self, start: int, end: int) -> bytes:
         """Return the bytes of the lines `start` to `end`, 1-based and inclusive, joined by LF: what a digest of them is made of (R14)."""
-        data, offsets = self._joined
-        return data[offsets[start - 1] : offsets[end] - 1]
+        data, lengths = self._joined
+        return data[lengths[start - 1] + start - 1 : lengths[end] + end - 1]
+
+    def has_block(self, block: bytes, start: int) -> bool:
+        """Whether whole lines from one on are these, joined by LF; the line lies within the text."""
+        data, lengths = self._joined
+        first = lengths[start - 1] + start - 1
+        return data.startswith(block, first) and data[first + len(block) : first + len(block) + 1] in (b"\n", b"")
 
     @cached_property
-    def _joined(self) -> tuple[memoryview, list[int]]:
-        """All lines joined by LF, and where each begins; the last offset is one beyond a line end that is not there."""
-        joined = "\n".join(self.lines)
+    def _joined(self) -> tuple[bytes, list[int]]:
+        """All lines joined by LF, and how many bytes the lines before each have together, their ends not counted."""
+        joined = "\n".join(self.lines) if "\r" in self.content else self.content.removeprefix(BOM)
         data = encode(joined)
-        lengths = map(len, self.lines if len(data) == len(joined) else data.split(b"\n"))
-        return memoryview(data), list(accumulate((length + 1 for length in lengths), initial=0))
+        lines = self.lines if len(data) == len(joined) else data.split(b"\n")[: len(self.lines)]
+        return data, list(accumulate(map(len, lines), initial=0))
 
     @cached_property
     def line_numbers(self) -> Mapping[str, Sequence[int]]:
@@ -71,16 +77,14 @@ class Text:
     @cached_property
     def file_hashes(self) -> frozenset[str]:
         """The digests that a `file_content_hash` of this text may be: with and without byte-order mark and CR (R14)."""
-        bare = self.content.removeprefix(BOM)
-        spellings = {self.content, bare, BOM + bare, bare.replace("\r\n", "\n")}
-        return frozenset(sha256(encode(spelling)) for spelling in spellings)
+        data, mark = encode(self.content.removeprefix(BOM)), encode(BOM)
+        spellings = {data, mark + data, data.replace(b"\r\n", b"\n") if b"\r" in data else data}
+        return frozenset(map(sha256, spellings))
 
 
 def bare(text: str) -> str:
     """Return a text without the white space within its lines."""
-    for blank in " \t\r\f\v":
-        text = text.replace(blank, "")
-    return text
+    return text.encode("utf-8", "surrogatepass").translate(None, b" \t\r\f\v").decode("utf-8", "surrogatepass")
 
 
 def _split(content: str) -> list[str]:
