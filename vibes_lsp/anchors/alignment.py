@@ -6,8 +6,8 @@ Lines are compared as they are given; callers strip them first when indentation 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import Final, TypeAlias
 
 _MAX_CELLS: Final = 4_000_000
@@ -34,13 +34,25 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
         if not pins:
             _fill(old, new, (first, last, start, end), found)
             continue
-        for line, place in pins:
+        for line, place, length in _runs(old, new, pins):
             if first < line and start < place:
                 stretches.append((first, line, start, place))
-            found[line] = place
-            first, start = line + 1, place + 1
+            found[line : line + length] = range(place, place + length)
+            first, start = line + length, place + length
         stretches.append((first, last, start, end))
     return found
+
+
+def _runs(old: Sequence[str], new: Sequence[str], pins: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Give the pins as runs of lines that are alike, as long as they can be: where they begin in either text, and their length."""
+    for _, run in groupby(pins, lambda pin: pin[1] - pin[0]):
+        alike = list(run)
+        (line, place), (last, end) = alike[0], alike[-1]
+        if old[line : last + 1] == new[place : end + 1]:
+            yield line, place, last + 1 - line
+        else:
+            for line, place in alike:
+                yield line, place, 1
 
 
 def _trimmed(old: Sequence[str], new: Sequence[str], stretch: _Stretch, found: list[int]) -> _Stretch:

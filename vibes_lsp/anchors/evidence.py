@@ -97,7 +97,7 @@ class Evidence:
             places, method, confidence = resembled
         place = drift.likeliest(each.start, each.end, places)
         end = self._end(each, place)
-        known = undone(each, self._text.lines, place, end - place + 1 - each.length, self._trials)
+        known = undone(each, self._text, place, end - place + 1 - each.length, self._trials)
         if known is not None:
             end, kinds = known
             return Located(place, end, State.EDITED, method, 0.95, len(places) > 1, kinds.count(LineKind.AI), kinds)
@@ -158,21 +158,20 @@ class Evidence:
 
     def _is_rather_edited(self, each: Recorded, found: _Candidates) -> bool:
         """Whether the range, edited since, stands where its neighbours put it, so that what stands whole elsewhere is a copy."""
-        if len(found.places) <= len(found.hits) or not self._drift.knows(each.start, each.end):
+        if len(found.places) <= len(found.hits):
             return False
         homes = self._drift.homes(each.start, each.end)
-        return not homes.isdisjoint(found.places) and homes.isdisjoint(found.hits)
+        return not any(home in found.hits for home in homes) and any(home in found.places for home in homes)
 
     def _is_left_behind(self, pieces: Sequence[str], taken: range, expected: int) -> bool:
         """Whether most of a context stands where the range is to be expected, though not in the range that was found."""
-        lines = self._text.lines
+        first = max(1, expected - _NEAR)
+        around = bare("\n".join(self._text.lines[first - 1 : expected + _NEAR + len(pieces)])).split("\n")
+        lines = {number: line for number, line in enumerate(around, first) if number not in taken}
         telling = [(offset, bare(piece)) for offset, piece in enumerate(pieces) if is_distinctive(piece)]
-
-        def left(start: int) -> int:
-            numbers = ((start + offset, piece) for offset, piece in telling)
-            return sum(0 < number <= len(lines) and number not in taken and bare(lines[number - 1]) == piece for number, piece in numbers)
-
-        return bool(telling) and any(left(expected + near) >= min(2, len(telling)) for near in range(-_NEAR, _NEAR + 1))
+        wanted = min(2, len(telling))
+        left = (sum(lines.get(start + offset) == piece for offset, piece in telling) for start in range(expected - _NEAR, expected + _NEAR + 1))
+        return bool(telling) and any(count >= wanted for count in left)
 
     @cached_property
     def _drift(self) -> Drift:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from vibes_lsp.anchors.alignment import align
@@ -26,24 +25,27 @@ class LineMap:
     Args:
         old: The text then.
         new: The text now.
-        between: Texts that came between the two, oldest first: small steps leave less to guess than a long one.
+        onward: The way from there on, if `new` is a version in between: small steps leave less to guess than a long one.
     """
 
-    def __init__(self, old: Text, new: Text, between: Sequence[Text] = ()) -> None:
+    def __init__(self, old: Text, new: Text, onward: LineMap | None = None) -> None:
         self.old, self.new = old, new
-        self._to, self._moved = _step(old, between[0] if between else new)
-        for one, other in pairwise((*between, new)):
-            self._follow(*_step(one, other))
+        self._to = align(old.bare_lines, new.bare_lines)
+        self._moved = _moves(old.bare_lines, new.bare_lines, self._to)
+        if onward is not None:
+            self._follow(onward)
         self._changed: dict[int, int] = {}
         self._paired: set[int] = set()
 
-    def _follow(self, to: Sequence[int], moved: Mapping[int, int]) -> None:
-        """Go one step further; what moved once stays moved."""
-        for line, place in self._moved.items():
-            self._moved[line] = to[place] if to[place] >= 0 else moved.get(place, -1)
-        self._moved = {line: place for line, place in self._moved.items() if place >= 0}
-        self._moved |= {line: moved[place] for line, place in enumerate(self._to) if place in moved}
-        self._to = [to[place] if place >= 0 else -1 for place in self._to]
+    def _follow(self, onward: LineMap) -> None:
+        """Go on from the version in between; what moved once stays moved."""
+        self.new = onward.new
+        to, moved = [*onward._to, -1], onward._moved
+        further = {line: to[place] if to[place] >= 0 else moved.get(place, -1) for line, place in self._moved.items()}
+        self._moved = {line: place for line, place in further.items() if place >= 0}
+        if moved:
+            self._moved |= {line: moved[place] for line, place in enumerate(self._to) if place in moved}
+        self._to = [to[place] for place in self._to]
 
     def kept(self, line: int) -> int | None:
         """Return where a line stands that kept its place among its neighbours; None for others."""
@@ -84,9 +86,34 @@ class LineMap:
             self._changed[ours[one]] = theirs[other]
 
 
-def _step(old: Text, new: Text) -> tuple[list[int], dict[int, int]]:
-    to = align(old.bare_lines, new.bare_lines)
-    return to, _moves(old.bare_lines, new.bare_lines, to)
+class LineMaps:
+    """The maps to one text from those that it came from. Versions that several of them pass are compared once.
+
+    Args:
+        new: The text now.
+    """
+
+    def __init__(self, new: Text) -> None:
+        self._new = new
+        self._known: dict[tuple[int, ...], LineMap] = {}
+        self._kept: list[Text] = []
+
+    def from_text(self, old: Text, between: Sequence[Text] = ()) -> LineMap:
+        """Return the map from a text.
+
+        Args:
+            old: The text then.
+            between: Versions between the two, oldest first.
+        """
+        way = (old, *between, self._new)
+        known: LineMap | None = None
+        names = tuple(map(id, way))
+        for number in range(len(way) - 2, -1, -1):
+            onward, known = known, self._known.get(names[number:])
+            if known is None:
+                known = self._known[names[number:]] = LineMap(way[number], way[number + 1], onward)
+                self._kept.append(way[number])
+        return known or LineMap(old, self._new)
 
 
 def is_distinctive(line: str) -> bool:
@@ -138,11 +165,10 @@ def _walk(best: Sequence[Sequence[float]], rows: int, columns: int) -> Iterator[
 
 def _moves(old: Sequence[str], new: Sequence[str], to: Sequence[int]) -> dict[int, int]:
     """Return the lines of blocks that left their place and stand, unchanged and once, elsewhere."""
-    kept = set(to)
     ours = {number for number, place in enumerate(to) if place < 0}
-    theirs = {number for number in range(len(new)) if number not in kept}
-    if not ours or not theirs:
+    if not ours or len(new) == len(old) - len(ours):
         return {}
+    theirs = set(range(len(new))).difference(to)
     were = Counter(old[number] for number in ours)
     are = Counter(new[number] for number in theirs)
     places = {new[number]: number for number in theirs}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vibes_lsp.anchors.evidence import Evidence
-from vibes_lsp.anchors.linemap import LineMap
+from vibes_lsp.anchors.linemap import LineMaps
 from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
 from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
@@ -26,15 +26,12 @@ def locate(ranges: Sequence[Recorded], text: Text, origins: Sequence[Origin | No
     """
     known = origins or [None] * len(ranges)
     evidence = Evidence(ranges, text)
-    maps: dict[int, LineMap] = {}
+    maps = LineMaps(text)
     found = []
     for number, (each, origin) in enumerate(zip(ranges, known, strict=True)):
         located = _unchanged(each, text) or evidence.verified(number)
         if origin is not None and not _is_settled(located, origin):
-            lines = maps.get(id(origin.text))
-            if lines is None:
-                lines = maps[id(origin.text)] = LineMap(origin.text, text, origin.later)
-            located = trace(origin, lines, each.start)
+            located = trace(origin, maps.from_text(origin.text, origin.later), each.start)
         found.append(located or _without_proof(each, number, evidence, text))
     return found
 
@@ -45,8 +42,8 @@ def _is_settled(located: Located | None, origin: Origin) -> bool:
         return False
     if located.method == Method.FILE_HASH:
         return True
-    numbers, block = origin.text.line_numbers, origin.text.lines[origin.start - 1 : origin.end]
-    return any(len(numbers[line]) == 1 for line in block)
+    counts, block = origin.text.line_counts, origin.text.lines[origin.start - 1 : origin.end]
+    return any(counts[line] == 1 for line in block)
 
 
 def _unchanged(each: Recorded, text: Text) -> Located | None:

@@ -87,17 +87,17 @@ def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely
     for start in (likely, *within) if likely in within else within:
         block = text.block(start, start + length - 1)
         if sha256(block).hexdigest() == digest:
-            return [start] if len(within) == 1 else [other for other in within if other == start or text.has_block(block, other)]
+            return text.copies(block, within) if len(within) > 1 else [start]
     return []
 
 
 def copies(block: list[str], text: Text, start: int) -> list[int] | None:
     """Return the lines at which a block stands in a text beside the one at which it is known to; None when there are too many to look at."""
-    rarest = min(range(len(block)), key=lambda number: len(text.line_numbers[block[number]]))
-    numbers = text.line_numbers[block[rarest]]
-    if len(numbers) == 1:
+    counts = [text.line_counts[line] for line in block]
+    rarest = counts.index(min(counts))
+    if counts[rarest] == 1:
         return []
-    if len(numbers) > _MAX_LOOKS:
+    if counts[rarest] > _MAX_LOOKS:
         return None
-    firsts = (number - rarest for number in numbers)
+    firsts = (number - rarest for number in text.line_numbers[block[rarest]])
     return [first for first in firsts if first >= 1 and first != start and text.lines[first - 1 : first - 1 + len(block)] == block]

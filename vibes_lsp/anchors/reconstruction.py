@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
-from itertools import accumulate
 from typing import Final
 
 from vibes_lsp.anchors.located import LineKind, Recorded
-from vibes_lsp.anchors.text import encode
+from vibes_lsp.anchors.text import Text, encode
 
 _MAX_INSERTED: Final = 12
 MAX_TRIALS: Final = 600
@@ -24,42 +23,40 @@ Undone = tuple[int, tuple[LineKind, ...]]
 """The last line of the range now, and whose each line is from the first to the last."""
 
 
-def undone(each: Recorded, lines: Sequence[str], start: int, added: int, trials: int = MAX_TRIALS) -> Undone | None:
+def undone(each: Recorded, text: Text, start: int, added: int, trials: int = MAX_TRIALS) -> Undone | None:
     """Return the edit that made of a range what stands at a line now; None when it is none of those that can be undone.
 
     Args:
         each: The range.
-        lines: The text of now.
+        text: The text of now.
         start: The line at which its context stands, indented anew or not.
         added: How many lines were put in, as far as the neighbours tell.
         trials: How many digests to try for lines put in.
     """
     if each.anchors.hash is None or each.anchors.context is None:
         return None
-    if each.anchors.context.split("\n")[0] != lines[start - 1]:
-        return _indented(each, lines, start)
-    return _inserted(each, lines, start, added, trials)
+    if each.anchors.context.split("\n")[0] != text.lines[start - 1]:
+        return _indented(each, text.lines, start)
+    return _inserted(each, text, start, added, trials)
 
 
-def _inserted(each: Recorded, lines: Sequence[str], start: int, added: int, trials: int) -> Undone | None:
+def _inserted(each: Recorded, text: Text, start: int, added: int, trials: int) -> Undone | None:
     length = each.length
     wanted = _digest(each.anchors.hash)
-    counts = dict.fromkeys(count for count in (added, *range(1, _MAX_INSERTED + 1)) if count > 0)
-    for count in counts:
+    begins = text.offsets[start - 1 : start + length]
+    for count in dict.fromkeys(count for count in (added, *range(1, _MAX_INSERTED + 1)) if count > 0):
         last = start - 1 + length + count
         trials -= length
-        if last > len(lines) or trials < 0:
+        if last > len(text.lines) or trials < 0:
             continue
-        block = [encode(line) + b"\n" for line in lines[start - 1 : last]]
-        ends = list(accumulate(map(len, block)))
-        if ends[-1] * length > _MAX_BYTES:
+        tails, end = text.offsets[start + count : last], text.offsets[last] - 1
+        if (end - begins[0]) * length > _MAX_BYTES:
             return None
-        whole = memoryview(b"".join(block))[:-1]
         head = sha256()
-        for kept in range(1, length):
-            head.update(block[kept - 1])
+        for kept, tail in enumerate(tails, 1):
+            head.update(text.data[begins[kept - 1] : begins[kept]])
             trial = head.copy()
-            trial.update(whole[ends[kept + count - 1] :])
+            trial.update(text.data[tail:end])
             if trial.digest() == wanted:
                 return last, (LineKind.AI,) * kept + (LineKind.HUMAN,) * count + (LineKind.AI,) * (length - kept)
     return None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 from typing import Final
 
 from vibes_lsp.model.hashing import sha256
@@ -36,22 +38,31 @@ class Text:
 
     def block(self, start: int, end: int) -> bytes:
         """Return the bytes of the lines `start` to `end`, 1-based and inclusive, joined by LF: what a digest of them is made of (R14)."""
-        data, lengths = self._joined
-        return data[lengths[start - 1] + start - 1 : lengths[end] + end - 1]
+        return self.data[self.offsets[start - 1] : self.offsets[end] - 1]
 
-    def has_block(self, block: bytes, start: int) -> bool:
-        """Whether whole lines from one on are these, joined by LF; the line lies within the text."""
-        data, lengths = self._joined
-        first = lengths[start - 1] + start - 1
-        return data.startswith(block, first) and data[first + len(block) : first + len(block) + 1] in (b"\n", b"")
+    def copies(self, block: bytes, starts: Iterable[int]) -> list[int]:
+        """Return at which of some lines a block stands: whole lines, joined by LF."""
+        data, offsets, wanted = self.data, self.offsets, block + b"\n"
+        return [start for start in starts if data.startswith(wanted, offsets[start - 1])]
 
     @cached_property
-    def _joined(self) -> tuple[bytes, list[int]]:
-        """All lines joined by LF, and how many bytes the lines before each have together, their ends not counted."""
-        joined = "\n".join(self.lines) if "\r" in self.content else self.content.removeprefix(BOM)
-        data = encode(joined)
-        lines = self.lines if len(data) == len(joined) else data.split(b"\n")[: len(self.lines)]
-        return data, list(accumulate(map(len, lines), initial=0))
+    def data(self) -> bytes:
+        """The lines as bytes, each with an LF behind it."""
+        whole = self.content.removeprefix(BOM)
+        if "\r" in whole:
+            whole = "".join(f"{line}\n" for line in self.lines)
+        return encode(whole if not whole or whole.endswith("\n") else whole + "\n")
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """Where in `data` each line begins, and where the last one ends."""
+        lines = self.lines if self.content.isascii() else self.data.split(b"\n")[: len(self.lines)]
+        return list(map(add, accumulate(map(len, lines), initial=0), count()))
+
+    @cached_property
+    def line_counts(self) -> Mapping[str, int]:
+        """How often each line stands in the text."""
+        return Counter(self.lines)
 
     @cached_property
     def line_numbers(self) -> Mapping[str, Sequence[int]]:
@@ -67,7 +78,9 @@ class Text:
     @cached_property
     def bare_lines(self) -> list[str]:
         """The lines without any white space: as they are compared when layout should not count."""
-        return bare(self.content.removeprefix(BOM)).split("\n")[: len(self.lines)]
+        content = self.content.removeprefix(BOM)
+        lines = bare(content).split("\n")
+        return lines[:-1] if not content or content.endswith("\n") else lines
 
     @cached_property
     def readable_lines(self) -> list[str]:

@@ -136,6 +136,8 @@ def _could_be_elsewhere(origin: Origin, lines: LineMap, place: _Block) -> bool:
     if now is None or then is None:
         return True
     pairs = [(origin.start, other) for other in now] + [(other, place.first) for other in then]
+    if not pairs:
+        return False
     mine = _surroundings(lines, origin.start, place.first, len(block))
     return any(not _is_more(mine, _surroundings(lines, *pair, len(block))) for pair in pairs)
 
