@@ -101,6 +101,31 @@ class Repository:
             return False
         return True
 
+    def prefix_of(self, folder: Path) -> str:
+        """Return what the names of the files below a folder begin with: the folder's name and a slash, or nothing at the top."""
+        inside = self.name_of(folder)
+        return "" if inside == "." else f"{inside}/"
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Return the commit at which two commits parted.
+
+        Raises:
+            HistoryUnavailable: They have nothing in common, or the clone is too shallow to know.
+        """
+        try:
+            return run_git(self.root, "merge-base", one, other).decode().strip()
+        except HistoryUnavailable:
+            message = f"{one[:12]} and {other[:12]} have no commit in common here"
+            raise HistoryUnavailable(message, hint="a shallow clone may have to be deepened") from None
+
+    def is_ancestor(self, commit: str, of: str = "HEAD") -> bool:
+        """Whether a commit is another one or an ancestor of it."""
+        try:
+            run_git(self.root, "merge-base", "--is-ancestor", commit, of)
+        except HistoryUnavailable:
+            return False
+        return True
+
     def nearest_ancestor(self, commits: Sequence[str]) -> str | None:
         """Return which of some commits comes first when walking back from HEAD; None when none is an ancestor.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from vibes_lsp.anchors.located import State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.ranges import recorded_lines
+from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, RecordType
 
 
@@ -51,3 +52,20 @@ def title(placement: Placement) -> str:
     action = placement.lineage.action or placement.current.text("action") or "edit"
     name = placement.current.text("function_name")
     return f"{action} {name}" if name else action
+
+
+def risk_words(facts: Members) -> str:
+    """Say a placement's risk; nothing when it has none. The live score counts before the stored one (R21)."""
+    score = facts["score"] if facts["score"] is not None else facts["storedScore"]
+    return f"risk {facts['band']} {score:.2f}" if isinstance(score, int | float) and facts["band"] is not None else ""
+
+
+def review_words(facts: Members) -> str:
+    """Say what a person, or an AI, found of a placement; its text is untrusted."""
+    review = facts["review"]
+    if not isinstance(review, dict):
+        return "not reviewed"
+    verdict = str(review.get("verdict") or "reviewed")
+    by = f" by {review['by']}" if review.get("by") else ""
+    kind = " (AI)" if review.get("kind") == "ai" else ""
+    return f"{verdict}{by}{kind}{', but the lines have changed since' if review.get('stale') else ''}"

@@ -1,0 +1,202 @@
+"""`vibes diff`: the AI's lines of a change, between two commits or in the work tree, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.running import vibes
+from tests.server.project import STORY, Project
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+BEFORE = "import hashlib\n"
+PERSON = "\n\ndef mine() -> int:\n    return 1\n"
+
+
+class Story(Project):
+    """A project in a git repository: one commit without an AI, a second in which an AI added two functions and a person one more."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.repository = Repository(root, start="2026-02-05T09:00:00+00:00")
+        self.config(tracked_extensions=[".py"])
+        self.environment()
+        self.file("a.py", BEFORE)
+        self.file("notes.txt", "nothing\n")
+        self.base = self.repository.commit("Begin")
+        self.digest = self.line("a.py", 4, 7, text=STORY, prompt=self.prompt("Write a digest."), risk_score=0.7)
+        self.same = self.line("a.py", 10, 13, text=STORY)
+        self.review(self.same)
+        self.file("a.py", STORY + PERSON)
+        self.file("notes.txt", "nothing\nmore\n")
+        self.head = self.repository.commit("Go on")
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return Story(tmp_path / "story")
+
+
+def told(within: Vibes, story: Story, *arguments: str) -> Any:
+    done = within("diff", *arguments, "--json", cwd=story.root)
+    assert (done.code, done.err) == (0, "")
+    return done.json
+
+
+def ranges(found: Any) -> list[tuple[str, int, int]]:
+    return [(file["filePath"], each["lineStart"], each["lineEnd"]) for file in found["files"] for each in file["ranges"]]
+
+
+def test_it_shows_the_lines_of_the_ai_with_what_is_known_of_them(story: Story) -> None:
+    done = vibes("diff", f"{story.base}..{story.head}", cwd=story.root)
+    assert (done.code, done.err) == (0, "")
+    assert done.lines == [
+        "a.py  8 of 16 changed lines",
+        f"  {story.digest[:8]} claude-opus-4-5 · create · exact · risk high 0.70 · not reviewed",
+        "  prompt: Write a digest.",
+        *(f"  {number} + {STORY.splitlines()[number - 1]}".rstrip() for number in range(4, 8)),
+        f"  {story.same[:8]} claude-opus-4-5 · create · exact · approved by Ada",
+        *(f"  {number} + {STORY.splitlines()[number - 1]}".rstrip() for number in range(10, 14)),
+        "",
+        "8 of 16 changed lines (50 %) are an AI's, in 1 of 1 changed files",
+    ]
+
+
+def test_json_has_the_placements_and_the_lines(story: Story, within: Vibes) -> None:
+    found = told(within, story, f"{story.base}..HEAD")
+    assert (found["base"], found["head"], found["unread"]) == (story.base, story.head, [])
+    assert found["total"] == {"files": 1, "changedLines": 16, "aiLines": 8, "share": 0.5}
+    (file,) = found["files"]
+    assert (file["filePath"], file["changedLines"], file["aiLines"]) == ("a.py", 16, 8)
+    assert [each["annotationId"] for each in file["ranges"]] == [story.digest, story.same]
+    assert file["ranges"][0]["lines"][0] == {"line": 4, "kind": "ai", "text": "def digest(payload: bytes) -> str:"}
+    digest, same = file["placements"]
+    assert (digest["annotationId"], digest["prompt"], digest["band"], digest["review"]) == (story.digest, "Write a digest.", "high", None)
+    assert same["review"]["verdict"] == "approved"
+
+
+def test_lines_that_were_there_before_are_no_change(story: Story, within: Vibes) -> None:
+    story.file("a.py", "# one\n" + STORY.replace("left = digest(one)", "left = digest(one or b'')") + PERSON)
+    story.repository.commit("Change one line")
+    found = told(within, story, "HEAD~1..HEAD")
+    assert ranges(found) == [("a.py", 12, 12)]
+    assert found["files"][0]["ranges"][0]["lines"][0]["kind"] == "edited"
+    assert found["total"]["changedLines"] == 2
+    assert "  12 ~     left = digest(one or b'')" in within("diff", "HEAD~1..HEAD", cwd=story.root).lines
+
+
+def test_the_work_tree_counts_with_what_is_staged_new_or_neither(story: Story, within: Vibes) -> None:
+    assert ranges(told(within, story)) == []
+    assert within("diff", cwd=story.root).out == "0 of 0 changed lines are an AI's\n"
+    story.annotated("new.py")
+    story.annotated("staged.py")
+    story.repository.git("add", "staged.py")
+    story.file("a.py", STORY + PERSON + "x = 1\n")
+    assert ranges(told(within, story)) == [("new.py", 4, 7), ("staged.py", 4, 7)]
+    assert ranges(told(within, story, story.base)) == [("a.py", 4, 7), ("a.py", 10, 13), ("new.py", 4, 7), ("staged.py", 4, 7)]
+    assert told(within, story)["head"] is None
+
+
+def test_a_range_tells_of_its_commits_not_of_the_work_tree(story: Story, within: Vibes) -> None:
+    newer = story.line("a.py", 1, 3, text="one\ntwo\nthree\n", action="modify", timestamp="2026-02-06T10:00:00Z")
+    story.edge("supersedes", newer, story.digest, target_type="annotation", metadata={"reason": "covers"})
+    story.file("a.py", "one\ntwo\nthree\n")
+    assert ranges(told(within, story, f"{story.base}..{story.head}")) == [("a.py", 4, 7), ("a.py", 10, 13)]
+    assert ranges(told(within, story)) == [("a.py", 1, 3)]
+
+
+def test_three_dots_mean_since_the_two_parted(story: Story, within: Vibes) -> None:
+    story.repository.switch("side", create=True)
+    story.annotated("side.py")
+    story.repository.commit("On the side")
+    story.repository.switch("main")
+    story.file("main.py", "x = 1\n")
+    story.repository.commit("On main")
+    done = within("diff", "main...side", "--json", cwd=story.root)
+    assert done.json["base"] == story.head
+    assert "no ancestor of HEAD" in done.err
+    story.repository.git("checkout", "--quiet", "side")
+    assert ranges(told(within, story, "main...side")) == [("side.py", 4, 7)]
+    assert ranges(told(within, story, "main...")) == [("side.py", 4, 7)]
+
+
+def test_a_renamed_file_is_compared_with_what_it_was(story: Story, within: Vibes) -> None:
+    story.repository.git("mv", "a.py", "b.py")
+    assert ranges(told(within, story)) == []
+    story.repository.commit("Rename")
+    story.file("b.py", (STORY + PERSON).replace("right = digest(other)", "right = digest(other[:])"))
+    story.repository.commit("Change")
+    (file,) = told(within, story, "HEAD~2..HEAD")["files"]
+    assert (file["filePath"], file["formerPath"], file["changedLines"], file["aiLines"]) == ("b.py", "a.py", 1, 1)
+    assert within("diff", "HEAD~2..HEAD", cwd=story.root).lines[0] == "b.py (was a.py)  1 of 1 changed lines"
+
+
+def test_what_is_binary_gone_or_a_link_has_no_lines(story: Story, within: Vibes) -> None:
+    story.annotated("blob.py", text=STORY + "\0")
+    (story.root / "link.py").symlink_to("a.py")
+    (story.root / "a.py").unlink()
+    assert ranges(told(within, story)) == []
+    story.repository.commit("All")
+    assert ranges(told(within, story, "HEAD~1..HEAD")) == []
+
+
+def test_a_project_in_a_folder_of_the_repository(tmp_path: Path, within: Vibes) -> None:
+    repository = Repository(tmp_path / "top", start="2026-02-05T09:00:00+00:00")
+    repository.write("elsewhere.py", "x = 1\n")
+    repository.commit("Begin")
+    project = Project(tmp_path / "top" / "inner")
+    project.config()
+    project.environment()
+    project.annotated("a.py")
+    repository.write("elsewhere.py", "x = 2\n")
+    assert ranges(within("diff", "--json", cwd=project.root).json) == [("a.py", 4, 7)]
+    repository.commit("More")
+    found = within("diff", "HEAD~1..HEAD", "--json", cwd=project.root).json
+    assert (ranges(found), found["total"]["files"]) == ([("a.py", 4, 7)], 1)
+
+
+def test_line_ends_are_no_change(story: Story, within: Vibes) -> None:
+    story.file("a.py", (STORY + PERSON).replace("\n", "\r\n"))
+    assert told(within, story)["total"]["changedLines"] == 0
+
+
+def test_hostile_text_is_inert(story: Story, within: Vibes) -> None:
+    text = 'x = "\x1b]0;owned\x07\u202e"\n' * 3
+    story.line("evil.py", 1, 3, text=text, prompt=story.prompt("\x1b[2Jgone\nand more"))
+    story.file("evil.py", text)
+    out = within("diff", cwd=story.root).out
+    assert not {"\x1b", "\x07", "\u202e"} & set(out)
+    assert "\\u001b]0;owned\\u0007\\u202e" in out
+
+
+@pytest.mark.parametrize(("span", "said"), [("nowhere..HEAD", "'nowhere' names no commit here"), ("--output=x..HEAD", "No such option")])
+def test_what_names_no_commit_is_refused(story: Story, within: Vibes, span: str, said: str) -> None:
+    done = within("diff", span, cwd=story.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert said in done.err
+
+
+def test_without_git_there_is_no_change(tmp_path: Path, within: Vibes) -> None:
+    project = Project(tmp_path / "own")
+    project.config()
+    project.environment()
+    project.annotated()
+    done = within("diff", cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "no git repository" in done.err
+
+
+def test_no_program_that_the_repository_names_is_run(story: Story, within: Vibes) -> None:
+    for name in ("diff.external", "diff.evil.command", "diff.evil.textconv", "filter.evil.clean", "core.fsmonitor"):
+        story.repository.git("config", name, f"touch {story.root}/ran-{name};:")
+    (story.root / ".git" / "info" / "attributes").write_text("*.py diff=evil filter=evil\n")
+    story.file("a.py", STORY + PERSON + "x = 1\n")
+    told(within, story)
+    told(within, story, f"{story.base}..HEAD")
+    assert not list(story.root.glob("ran-*"))
