@@ -112,6 +112,11 @@ class Located:
     kinds: tuple[LineKind, ...] = ()
 
     @property
+    def is_doubtful(self) -> bool:
+        """Whether it may well be another place: ambiguous, or nothing is known to be left there of what was recorded."""
+        return not self.sure and (self.ambiguous or self.state == State.UNVERIFIED or not self.intact)
+
+    @property
     def sure(self) -> bool:
         """Whether this is a claim that must not be wrong (R15)."""
         return self.state in (State.EXACT, State.MOVED) and not self.ambiguous

@@ -29,6 +29,8 @@ _HELP: Final = {
     "delegation": "Record that a session hands work to another.",
     "edge": "Record a relation between two things.",
     "review": "Record a person's verdict on annotations.",
+    "reanchor": "Record on which lines an annotation is.",
+    "mark-lost": "Record that an annotation's lines are nowhere.",
 }
 
 

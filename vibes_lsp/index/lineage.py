@@ -50,6 +50,12 @@ class Lineage:
         return tuple(member.id for member in self.members)
 
     @property
+    def is_orphaned(self) -> bool:
+        """Whether the last word on its place is that there is none (RFC 7.3.1); the log is in the order of events."""
+        last = max(self.members, key=lambda member: member.line)
+        return len(self.members) > 1 and _is_orphan(last)
+
+    @property
     def rank(self) -> tuple[datetime, int]:
         """Of two lineages on one line the higher ranked owns it; back-fill and remap never change it."""
         return self.first.rank

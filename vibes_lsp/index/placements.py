@@ -12,7 +12,7 @@ from vibes_lsp.anchors.locating import locate
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.past import NO_PAST, Past
-from vibes_lsp.index.ranges import recorded_range
+from vibes_lsp.index.ranges import recorded_lines, recorded_range
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.repeats import Shown, show_once
 from vibes_lsp.index.trail import Trail
@@ -126,9 +126,20 @@ def _locate(shown: Sequence[Shown], path: str, text: Text, origins: Mapping[str,
 
 
 def _settled(shown: Shown, located: Located, recorded: Recorded, text: Text) -> Located:
-    """A deletion's text is gone: it is shown where it was, and finding the text elsewhere proves nothing."""
-    if shown.lineage.action != Action.DELETE:
-        return located
+    """Return the place that a record allows.
+
+    A deletion's text is gone: it is shown where it was, and finding the text elsewhere proves nothing. Lines that were given anew hold for
+    the very text that they were given for, and an orphan leaves only what is certain (RFC 7.3.1).
+    """
+    lineage = shown.lineage
+    if lineage.action != Action.DELETE:
+        if located.sure:
+            return located
+        given = recorded_lines(lineage.current) if lineage.current.text("action") == Action.REBASE_REMAP else None
+        is_of_this_text = given is not None and given[1] <= len(text.lines) and recorded.anchors.file_hash in text.file_hashes
+        if given is not None and is_of_this_text and given != (located.start, located.end):
+            return Located(*given, State.EDITED, Method.FILE_HASH, 0.9)
+        return _NOWHERE if lineage.is_orphaned and located.is_doubtful else located
     line = max(1, min(recorded.start, len(text.lines)))
     return Located(line, line, State.UNVERIFIED, Method.RECORDED, 0.3)
 

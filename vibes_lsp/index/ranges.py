@@ -19,7 +19,10 @@ def recorded_lines(record: LogRecord) -> tuple[int, int] | None:
 
 
 def recorded_range(lineage: Lineage) -> Recorded | None:
-    """Return the range of a lineage: lines of the current record, anchors of the oldest; None when it has none that makes sense."""
+    """Return the range of a lineage: where the current record has it, anchors of the oldest; None when it has none that makes sense.
+
+    It is as long as what its hash was made of, should a later record have given it more lines or fewer.
+    """
     lines = recorded_lines(lineage.current)
     if lines is None:
         return None
@@ -29,7 +32,10 @@ def recorded_range(lineage: Lineage) -> Recorded | None:
         digest,
         lineage.current.text("file_content_hash") or _first(lineage, "file_content_hash") or None,
     )
-    return Recorded(*lines, anchors)
+    hashed = None if digest is None else next(member for member in lineage.members if member.text("anchor_hash") is not None)
+    written = None if hashed is None else recorded_lines(hashed)
+    end = lines[1] if written is None else lines[0] + written[1] - written[0]
+    return Recorded(lines[0], end, anchors)
 
 
 def _first(lineage: Lineage, name: str) -> str | None:

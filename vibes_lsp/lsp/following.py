@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vibes_lsp.anchors.located import Located, Method, Origin, Recorded
+from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
 from vibes_lsp.anchors.making import CONTEXT_LINES
 from vibes_lsp.anchors.shifting import Edits, followed
 from vibes_lsp.anchors.text import Text
@@ -152,5 +152,8 @@ def newest(seen: Mapping[str, Origin], committed: Mapping[str, Origin]) -> dict[
 
 
 def _settled(found: Located, followed: Located | None) -> Located:
-    """What has nothing but its recorded lines stays where the edits took it."""
-    return followed if followed is not None and found.method == Method.RECORDED else found
+    """What has nothing but its recorded lines stays where the edits took it; so do lines that a person gave, until the text is found."""
+    if followed is None:
+        return found
+    is_given = (followed.method, followed.state) == (Method.FILE_HASH, State.EDITED) and followed.start is not None and not found.sure
+    return followed if found.method == Method.RECORDED or is_given else found

@@ -3,9 +3,11 @@
 from vibes_lsp.model.vocabulary import Action, CommandType, Confidence, DelegationType, EdgeType, NodeType, PromptType, Verdict
 from vibes_lsp.recording.annotating import Edit
 from vibes_lsp.recording.arguments import Command, Decision, DecisionOption, Function, Model, Origin, Prompt, Reasoning, Tool, WrongArgument
+from vibes_lsp.recording.correcting import Reanchoring
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.relating import Relation
 from vibes_lsp.recording.results import (
+    Corrected,
     Delegated,
     Ended,
     Recorded,
@@ -17,13 +19,14 @@ from vibes_lsp.recording.results import (
     Session,
     as_json,
 )
-from vibes_lsp.recording.reviewing import Reviewing
+from vibes_lsp.recording.reviewed import Reviewing, ReviewScope
 
 __all__ = [
     "Action",
     "Command",
     "CommandType",
     "Confidence",
+    "Corrected",
     "Decision",
     "DecisionOption",
     "Delegated",
@@ -37,6 +40,7 @@ __all__ = [
     "Origin",
     "Prompt",
     "PromptType",
+    "Reanchoring",
     "Reasoning",
     "Recorded",
     "RecordedCommand",
@@ -45,6 +49,7 @@ __all__ = [
     "Recorder",
     "Relation",
     "Result",
+    "ReviewScope",
     "Reviewed",
     "Reviewing",
     "Session",

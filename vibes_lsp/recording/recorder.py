@@ -15,10 +15,11 @@ from vibes_lsp.errors import VibesError
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import DelegationType
-from vibes_lsp.recording import annotating, relating, reviewing, sessions
+from vibes_lsp.recording import annotating, correcting, relating, reviewing, sessions
 from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Tool
 from vibes_lsp.recording.repeats import Repeats
 from vibes_lsp.recording.results import (
+    Corrected,
     Delegated,
     Ended,
     Recorded,
@@ -29,6 +30,7 @@ from vibes_lsp.recording.results import (
     Reviewed,
     Session,
 )
+from vibes_lsp.recording.reviewed import Reviewing
 from vibes_lsp.recording.situation import Draft, Situation
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.layout import AuditDir, find_audit_dir
@@ -222,13 +224,25 @@ class Recorder:
         """Record an edge between two things that are there (RFC 7.6)."""
         return self._record(RecordedEdge, request_id, lambda situation: relating.record_edge(situation, relation))
 
-    def review(self, review: reviewing.Reviewing, *, request_id: str | None = None) -> Reviewed:
+    def review(self, review: Reviewing, *, request_id: str | None = None) -> Reviewed:
         """Record a person's verdict on annotations (R6).
 
         Raises:
             UnreadableFile: The file cannot be read.
         """
         return self._record(Reviewed, request_id, lambda situation: reviewing.review(situation, review))
+
+    def reanchor(self, wanted: correcting.Reanchoring, *, request_id: str | None = None) -> Corrected:
+        """Record a person's word that an annotation is at these lines; its anchors stay those of what the AI wrote (R14).
+
+        Raises:
+            UnreadableFile: The file cannot be read.
+        """
+        return self._record(Corrected, request_id, lambda situation: correcting.reanchor(situation, wanted))
+
+    def mark_lost(self, annotation_id: str, *, request_id: str | None = None) -> Corrected:
+        """Record a person's word that an annotation's lines are nowhere (RFC 7.3.1): only what is certain is still found."""
+        return self._record(Corrected, request_id, lambda situation: correcting.mark_lost(situation, annotation_id))
 
     def _record(self, kind: type[_R], request_id: str | None, decide: Callable[[Situation], tuple[Draft, _R]]) -> _R:
         with self._threads:

@@ -27,11 +27,12 @@ from vibes_lsp.recording.arguments import (
     Tool,
     WrongArgument,
 )
+from vibes_lsp.recording.correcting import Reanchoring
 from vibes_lsp.recording.forms import InText, Request
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.relating import Relation
 from vibes_lsp.recording.results import Result
-from vibes_lsp.recording.reviewing import Reviewing
+from vibes_lsp.recording.reviewed import Reviewing, ReviewScope
 
 
 class StartSession(Request):
@@ -182,11 +183,35 @@ class Review(InText):
     annotation_ids: tuple[NonEmpty, ...] = ()
     note: str | None = None
     reviewer: NonEmpty | None = None
+    scope: ReviewScope = ReviewScope.ANNOTATION
 
     @override
     def _record(self, recorder: Recorder) -> Result:
-        review = Reviewing(self.verdict, self.path, self.lines(), self.annotation_ids, self.note, self.reviewer, self.text)
+        review = Reviewing(self.verdict, self.path, self.lines(), self.annotation_ids, self.note, self.reviewer, self.text, self.scope)
         return recorder.review(review, request_id=self.request_id)
+
+
+class Reanchor(InText):
+    """`vibes.reanchor`."""
+
+    annotation_id: NonEmpty
+
+    @override
+    def _record(self, recorder: Recorder) -> Result:
+        lines = self.lines()
+        if self.path is None or lines is None:
+            raise WrongArgument("file" if self.path is None else "range", "is required")
+        return recorder.reanchor(Reanchoring(self.annotation_id, self.path, lines, self.text), request_id=self.request_id)
+
+
+class MarkLost(Request):
+    """`vibes.markLost`."""
+
+    annotation_id: NonEmpty
+
+    @override
+    def _record(self, recorder: Recorder) -> Result:
+        return recorder.mark_lost(self.annotation_id, request_id=self.request_id)
 
 
 REQUESTS: Final[dict[str, type[Request]]] = {
@@ -199,6 +224,8 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "delegation": RecordDelegation,
     "edge": RecordEdge,
     "review": Review,
+    "reanchor": Reanchor,
+    "mark-lost": MarkLost,
 }
 """The commands by their names in the shell."""
 

@@ -96,14 +96,32 @@ class Reviewed:
 
     Attributes:
         reviewed: The ids of the annotations that it is about, each whole.
+        left_out: The ids of those that were meant by a scope, and whose lines are not found: they are not reviewed.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = FORM
     reviewed: tuple[str, ...]
     edges: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
-Result = Session | Ended | Recorded | RecordedCommand | RecordedDecision | Delegated | RecordedEdge | Reviewed
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """The place of an annotation was corrected.
+
+    Attributes:
+        annotation_id: The record that says so.
+        edges: The ids of the edges that were written with it; none when nothing had to be.
+        record: The record as it is on disk; None when it was there already.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    annotation_id: str
+    edges: tuple[str, ...] = ()
+    record: dict[str, Any] | None = None
+
+
+Result = Session | Ended | Recorded | RecordedCommand | RecordedDecision | Delegated | RecordedEdge | Reviewed | Corrected
 
 
 def as_json(result: Result) -> Members:

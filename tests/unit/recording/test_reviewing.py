@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.trails import Repository, anchors
 from tests.unit.recording.projects import SOURCE, Project, by
+from vibes_lsp.anchors.located import Method
+from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
-from vibes_lsp.recording import Reviewing, WrongArgument
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.recording import Prompt, PromptType, Reviewed, Reviewing, ReviewScope, WrongArgument
+from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.store.layout import AuditDir
 
 
 @pytest.fixture
@@ -92,3 +100,51 @@ def test_lines_that_are_gone_cannot_be_reviewed(annotated: tuple[Project, str, s
     project.file("a.py", "nothing = 1\n")
     with pytest.raises(WrongArgument, match="are not found in"):
         project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada"))
+
+
+def test_a_scope_widens_a_review(project: Project) -> None:
+    first, second = project.session(), project.session()
+    prompt = Prompt("Write them.", PromptType.USER_INSTRUCTION)
+    project.file("b.py")
+    project.file("gone.py")
+    asked = [
+        project.recorder.annotate_lines(path, start, end, "create", by(session, prompt=said)).annotation_id or ""
+        for path, start, end, session, said in (
+            ("a.py", 4, 6, first, prompt),
+            ("a.py", 9, 10, second, None),
+            ("b.py", 4, 6, second, prompt),
+            ("gone.py", 4, 6, second, prompt),
+        )
+    ]
+    (project.root / "gone.py").unlink()
+
+    def review(scope: str, **more: Any) -> Reviewed:
+        given = {"path": "a.py", "lines": (4, 4), **more}
+        return project.recorder.review(Reviewing("approved", reviewer="Ada", scope=ReviewScope(scope), **given))
+
+    assert review("annotation").reviewed == (asked[0],)
+    assert set(review("file", lines=None).reviewed) == {asked[0], asked[1]}
+    by_prompt = review("prompt")
+    assert (set(by_prompt.reviewed), by_prompt.left_out) == ({asked[0], asked[2]}, (asked[3],))
+    by_session = review("session", lines=(9, 9))
+    assert (set(by_session.reviewed), by_session.left_out) == ({asked[1], asked[2]}, (asked[3],))
+    with pytest.raises(WrongArgument, match="prompt_hash"):
+        review("prompt", lines=(9, 9))
+
+
+def test_a_review_is_of_the_lines_that_history_finds(project: Project) -> None:
+    repository = Repository(project.root)
+    identifier = project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id or ""
+    repository.commit("All", date="2026-02-03T11:00:00+00:00")
+    changed = SOURCE.replace("def digest(data):", "def fingerprint(data: bytes, *, salt: bytes = b'') -> str:\n    data += salt")
+    project.file("a.py", changed)
+    project.recorder.review(Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada"))
+    trail = Trail(AuditDir(project.root / ".ai-audit"))
+    trail.refresh()
+    text = Text(changed)
+    with Places(trail) as places:
+        (placement,) = places.of("a.py", text)
+    assert placement.located.method == Method.HISTORY
+    facts = PlacementReport(trail, text).placement(placement)
+    assert isinstance(facts["review"], dict)
+    assert facts["review"]["stale"] is False

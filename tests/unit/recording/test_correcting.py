@@ -1,0 +1,107 @@
+"""A person's word on a place: other lines for the same annotation, or none; what the AI wrote stays what it was (R4, R7, R14)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.unit.recording.projects import SOURCE, Project, by
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnknownId
+from vibes_lsp.index.placements import place
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.recording import Reanchoring, WrongArgument
+from vibes_lsp.store.layout import AuditDir
+
+if TYPE_CHECKING:
+    from vibes_lsp.index.placements import Placement
+
+OTHER = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\n"
+TWICE = "x = 1\ny = 2\n\n\nx = 1\ny = 2\n"
+
+
+@pytest.fixture
+def annotation(project: Project) -> str:
+    return project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id or ""
+
+
+def placed(project: Project, text: str, path: str = "a.py") -> Placement:
+    trail = Trail(AuditDir(project.root / ".ai-audit"))
+    trail.refresh()
+    (found,) = place(trail, path, Text(text))
+    return found
+
+
+def where(project: Project, text: str, path: str = "a.py") -> tuple[int | None, int | None, str, bool]:
+    located = placed(project, text, path).located
+    return located.start, located.end, located.state.value, located.sure
+
+
+def test_lost_lines_are_where_a_person_says(project: Project, annotation: str) -> None:
+    assert where(project, OTHER)[2] == "lost"
+    done = project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER))
+    assert where(project, OTHER) == (2, 3, "edited", False)
+    assert where(project, SOURCE)[2:] == ("moved", True)
+    assert where(project, "else = 1\n")[2] == "lost"
+    old, new = project.records("line")
+    changed = {"action", "line_start", "line_end", "file_content_hash", "annotation_id"}
+    assert {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)} == changed
+    assert (new["action"], new["line_start"], new["line_end"]) == ("rebase_remap", 2, 3)
+    assert done.record == new
+    edge = project.records("edge")[-1]
+    assert (edge["edge_type"], edge["source_ref"], edge["target_ref"]) == ("supersedes", done.annotation_id, annotation)
+    assert edge["metadata"] == {"reason": "rewrite"}
+
+
+def test_the_same_again_writes_nothing(project: Project, annotation: str) -> None:
+    first = project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER))
+    before = project.records()
+    again = project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER))
+    assert (again.annotation_id, again.edges, again.record) == (first.annotation_id, (), None)
+    assert project.records() == before
+
+
+def test_a_file_that_was_renamed_keeps_its_annotation(project: Project, annotation: str) -> None:
+    project.file("b.py", OTHER)
+    project.recorder.reanchor(Reanchoring(annotation, "b.py", (1, 2)))
+    assert where(project, OTHER, "b.py") == (1, 2, "edited", False)
+
+
+def test_what_is_marked_lost_is_nowhere_but_where_it_is_certain(project: Project) -> None:
+    project.file("b.py", TWICE)
+    annotation = project.recorder.annotate_lines("b.py", 1, 2, "create", by(project.session())).annotation_id or ""
+    twice = "\n\n" + TWICE
+    assert placed(project, twice, "b.py").located.ambiguous
+    done = project.recorder.mark_lost(annotation)
+    assert where(project, twice, "b.py")[2] == "lost"
+    assert where(project, TWICE, "b.py") == (1, 2, "exact", True)
+    orphan = project.records("line")[-1]
+    assert (orphan["action"], orphan["annotation_id"]) == ("rebase_orphan", done.annotation_id)
+    assert project.records("edge")[-1]["metadata"] == {"reason": "orphan"}
+    assert project.recorder.mark_lost(annotation).edges == ()
+    project.recorder.reanchor(Reanchoring(annotation, "b.py", (3, 4), twice))
+    assert where(project, twice, "b.py")[:2] == (3, 4)
+
+
+@pytest.mark.parametrize("lines", [(0, 1), (3, 2), (1, 5)])
+def test_lines_that_are_not_there_are_refused(project: Project, annotation: str, lines: tuple[int, int]) -> None:
+    before = project.records()
+    with pytest.raises(WrongArgument, match="line_start"):
+        project.recorder.reanchor(Reanchoring(annotation, "a.py", lines, OTHER))
+    assert project.records() == before
+
+
+def test_only_annotations_of_lines_have_a_place_to_correct(project: Project) -> None:
+    function = project.recorder.annotate_function("a.py", "digest", "create", by(project.session())).annotation_id or ""
+    for correct in (project.recorder.mark_lost, lambda identifier: project.recorder.reanchor(Reanchoring(identifier, "a.py", (1, 2)))):
+        with pytest.raises(WrongArgument, match="function"):
+            correct(function)
+        with pytest.raises(UnknownId):
+            correct("ab" * 32)
+
+
+def test_a_repeated_request_is_answered_as_before(project: Project, annotation: str) -> None:
+    given: Any = {"request_id": "one"}
+    first = project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER), **given)
+    assert project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER), **given) == first
