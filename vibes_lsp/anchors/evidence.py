@@ -170,7 +170,9 @@ class Evidence:
         lines = {number: line for number, line in enumerate(around, first) if number not in taken}
         telling = [(offset, bare(piece)) for offset, piece in enumerate(pieces) if is_distinctive(piece)]
         wanted = min(2, len(telling))
-        left = (sum(lines.get(start + offset) == piece for offset, piece in telling) for start in range(expected - _NEAR, expected + _NEAR + 1))
+        left = (
+            sum(lines.get(start + offset) == piece for offset, piece in telling) for start in range(expected - _NEAR, expected + _NEAR + 1)
+        )
         return bool(telling) and any(count >= wanted for count in left)
 
     @cached_property

@@ -32,7 +32,7 @@ def command(span: str | None, git: bool, audit_dir: Path | None, as_json: bool) 
     """
     project = open_project(audit_dir)
     with project.places(use_git=git) as places:
-        found = changes(places, span, project.thresholds, project.config.tracking)
+        found = changes(places, span, project.scorer, project.config.tracking)
     for path in found.unread:
         print_warning(f"{path} cannot be read, and is left out")
     if found.is_elsewhere:

@@ -18,9 +18,9 @@ from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.moments import as_of
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.blame import kind_of, owners, read_source
 from vibes_lsp.reports.placements import PlacementReport
 
@@ -124,7 +124,7 @@ class Changes:
 def changes(
     places: Places,
     given: str | None,
-    thresholds: Mapping[Band, float],
+    scorer: Scorer,
     tracking: Tracking,
     unsaved: Mapping[str, Text] | None = None,
 ) -> Changes:
@@ -133,7 +133,7 @@ def changes(
     Args:
         places: Of the project.
         given: `BASE..HEAD`, `BASE...HEAD`, `BASE` or None; see `span_of`.
-        thresholds: Bounds of the severity bands.
+        scorer: Scores the annotations.
         tracking: Which files the project tracks.
         unsaved: Texts that count before what is on disk, by path; for the work tree only.
 
@@ -147,7 +147,7 @@ def changes(
     span = span_of(repository, given)
     with Blobs(repository.root) as blobs:
         moment = repository.commit_moment(span.head) if span.head is not None else None
-        view = _View(places, repository, blobs, moment, thresholds, unsaved or {})
+        view = _View(places, repository, blobs, moment, scorer, unsaved or {})
         audit = places.trail.directory.path.name
         found: list[ChangedFile] = []
         unread: list[str] = []
@@ -172,7 +172,7 @@ class _View:
     repository: Repository
     blobs: Blobs
     moment: datetime | None
-    thresholds: Mapping[Band, float]
+    scorer: Scorer
     unsaved: Mapping[str, Text]
 
     def path_of(self, name: str) -> str:
@@ -191,7 +191,7 @@ class _View:
             return ChangedFile(path, former, new, 0, (), {})
         placements = self._placements(path, new)
         ranges = tuple(_ranges(placements, changed))
-        report = PlacementReport(self.places.trail, new, thresholds=self.thresholds, derived=self.places.derived)
+        report = PlacementReport(self.places.trail, new, scorer=self.scorer, derived=self.places.derived)
         owning = {id(each.placement): each.placement for each in ranges}
         facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
         return ChangedFile(path, former, new, len(changed), ranges, facts)
