@@ -58,7 +58,7 @@ def test_it_shows_the_lines_of_the_ai_with_what_is_known_of_them(story: Story) -
     assert (done.code, done.err) == (0, "")
     assert done.lines == [
         "a.py  8 of 16 changed lines",
-        f"  {story.digest[:8]} claude-opus-4-5 · create · exact · risk high 0.70 · not reviewed",
+        f"  {story.digest[:8]} claude-opus-4-5 · create · exact · risk 0.70 high (as recorded) · not reviewed",
         "  prompt: Write a digest.",
         *(f"  {number} + {STORY.splitlines()[number - 1]}".rstrip() for number in range(4, 8)),
         f"  {story.same[:8]} claude-opus-4-5 · create · exact · approved by Ada",

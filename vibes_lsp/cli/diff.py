@@ -10,10 +10,9 @@ import click
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
 from vibes_lsp.cli.output import plain, print_json, print_line, print_warning, styled
-from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import kind_of
 from vibes_lsp.reports.changes import ChangedFile, ChangedRange, Changes, changes
-from vibes_lsp.reports.words import review_words, risk_words, title, whereabouts
+from vibes_lsp.reports.words import review_words, title, whereabouts
 
 _MAX_LINE: Final = 500
 _MAX_PROMPT: Final = 300
@@ -59,16 +58,24 @@ def _print_file(file: ChangedFile) -> None:
     for changed in file.ranges:
         if told != changed.placement.current.id:  # what one annotation says is said once, though it owns several ranges in a row
             told = changed.placement.current.id
-            _print_annotation(changed, file.facts[told])
+            _print_annotation(file, changed)
         _print_lines(file, changed)
     print_line()
 
 
-def _print_annotation(changed: ChangedRange, facts: Members) -> None:
+def _print_annotation(file: ChangedFile, changed: ChangedRange) -> None:
     placement = changed.placement
+    facts = file.facts[placement.current.id]
+    figures = file.report.figures(facts)
     model = facts["model"]
     name = str(model["name"]) if isinstance(model, dict) else "unknown"
-    said = [plain(name, 40), plain(title(placement), 60), whereabouts(placement), risk_words(facts), review_words(facts)]
+    said = [
+        plain(name, 40),
+        plain(title(placement), 60),
+        whereabouts(placement),
+        f"risk {figures}" if figures is not None else "",
+        review_words(facts),
+    ]
     styled([(f"  {plain(placement.current.id)[:8]} ", "bold"), (" · ".join(plain(each) for each in said if each), "")])
     prompt = facts.get("prompt")
     if isinstance(prompt, str):

@@ -1,4 +1,4 @@
-"""Which files on disk are not as git last saw them.
+"""Which files are not on disk as the index knows them.
 
 No file's content is read: git would run the programs that a repository names as filters to compare it.
 """
@@ -26,16 +26,26 @@ _ENTRY: Final = re.compile(
 def changed_on_disk(folder: Path) -> frozenset[str]:
     """Return the files in a folder that are not as git last saw them, relative to it: changed, new and not ignored, or deleted.
 
-    A file that was only touched counts. Nothing where git cannot answer.
+    A file that was only touched counts, and so does one that is no older than the index: what was written while git looked may be of the same time
+    and size. Whoever compares contents finds no change in these. Nothing where git cannot answer.
     """
     try:
+        index = folder / os.fsdecode(run_git(folder, "rev-parse", "--git-path", "index").rstrip(b"\n"))
         listed = run_git(folder, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard", "--debug", "--", ".")
     except HistoryUnavailable:
         return frozenset()
-    return frozenset(_changed(folder, listed))
+    return frozenset(_changed(folder, listed, _written(index)))
 
 
-def _changed(folder: Path, listed: bytes) -> Iterator[str]:
+def _written(index: Path) -> int:
+    """Return when the index was written, in nanoseconds; 0 when that is not known, so that all files count as changed."""
+    try:
+        return index.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _changed(folder: Path, listed: bytes, written: int) -> Iterator[str]:
     before: str | None = None
     for part in [*listed.split(b"\0")[:-1], listed.rpartition(b"\0")[2] + b"H "]:
         entry = _ENTRY.fullmatch(part)
@@ -43,7 +53,7 @@ def _changed(folder: Path, listed: bytes) -> Iterator[str]:
             return
         if before is not None and entry["known"] is not None:
             seen = int(entry["seconds"]), int(entry["nanoseconds"]), int(entry["size"])
-            if not _is_as_seen(folder / before, *seen):
+            if not _is_as_seen(folder / before, *seen, written):
                 yield before
         name = entry["name"].decode("utf-8", "surrogateescape")
         if entry["tag"] == b"?" and not name.endswith("/"):  # a folder: another repository
@@ -51,7 +61,7 @@ def _changed(folder: Path, listed: bytes) -> Iterator[str]:
         before = name if entry["tag"] == b"H" else None
 
 
-def _is_as_seen(path: Path, seconds: int, nanoseconds: int, size: int) -> bool:
+def _is_as_seen(path: Path, seconds: int, nanoseconds: int, size: int, written: int) -> bool:
     try:
         found = os.lstat(path)
     except (OSError, ValueError):
@@ -59,4 +69,6 @@ def _is_as_seen(path: Path, seconds: int, nanoseconds: int, size: int) -> bool:
     if stat.S_ISDIR(found.st_mode):  # a submodule
         return True
     whole, rest = divmod(found.st_mtime_ns, 1_000_000_000)
+    if found.st_mtime_ns >= written:
+        return False
     return (whole & 0xFFFFFFFF, found.st_size & 0xFFFFFFFF) == (seconds, size) and nanoseconds in {0, rest}

@@ -48,6 +48,7 @@ class ChangedFile:
         changed: The number of lines that were added or changed.
         ranges: The AI's among them, down the file.
         facts: The annotations that own them, as JSON, by the id of the current record.
+        report: What made them JSON.
     """
 
     path: str
@@ -56,6 +57,7 @@ class ChangedFile:
     changed: int
     ranges: tuple[ChangedRange, ...]
     facts: Mapping[str, Members]
+    report: PlacementReport
 
     @property
     def ai(self) -> int:
@@ -187,14 +189,12 @@ class _View:
             return None
         changed = [] if _is_binary(old) or _is_binary(new) else _changed_lines(old, new)
         former = self.path_of(difference.former) if difference.former not in {None, difference.name} else None
-        if not changed:
-            return ChangedFile(path, former, new, 0, (), {})
-        placements = self._placements(path, new)
+        placements = self._placements(path, new) if changed else ()
         ranges = tuple(_ranges(placements, changed))
         report = PlacementReport(self.places.trail, new, scorer=self.scorer, derived=self.places.derived)
         owning = {id(each.placement): each.placement for each in ranges}
         facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
-        return ChangedFile(path, former, new, len(changed), ranges, facts)
+        return ChangedFile(path, former, new, len(changed), ranges, facts, report)
 
     def _before(self, difference: Difference) -> Text | None:
         if difference.old is None:

@@ -54,12 +54,6 @@ def title(placement: Placement) -> str:
     return f"{action} {name}" if name else action
 
 
-def risk_words(facts: Members) -> str:
-    """Say a placement's risk; nothing when it has none. The live score counts before the stored one (R21)."""
-    score = facts["score"] if facts["score"] is not None else facts["storedScore"]
-    return f"risk {facts['band']} {score:.2f}" if isinstance(score, int | float) and facts["band"] is not None else ""
-
-
 def review_words(facts: Members) -> str:
     """Say what a person, or an AI, found of a placement; its text is untrusted."""
     review = facts["review"]

@@ -1,0 +1,72 @@
+"""What is not on disk as the index knows it: found by looks at files, never by reading them, so that no filter of a repository's runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository
+from vibes_lsp.history.changes import changed_on_disk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NEW = "größe.py" if sys.platform == "win32" else "größe\nnew.py"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "repository")
+
+
+def aged(repository: Repository) -> None:
+    """Make all files older than the index, as they are a moment after a commit."""
+    for path in repository.path.rglob("*.py"):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    repository.git("update-index", "--refresh")
+
+
+def test_what_changed_is_new_or_is_gone(repository: Repository) -> None:
+    repository.write(".gitignore", "ignored/\n")
+    for name in ("same", "on disk", "deleted", "same size"):
+        repository.write(f"{name}.py", "12\n")
+    repository.commit("First")
+    aged(repository)
+    assert "same.py" not in changed_on_disk(repository.path)
+    repository.write("on disk.py", "2\n")
+    repository.write("same size.py", "34\n")
+    repository.write(NEW, "2\n")
+    repository.write("ignored/x.py", "2\n")
+    (repository.path / "deleted.py").unlink()
+    assert changed_on_disk(repository.path) - {".gitignore"} == {"on disk.py", "same size.py", "deleted.py", NEW}
+
+
+def test_what_is_as_new_as_the_index_may_have_changed(repository: Repository) -> None:
+    file = repository.write("a.py", "1\n")
+    repository.commit("First")
+    seen = file.stat()
+    index = repository.path / ".git" / "index"
+    repository.write("a.py", "2\n")
+    os.utime(file, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
+    os.utime(index, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
+    assert changed_on_disk(repository.path) == {"a.py"}
+
+
+def test_no_filter_runs(repository: Repository, tmp_path: Path) -> None:
+    repository.write(".gitattributes", "*.py filter=evil\n")
+    repository.write("a.py", "1\n")
+    repository.commit("First")
+    ran = tmp_path / "ran"
+    repository.git("config", "filter.evil.clean", f"touch {ran.as_posix()}; cat")
+    repository.write("a.py", "2\n")
+    assert "a.py" in changed_on_disk(repository.path)
+    assert not ran.exists()
+    repository.git("status", "--short")
+    assert ran.exists(), "git itself would have run it: the trap works"
+
+
+def test_without_a_repository_nothing_changed(tmp_path: Path) -> None:
+    assert changed_on_disk(tmp_path) == frozenset()
