@@ -22,6 +22,7 @@ _VSCODE: Final = {
         "semanticTokens": {"refreshSupport": True},
         "inlayHint": {"refreshSupport": True},
         "diagnostics": {"refreshSupport": True},
+        "textDocumentContent": {"dynamicRegistration": True},
     },
     "textDocument": {
         "publishDiagnostics": {
@@ -34,8 +35,21 @@ _VSCODE: Final = {
         "hover": {"dynamicRegistration": True, "contentFormat": ["markdown", "plaintext"]},
         "codeLens": {"dynamicRegistration": True},
         "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": False},
+        "codeAction": {
+            "dynamicRegistration": True,
+            "isPreferredSupport": True,
+            "disabledSupport": True,
+            "dataSupport": True,
+            "resolveSupport": {"properties": ["edit", "command"]},
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix", "refactor", "source"]}},
+        },
+        "references": {"dynamicRegistration": True},
     },
-    "window": {"showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}}, "workDoneProgress": True},
+    "window": {
+        "showDocument": {"support": True},
+        "showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}},
+        "workDoneProgress": True,
+    },
     "general": {"positionEncodings": ["utf-16"], "staleRequestSupport": {"cancel": True, "retryOnContentModified": []}},
 }
 

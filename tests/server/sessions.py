@@ -27,6 +27,7 @@ async def session(
     profile: str = "vscode_current",
     options: object = None,
     settings: object = None,
+    experimental: object = None,
 ) -> AsyncIterator[Editor]:
     """Run a server until the end of the block; what it logs is in `log_of(place)`.
 
@@ -35,17 +36,20 @@ async def session(
         folders: The workspace folders; there may be none.
         profile: What the client can do.
         options: Its `initializationOptions`.
+        experimental: Its `experimental` capabilities.
         settings: What it answers when it is asked for section `vibes`; None for nothing.
     """
     client = EditorClient()
     client.profile = profile
     if settings is not None:
         client.set_configuration(settings, section="vibes")
+    capabilities = capabilities_of(profile)
+    capabilities.experimental = experimental if experimental is not None else capabilities.experimental
     await client.start_io(sys.executable, "-c", _SERVER, str(place / _LOG))
     try:
         await client.initialize_session(
             types.InitializeParams(
-                capabilities=capabilities_of(profile),
+                capabilities=capabilities,
                 root_uri=folders[0].as_uri() if folders else None,
                 workspace_folders=[as_folder(each) for each in folders],
                 initialization_options=options,

@@ -20,6 +20,7 @@ from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, RecordType
 
 _NOWHERE = Located(None, None, State.LOST, Method.RECORDED, 0.0)
+_GIVEN_UP = Located(None, None, State.LOST, Method.LOG, 0.0)
 _UNPLACED = Located(None, None, State.UNVERIFIED, Method.RECORDED, 0.0)
 _OWNS_NOTHING = frozenset({Action.DELETE, Action.REVIEW})
 
@@ -139,7 +140,7 @@ def _settled(shown: Shown, located: Located, recorded: Recorded, text: Text) -> 
         is_of_this_text = given is not None and given[1] <= len(text.lines) and recorded.anchors.file_hash in text.file_hashes
         if given is not None and is_of_this_text and given != (located.start, located.end):
             return Located(*given, State.EDITED, Method.FILE_HASH, 0.9)
-        return _NOWHERE if lineage.is_orphaned and located.is_doubtful else located
+        return _GIVEN_UP if lineage.is_orphaned and located.is_doubtful else located
     line = max(1, min(recorded.start, len(text.lines)))
     return Located(line, line, State.UNVERIFIED, Method.RECORDED, 0.3)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from vibes_lsp.lsp import lifecycle
-from vibes_lsp.lsp.features import code_lens, commands, hover, recording
+from vibes_lsp.lsp.features import code_actions, code_lens, commands, hover, recording, references, showing
 from vibes_lsp.lsp.server import Server
 
 
 def create_server() -> Server:
     """Return a server that is ready to be started; diagnostics are added when the client has said how it wants them."""
     server = Server()
-    for feature in (lifecycle, hover, code_lens, commands):
+    for feature in (lifecycle, hover, code_lens, code_actions, references, commands, showing):
         feature.register(server)
     recording.register(server, lifecycle.tell)
     return server

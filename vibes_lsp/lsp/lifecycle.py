@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import AuditDirNotFound
+from vibes_lsp.lsp import showing
 from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.idle import Idle
 from vibes_lsp.lsp.messages import PROVENANCE_CHANGED
@@ -46,6 +47,7 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
         if ls.settings != before:  # documents may be open by now
             await tell(ls)
         await _watch(ls)
+        await showing.offer(ls)
         for folder in ls.folders:
             await _load(ls, folder)
 
@@ -103,6 +105,7 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
         ls.said_goodbye = True
         for project in ls.projects.all():
             project.close()
+        ls.showing.close()
 
     @server.feature(types.EXIT)
     def left(ls: Server, *_params: Any) -> None:

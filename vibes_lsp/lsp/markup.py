@@ -7,6 +7,7 @@ come of it, and an editor that shows Markdown unrendered shows it without escape
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +25,13 @@ def flat(value: object, limit: int) -> str:
     text = str(value)[: 4 * limit]
     text = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", " ".join(text.split()))
     return text[: limit - 1] + "…" if len(text) > limit else text
+
+
+def fenced(lines: Iterable[str], language: str = "") -> str:
+    """Return untrusted lines as a block of Markdown that nothing in them ends; what nobody can see shows as its code, but for tabs."""
+    safe = [_UNSAFE.sub(lambda match: match[0] if match[0] == "\t" else f"\\u{ord(match[0]):04x}", line) for line in lines]
+    fence = "`" * max(3, 1 + max((len(run) for line in safe for run in _TICKS.findall(line)), default=0))
+    return "\n".join([f"{fence}{language}", *safe, fence])
 
 
 @dataclass(frozen=True, slots=True)

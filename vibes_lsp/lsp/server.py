@@ -18,6 +18,7 @@ from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.projects import Project, Projects, path_of
 from vibes_lsp.lsp.protocol import Protocol
 from vibes_lsp.lsp.settings import Settings
+from vibes_lsp.lsp.showing import Showing
 from vibes_lsp.store.layout import find_audit_dir
 
 _logger = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ class Server(LanguageServer):
         root: The only folder of a client that knows no workspace folders; None for all others.
         publishing: Who works on the diagnostics of an open document; only the last to begin may publish.
         checking: Held while a trail is checked: one at a time, for a check keeps a thread busy, and another one reads what the client says.
+        showing: What was opened in the client.
         said_goodbye: Whether the client asked to shut down.
         exit_code: What the process is to end with; 1 after an exit that no shutdown came before, as LSP asks.
     """
@@ -56,6 +58,7 @@ class Server(LanguageServer):
         self.root: str | None = None
         self.publishing: dict[str, object] = {}
         self.checking = asyncio.Lock()
+        self.showing = Showing()
         self.said_goodbye = False
         self.exit_code = 0
 

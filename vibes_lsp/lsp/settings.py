@@ -21,6 +21,8 @@ class Settings:
         show_prompts: Whether prompt text is shown.
         use_git: Whether git's history is asked.
         preview_risk: Whether live scores are shown also where the project has not enabled them (R27).
+        code_actions: Whether there are code actions.
+        reviewer: Who reviews; None for git's user.
     """
 
     hover: bool = True
@@ -30,6 +32,8 @@ class Settings:
     show_prompts: bool = True
     use_git: bool = True
     preview_risk: bool = False
+    code_actions: bool = True
+    reviewer: str | None = None
 
 
 def read_settings(given: object) -> Settings:
@@ -38,6 +42,7 @@ def read_settings(given: object) -> Settings:
     section = _mapping(section["vibes"]) if "vibes" in section else section
     diagnostics = _mapping(section.get("diagnostics"))
     band = diagnostics.get("minimumBand")
+    reviewer = section.get("reviewer")
     return Settings(
         hover=_enabled(section, "hover"),
         code_lens=_enabled(section, "codeLens"),
@@ -46,6 +51,8 @@ def read_settings(given: object) -> Settings:
         show_prompts=_flag(_mapping(section.get("prompts")).get("show")),
         use_git=_flag(_mapping(section.get("history")).get("useGit")),
         preview_risk=_flag(_mapping(section.get("risk")).get("preview"), default=False),
+        code_actions=_enabled(section, "codeActions"),
+        reviewer=reviewer if isinstance(reviewer, str) and reviewer.strip() else None,
     )
 
 

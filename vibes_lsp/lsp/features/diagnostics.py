@@ -38,6 +38,7 @@ _SEVERITIES: Final = {
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
 _MAX_SHOWN: Final = 200
+_MAX_RELATED: Final = 10
 _MAX_LINE: Final = 10_000
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\[\]{}]+|.')
 
@@ -82,7 +83,7 @@ async def diagnostics_of(ls: Server, uri: str, is_wanted: Callable[[], bool] = l
         return []
     view = ls.projects.view(uri)
     if view is not None:
-        return list(_risks(view, ls.settings)) + list(_doubts(view))
+        return _with_related(ls, view, _risks(view, ls.settings)) + _doubts(view)
     owner = ls.projects.of(uri)
     if owner is None:
         return []
@@ -96,7 +97,7 @@ async def diagnostics_of(ls: Server, uri: str, is_wanted: Callable[[], bool] = l
         return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, _findings, directory, path, ls.documents.encoding)
 
 
-def _risks(view: View, settings: Settings) -> list[types.Diagnostic]:
+def _risks(view: View, settings: Settings) -> list[tuple[Placement, types.Diagnostic]]:
     """Risk from the chosen band up, unless a person approved the very text (R6).
 
     Nothing while PRISM is off, and nothing about what is removed (R27) or in files that the project does not track (R26).
@@ -124,8 +125,30 @@ def _risks(view: View, settings: Settings) -> list[types.Diagnostic]:
         name = model["name"] if isinstance(model, dict) else "unknown"
         figures = view.report.figures(facts)
         message = f"risk {figures}: {flat(title(placement), 60)} by {flat(name, 60)}, {reviewed}"
-        found += _at(placement, message, types.DiagnosticSeverity.Warning, f"risk-{band}")
+        found += [(placement, each) for each in _at(placement, message, types.DiagnosticSeverity.Warning, f"risk-{band}")]
     return found
+
+
+def _with_related(ls: Server, view: View, found: list[tuple[Placement, types.Diagnostic]]) -> list[types.Diagnostic]:
+    """Add to each risk the other ranges of the same prompt in the file, for clients that show them: what is to be looked at with it."""
+    document = ls.client_capabilities.text_document
+    published = document.publish_diagnostics if document is not None else None
+    if published is None or not published.related_information:
+        return [diagnostic for _, diagnostic in found]
+    for placement, diagnostic in found:
+        prompt = placement.current.text("prompt_hash")
+        others = (each for each in view.placements if each is not placement and not each.is_history and _is_of(each, prompt))
+        related = [
+            types.DiagnosticRelatedInformation(types.Location(view.uri, place), f"of the same prompt: {flat(title(each), 60)}")
+            for each in others
+            if (place := _place(each)) is not None
+        ]
+        diagnostic.related_information = related[:_MAX_RELATED] or None
+    return [diagnostic for _, diagnostic in found]
+
+
+def _is_of(placement: Placement, prompt: str | None) -> bool:
+    return prompt is not None and placement.current.text("prompt_hash") == prompt
 
 
 def _reviewed(review: JsonValue) -> str | None:
@@ -155,11 +178,13 @@ def _doubts(view: View) -> list[types.Diagnostic]:
 
 
 def _at(placement: Placement, message: str, severity: types.DiagnosticSeverity, code: str) -> list[types.Diagnostic]:
+    place = _place(placement)
+    return [] if place is None else [types.Diagnostic(place, message, severity, code, source=SOURCE)]
+
+
+def _place(placement: Placement) -> types.Range | None:
     start, end = placement.located.start, placement.located.end
-    if start is None or end is None:
-        return []
-    place = types.Range(types.Position(start - 1, 0), types.Position(end, 0))
-    return [types.Diagnostic(place, message, severity, code, source=SOURCE)]
+    return None if start is None or end is None else types.Range(types.Position(start - 1, 0), types.Position(end, 0))
 
 
 def _findings(directory: AuditDir, path: str, encoding: Encoding) -> list[types.Diagnostic]:

@@ -23,6 +23,8 @@ COMMANDS: Final = {
     "vibes.recordDelegation": "delegation",
     "vibes.recordEdge": "edge",
     "vibes.review": "review",
+    "vibes.reanchor": "reanchor",
+    "vibes.markLost": "mark-lost",
 }
 """The server's commands, and what the same ones are called in the shell."""
 
@@ -70,13 +72,15 @@ def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
         DocumentChanged: The range is about another version of it.
     """
     rest = {name: value for name, value in members.items() if name != "version"}
+    if "verdict" in rest and ls.settings.reviewer is not None:
+        rest = {"reviewer": ls.settings.reviewer, **rest}
     document = ls.documents.get(str(members.get("uri")))
     if document is None:
         return rest
     version = members.get("version")
     if version is not None and version != document.version:
         raise DocumentChanged(f"version {version} was meant, {document.version} is open", hint="give the range in the text as it is now")
-    takes_text = rest.get("action") != "delete" and not rest.keys().isdisjoint({"range", "lineStart", "action"})
+    takes_text = rest.get("action") != "delete" and not rest.keys().isdisjoint({"range", "lineStart", "action", "verdict"})
     return {"text": document.content, **rest} if takes_text else rest
 
 

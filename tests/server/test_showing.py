@@ -1,0 +1,148 @@
+"""What is opened in the client: a change, a prompt, a history, an audit record; as a document where it can, else as a message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from tests.server.project import STORY, Project
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from tests.server.editor import Editor
+
+
+@pytest.fixture
+def changed(project: Project) -> Project:
+    """A repository whose last commit has no line of an AI; since then there are two annotations of one prompt."""
+    repository = Repository(project.root)
+    project.file("a.py", "import hashlib\n")
+    repository.commit("Begin")
+    project.line("a.py", 4, 7, text=STORY, prompt=project.prompt("Write a [digest](command:evil)."))
+    project.line("a.py", 10, 13, text=STORY, prompt=project.prompt("Compare."))
+    project.file("a.py")
+    return project
+
+
+def document(editor: Editor) -> types.ShowDocumentParams:
+    """Return what the client was asked to open last."""
+    return editor.client.shown_documents[-1]
+
+
+async def content(editor: Editor, uri: str) -> str:
+    """Read a document as the client would: by asking for one of our scheme, else from the disk."""
+    if uri.startswith("vibes:"):
+        return (await editor.client.workspace_text_document_content_async(types.TextDocumentContentParams(uri))).text
+    return path_of_uri(uri).read_text(encoding="utf-8")
+
+
+def path_of_uri(uri: str) -> Path:
+    return Path(url2pathname(urlsplit(uri).path))
+
+
+async def check_shown(editor: Editor, answer: dict[str, Any]) -> None:
+    """The text of an answer is what the client shows."""
+    if editor.profile == "nothing":
+        assert answer["uri"] is None
+        assert editor.client.messages[-1].message.startswith("#")
+        return
+    assert answer["uri"] == document(editor).uri
+    assert answer["uri"].startswith("vibes:/" if editor.profile == "vscode_current" else "file:")
+    assert await content(editor, answer["uri"]) == answer["text"]
+
+
+async def test_the_ai_lines_of_what_is_not_committed(editor: Editor, changed: Project) -> None:
+    uri = await editor.open_known(changed.root / "a.py")
+    answer = await editor.run("vibes.changes", {"uri": uri, "show": True})
+    assert answer["total"] == {"files": 1, "changedLines": 12, "aiLines": 8, "share": 0.6667}
+    assert "## `a.py`" in answer["text"]
+    assert "Prompt: `Write a [digest](command:evil).`" in answer["text"]
+    assert "```py\ndef digest(payload: bytes) -> str:\n" in answer["text"]
+    await check_shown(editor, answer)
+
+
+async def test_unsaved_text_counts_and_nothing_opens_unasked(editor: Editor, changed: Project) -> None:
+    uri = editor.open(changed.root / "a.py", "import hashlib\n")
+    before = len(editor.client.shown_documents)
+    answer = await editor.run("vibes.changes", {"uri": uri})
+    assert (answer["uri"], answer["total"]["aiLines"]) == (None, 0)
+    editor.change(uri, types.TextDocumentContentChangeWholeDocument(STORY))
+    assert (await editor.run("vibes.changes", {"uri": uri, "base": "HEAD"}))["total"]["aiLines"] == 8
+    assert len(editor.client.shown_documents) == before
+
+
+async def test_code_cannot_end_its_block(editor: Editor, changed: Project) -> None:
+    text = "````\n# heading\n\u202e[link](command:evil)\n"
+    changed.line("evil.md", 1, 3, text=text)
+    changed.file("evil.md", text)
+    told = (await editor.run("vibes.changes", {"uri": changed.root.as_uri()}))["text"]
+    assert "`````md\n````\n# heading\n\\u202e[link](command:evil)\n`````" in told
+
+
+async def test_a_change_that_git_does_not_know_is_an_error(editor: Editor, project: Project) -> None:
+    uri = await editor.open_known(project.annotated())
+    with pytest.raises(JsonRpcException, match="no git repository"):
+        await editor.run("vibes.changes", {"uri": uri})
+    Repository(project.root).commit("Begin")
+    with pytest.raises(JsonRpcException, match="names no commit"):
+        await editor.run("vibes.changes", {"uri": uri, "base": "nowhere"})
+
+
+async def test_a_prompt_is_shown_whole(editor: Editor, project: Project) -> None:
+    asked = "Write a digest.\n" + "And more. " * 200 + "\n```\nthe end"
+    identifier = project.line("a.py", 4, 7, text=STORY, prompt=project.prompt(asked))
+    given = {"uri": await editor.open_known(project.file("a.py")), "annotationId": identifier}
+    answer = await editor.run("vibes.showPrompt", given)
+    assert answer["text"].endswith(f"\n````\n{asked}\n````\n")
+    await check_shown(editor, answer)
+    await editor.set(prompts={"show": False})
+    with pytest.raises(JsonRpcException, match="not to be shown"):
+        await editor.run("vibes.showPrompt", given)
+
+
+async def test_a_history_names_every_record_and_what_was_there_before(editor: Editor, project: Project) -> None:
+    older = project.line("a.py", 5, 6, text=STORY, prompt=project.prompt("The older."))
+    newer = project.line("a.py", 4, 7, text=STORY, prompt=project.prompt("The newer."))
+    project.remap(newer, commit="a1" * 20)
+    project.review(newer)
+    given = {"uri": await editor.open_known(project.file("a.py")), "annotationId": newer}
+    answer = await editor.run("vibes.showHistory", given)
+    first, rest = answer["text"].split("## Its records")
+    assert "The newer." in first
+    assert rest.count("- log line") == 2
+    assert newer[:11] in rest
+    assert "approved by `Ada`" in rest
+    assert "The older." in rest
+    assert older[:11] in rest
+    await check_shown(editor, answer)
+
+
+async def test_the_audit_record_opens_at_its_line(editor: Editor, project: Project) -> None:
+    project.line("b.py", 1, 2)
+    identifier = project.line("a.py", 4, 7, text=STORY)
+    answer = await editor.run("vibes.openRecord", {"uri": await editor.open_known(project.file("a.py")), "annotationId": identifier})
+    log = project.root / ".ai-audit" / "annotations.jsonl"
+    assert identifier in log.read_text(encoding="utf-8").splitlines()[answer["line"] - 1]
+    assert answer["uri"] == log.as_uri()
+    assert answer["shown"] == (editor.profile != "nothing")
+    if answer["shown"]:
+        place = document(editor).selection
+        assert place is not None
+        assert (document(editor).uri, place.start.line + 1) == (log.as_uri(), answer["line"])
+
+
+async def test_an_annotation_that_is_not_there_is_an_error(editor: Editor, project: Project) -> None:
+    uri = await editor.open_known(project.annotated())
+    for command in ("vibes.showPrompt", "vibes.showHistory", "vibes.openRecord"):
+        with pytest.raises(JsonRpcException, match="no annotation"):
+            await editor.run(command, {"uri": uri, "annotationId": "ab" * 32})
+
+
+async def test_a_text_of_another_session_says_so(editor: Editor) -> None:
+    assert "Ask for it again" in await content(editor, "vibes:/0/changes.md")

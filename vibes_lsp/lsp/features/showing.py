@@ -1,0 +1,208 @@
+"""The commands that open something: `vibes.changes`, `vibes.showPrompt`, `vibes.showHistory`, `vibes.openRecord`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from lsprotocol import types
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnknownId, VibesError
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.records import LogRecord
+from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp import showing
+from vibes_lsp.lsp.markup import Markup, fenced
+from vibes_lsp.lsp.projects import Project, View
+from vibes_lsp.lsp.provenance import Description
+from vibes_lsp.lsp.server import CommandFailed, Server, answered
+from vibes_lsp.reports.changes import ChangedFile, Changes, changes
+from vibes_lsp.reports.words import review_words, title, whereabouts
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.store.config import LoadedConfig
+from vibes_lsp.store.layout import AuditDir
+
+_MARKUP: Final = Markup(types.MarkupKind.Markdown)
+_MAX_PROMPT: Final = 300
+_MAX_NAME: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesArguments:
+    """What `vibes.changes` takes: a file or folder of the project; what to compare as for `vibes diff`; whether to open the text."""
+
+    uri: str | None = None
+    base: str | None = None
+    show: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationArguments:
+    """What the others take: a file, and an annotation that is in it."""
+
+    uri: str
+    annotationId: str  # noqa: N815  # its name on the wire
+
+
+def register(server: Server) -> None:
+    """Offer the commands, and the documents that they open."""
+
+    @server.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
+    def content(ls: Server, params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
+        return types.TextDocumentContentResult(ls.showing.text(params.uri))
+
+    @server.command("vibes.changes")
+    async def compare(ls: Server, arguments: ChangesArguments) -> dict[str, Any]:
+        try:
+            project = ls.project(arguments.uri).read()
+            policy = project.config.policy.previewed if project.previews_risk else project.config.policy
+            work = partial(_changes, project.trail.directory, project.config, policy, arguments.base, _unsaved(ls, project))
+            found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
+        except VibesError as error:
+            raise CommandFailed(error) from error
+        text = "".join(_lines(found, with_prompts=ls.settings.show_prompts))
+        uri = await ls.showing.show(ls, "changes.md", text) if arguments.show else None
+        return {"uri": uri, "text": text, "total": found.as_json()["total"]}
+
+    @server.command("vibes.showPrompt")
+    async def prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
+        text = answered(lambda: _prompt(ls, *_find(ls, arguments)))
+        return {"uri": await ls.showing.show(ls, "prompt.md", text), "text": text}
+
+    @server.command("vibes.showHistory")
+    async def history(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
+        text = answered(lambda: _history(ls, *_find(ls, arguments)))
+        return {"uri": await ls.showing.show(ls, "history.md", text), "text": text}
+
+    @server.command("vibes.openRecord")
+    async def record(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
+        view, placement = answered(lambda: _find(ls, arguments))
+        line = placement.current.line - 1
+        place = types.Range(types.Position(line, 0), types.Position(line, 0))
+        uri = view.project.trail.directory.log.absolute().as_uri()
+        return {"uri": uri, "line": line + 1, "shown": await showing.show_place(ls, uri, place)}
+
+
+def _find(ls: Server, arguments: AnnotationArguments) -> tuple[View, Placement]:
+    """Return an annotation of a file.
+
+    Raises:
+        UnknownId: There is no such one.
+    """
+    view = ls.projects.view(arguments.uri)
+    found = next((each for each in view.placements if arguments.annotationId in each.lineage.ids), None) if view is not None else None
+    if view is None or found is None:
+        raise UnknownId(f"no annotation {arguments.annotationId[:80]!r} is known of this file", hint="ask for the file's actions again")
+    return view, found
+
+
+def _prompt(ls: Server, view: View, placement: Placement) -> str:
+    prompt = view.report.prompt(placement) if ls.settings.show_prompts else None
+    if prompt is None:
+        raise UnknownId("the prompt is not known, or not to be shown", hint="see the setting vibes.prompts.show")
+    told = Description(view, _MARKUP, show_prompts=False).of(placement, owns=True)
+    return f"# Prompt\n\n{told}\n\n{fenced(Text(prompt).lines)}\n"
+
+
+def _history(ls: Server, view: View, placement: Placement) -> str:
+    """Return what there is to say about an annotation, about the earlier ones on its lines, and each record of it."""
+    description = Description(view, _MARKUP, ls.settings.show_prompts)
+    start, end = placement.located.start, placement.located.end
+    others = [
+        each for each in view.placements if each is not placement and start is not None and end is not None and _overlaps(each, start, end)
+    ]
+    others.sort(key=lambda each: each.lineage.rank, reverse=True)
+    parts = ["# This edit", description.of(placement, owns=True), "## Its records", "\n".join(map(_record, placement.lineage.members))]
+    reviews = [
+        f"- {_MARKUP.quote(each.edge.record.text('timestamp') or '?', 24)} {each.verdict or 'reviewed'} by {_MARKUP.quote(each.by, 60)}"
+        for each in view.project.trail.reviews_of(placement.lineage)
+    ]
+    parts += ["## Reviews", "\n".join(reviews)] if reviews else []
+    parts += ["## Others on these lines", *(description.of(each, owns=False) for each in others)] if others else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _overlaps(placement: Placement, start: int, end: int) -> bool:
+    located = placement.located
+    return located.start is not None and located.end is not None and located.start <= end and start <= located.end
+
+
+def _record(record: LogRecord) -> str:
+    quote = _MARKUP.quote
+    lines = f"{record.members.get('line_start', '?')}-{record.members.get('line_end', '?')}"
+    commit = record.text("commit_hash")
+    of_commit = f", commit {quote(commit, 12)}" if commit else ""
+    return (
+        f"- log line {record.line}: {quote(record.text('action') or '?', 20)} {quote(lines, 30)}{of_commit}, record {quote(record.id, 12)}"
+    )
+
+
+def _unsaved(ls: Server, project: Project) -> dict[str, Text]:
+    """Return the open documents of a project, by path: they count before what is on disk."""
+    texts = {}
+    for uri in ls.documents.uris():
+        found, document = ls.projects.of(uri), ls.documents.get(uri)
+        if found is not None and found[0] is project and document is not None:
+            texts[found[1]] = document.text
+    return texts
+
+
+def _changes(directory: AuditDir, config: LoadedConfig, policy: Policy, base: str | None, unsaved: dict[str, Text]) -> Changes:
+    """Compare, in a thread, on a trail of its own."""
+    trail = Trail(directory)
+    trail.refresh()
+    with Places(trail) as places:
+        return changes(places, base, Scorer(trail, policy), config.tracking, unsaved)
+
+
+def _lines(found: Changes, *, with_prompts: bool) -> Iterator[str]:
+    """Give the change as Markdown in which all text of others is inert."""
+    span = f"{found.span.base[:12]}..{found.span.head[:12]}" if found.span.head is not None else f"{found.span.base[:12]} to the work tree"
+    yield f"# AI lines of a change\n\n{span}: {found.ai} of {found.changed} changed lines are an AI's.\n"
+    for file in found.files:
+        if file.ranges:
+            yield from _file(file, with_prompts=with_prompts)
+
+
+def _file(file: ChangedFile, *, with_prompts: bool) -> Iterator[str]:
+    quote = _MARKUP.quote
+    was = f" (was {quote(file.former, _MAX_NAME)})" if file.former is not None else ""
+    yield f"\n## {quote(file.path, _MAX_NAME)}{was}\n\n{file.ai} of {file.changed} changed lines\n"
+    told: str | None = None
+    for changed in file.ranges:
+        placement = changed.placement
+        if told != placement.current.id:
+            told = placement.current.id
+            yield f"\n{_annotation(placement, file, with_prompts=with_prompts)}\n"
+        code = file.text.lines[changed.start - 1 : changed.end]
+        yield f"\nLines {changed.start}-{changed.end}:\n\n{fenced(code, _language(file.path))}\n"
+
+
+def _annotation(placement: Placement, file: ChangedFile, *, with_prompts: bool) -> str:
+    facts = file.facts[placement.current.id]
+    figures = file.report.figures(facts)
+    model = facts["model"]
+    name = str(model["name"]) if isinstance(model, dict) else "unknown"
+    said = [
+        name,
+        title(placement),
+        whereabouts(placement),
+        f"risk {figures}" if figures is not None else "",
+        review_words(facts),
+        placement.current.id[:8],
+    ]
+    line = " · ".join(_MARKUP.quote(each, 100) for each in said if each)
+    prompt = facts.get("prompt")
+    return f"{line}  \nPrompt: {_MARKUP.quote(prompt, _MAX_PROMPT)}" if with_prompts and isinstance(prompt, str) else line
+
+
+def _language(path: str) -> str:
+    suffix = PurePosixPath(path).suffix[1:]
+    return suffix if suffix.isascii() and suffix.isalnum() else ""
