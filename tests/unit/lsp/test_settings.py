@@ -30,6 +30,12 @@ def test_everything_at_once() -> None:
     assert read_settings(given) == read_settings({"vibes": given}) == wanted
 
 
+@pytest.mark.parametrize("name", [None, 7, "", "  ", [], {}])
+def test_what_is_no_name_is_no_reviewer(name: object) -> None:
+    assert read_settings({"reviewer": name}) == Settings()
+    assert read_settings({"reviewer": "Ada"}) == Settings(reviewer="Ada")
+
+
 @pytest.mark.parametrize("band", [None, 7, [], {}, "utmost", "HIGH", True])
 def test_a_wrong_band_leaves_its_neighbours_alone(band: object) -> None:
     settings = read_settings({"diagnostics": {"minimumBand": band, "enable": False}, "hover": {"enable": False}})
@@ -38,7 +44,7 @@ def test_a_wrong_band_leaves_its_neighbours_alone(band: object) -> None:
 
 @pytest.mark.parametrize("value", [None, 0, 1, "false", [], {}])
 def test_what_is_no_switch_stays_on(value: Any) -> None:
-    assert read_settings({name: {"enable": value} for name in ("hover", "codeLens", "diagnostics")}) == Settings()
+    assert read_settings({name: {"enable": value} for name in ("hover", "codeLens", "codeActions", "diagnostics")}) == Settings()
     assert read_settings({"hover": value, "prompts": {"show": value}}) == Settings()
 
 
