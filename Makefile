@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format test test-fast bench demo docs clean
+.PHONY: help setup tools lint format test test-fast bench demo docs clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -22,6 +22,10 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PY) -m pip install --quiet --constraint constraints.txt --editable . --group dev
 	@touch $@
 
+tools: ## fetch the programs that tests run and the system lacks, into .tools
+	@tests/tools/from-debian.sh jq
+	@tests/tools/from-debian.sh bc
+
 lint: setup ## check format, style, types, layers, dependencies and spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -34,10 +38,10 @@ format: setup ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: setup lint ## lint, then every test
+test: setup tools lint ## lint, then every test
 	@$(PY) -m pytest -n auto --dist loadfile
 
-test-fast: setup ## the quick tests only, without lint
+test-fast: setup tools ## the quick tests only, without lint
 	@$(PY) -m pytest -n auto --dist loadfile -m 'not slow'
 
 bench: setup ## measure what has to be fast
@@ -50,5 +54,5 @@ docs: setup ## write the generated parts of the documentation
 	@$(PY) -m docs.generate
 
 clean: ## remove the environment and every cache
-	rm -rf $(VENV) .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist htmlcov
+	rm -rf $(VENV) .tools .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist htmlcov
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -105,6 +105,12 @@ class BrokenRule(VibesError):
         self.offset = offset
 
 
+class BadQuery(VibesError):
+    """SQL that is no query, is not understood or takes too long."""
+
+    code = "bad-query"
+
+
 class HistoryUnavailable(VibesError):
     """Git could not answer: absent, not a repository, an unknown revision, a failing command."""
 

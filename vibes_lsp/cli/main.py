@@ -32,6 +32,9 @@ COMMANDS: Final = {
     "sessions": "List the sessions.",
     "models": "Say which tools and models wrote how much.",
     "stats": "Give the trail in numbers.",
+    "db": "Make the derived database, audit.db.",
+    "query": "Ask the trail in SQL.",
+    "export": "Write a trail of current records only.",
     "record": "Record what an AI did, from a shell or a program: JSON in, JSON out.",
     "doctor": "Say why nothing shows.",
 }

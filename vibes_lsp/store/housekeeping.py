@@ -28,6 +28,11 @@ def missing_ignores(directory: AuditDir) -> list[str]:
     return [pattern for pattern in IGNORED if pattern not in present]
 
 
+def ignores_database(directory: AuditDir) -> bool:
+    """Whether the directory's `.gitignore` names the derived database, as it must (RFC 7.8)."""
+    return IGNORED[0] not in missing_ignores(directory)
+
+
 def missing_attributes(directory: AuditDir) -> list[str]:
     """Return the attribute lines that are missing; one that names the file and `merge=union` counts."""
     present = [line.split() for line in _lines(directory, directory.gitattributes.name)]

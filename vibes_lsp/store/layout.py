@@ -41,6 +41,11 @@ class AuditDir:
         return self.path / CONFIG_NAME
 
     @property
+    def database(self) -> Path:
+        """The derived database (RFC 7.8)."""
+        return self.path / "audit.db"
+
+    @property
     def blobs(self) -> Path:
         """The folder of external entries (RFC 6.7)."""
         return self.path / "blobs"

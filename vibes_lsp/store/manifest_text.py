@@ -96,9 +96,9 @@ def _laid_out(manifest: Manifest) -> bytes:
         text = manifest_bytes({}).removesuffix(_TAIL)
     else:
         frame = raw_members(manifest.data) or {}
-        members = (b"%s:%s," % (_name(name), _one_line(bytes(raw))) for name, raw in frame.items() if name != "entries")
+        members = (b"%s:%s," % (_name(name), one_line(bytes(raw))) for name, raw in frame.items() if name != "entries")
         text = b"{" + b"".join(members) + _OPENING
-    lines = (b"%s:%s\n" % (_name(key), _one_line(bytes(raw))) for key, raw in manifest.stored.items())
+    lines = (b"%s:%s\n" % (_name(key), one_line(bytes(raw))) for key, raw in manifest.stored.items())
     return text + b",".join(lines) + _TAIL
 
 
@@ -126,5 +126,6 @@ def _name(name: str) -> bytes:
     return json.dumps(name, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
-def _one_line(raw: bytes) -> bytes:
+def one_line(raw: bytes) -> bytes:
+    """Return the bytes of a JSON value without line breaks, token for token."""
     return _BREAKS.sub(b"", raw.strip())

@@ -1,0 +1,186 @@
+"""`vibes export --current`: what stands now, as a trail of its own; all of it or nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.running import vibes
+from tests.trails import Repository, annotation_id
+from tests.unit.checks.projects import Project
+from tests.unit.recording.projects import PROMPT, by, new_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+    from tests.trails import CompleteTrail
+
+
+def exported(folder: Path, kind: str | None = None) -> list[dict[str, Any]]:
+    """Return the records of an export; every id is checked."""
+    records = [json.loads(line) for line in (folder / ".ai-audit" / "annotations.jsonl").read_bytes().splitlines()]
+    assert all(annotation_id(record) == record["annotation_id"] for record in records if "annotation_id" in record)
+    return [record for record in records if kind is None or record["type"] == kind]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def states(project: Path) -> set[tuple[str, int, str]]:
+    """Return where the annotations of a project are, and what became of them."""
+    found = vibes("find", "--json", cwd=project).json["placements"]
+    return {(each["filePath"], each["lineStart"], each["state"]) for each in found}
+
+
+def test_what_is_current_is_there_once_with_what_it_refers_to(sound: CompleteTrail, tmp_path: Path) -> None:
+    done = vibes("export", "--current", tmp_path / "new" / "current", "--json", cwd=sound.root)
+    assert done.code == 0, done.err
+    folder = tmp_path / "new" / "current"
+    summary = done.json
+    assert summary["directory"] == str(folder / ".ai-audit")
+    assert summary["records"] == {
+        "line": 4,
+        "function": 1,
+        "session": 6,
+        "edge": summary["records"]["edge"],
+        "delegation": 1,
+        "other": 0,
+    }
+    assert summary["leftOut"] == {"history": 0, "repeated": 0, "lost": 0, "absent": 0, "edges": 2}
+    lines = {(each["file_path"], each["line_start"], each["line_end"], each["action"]) for each in exported(folder, "line")}
+    assert lines == {
+        ("src/auth.py", 1, 8, "create"),
+        ("src/auth.py", 11, 12, "modify"),
+        ("src/middleware.py", 1, 6, "create"),
+        ("src/limits.py", 3, 9, "create"),
+    }
+    checked = vibes("check", "--json", cwd=folder).json
+    assert checked["result"] == "PASS"
+    assert {finding["check"] for finding in checked["findings"]} <= {"path-foreign"}
+    assert summary["blobs"] == 1
+    shutil.copytree(sound.root / "src", folder / "src")
+    assert states(folder) == states(sound.root)
+
+
+def test_a_record_that_says_what_is_true_now_is_the_very_record(sound: CompleteTrail, tmp_path: Path) -> None:
+    vibes("export", "--current", tmp_path / "current", cwd=sound.root)
+    original = {record["annotation_id"]: record for record in sound.writer.files.records()}
+    records = exported(tmp_path / "current")
+    assert original[sound.created] in records
+    [moved] = [record for record in records if "source_annotation_id" in record]
+    assert moved["source_annotation_id"] == sound.remapped
+    assert (moved["timestamp"], moved["commit_hash"]) == (original[sound.pending]["timestamp"], sound.commit)
+    assert {edge["source_ref"] for edge in records if edge["type"] == "edge" and edge["edge_type"] == "caused_by"} >= {
+        moved["annotation_id"]
+    }
+
+
+def test_lines_that_lie_apart_now_are_records_of_their_own_and_every_line_counts_once(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "project")
+    session = project.session()
+    project.file("b.txt", "".join(f"line {number}\n" for number in range(1, 11)))
+    outer = project.recorder.annotate_lines("b.txt", 1, 10, "create", by(session, prompt=PROMPT)).annotation_id
+    Repository(project.root).commit("Ten")
+    lines = [f"line {number}\n" for number in range(1, 11)]
+    project.file("b.txt", "".join([*lines[:4], "inner 1\n", "inner 2\n", *lines[4:]]))
+    inner = project.recorder.annotate_lines("b.txt", 5, 6, "create", by(session)).annotation_id
+    project.recorder.end_session(session)
+    project.file("b.txt", "".join(["a person's\n", *lines[:4], "inner 1\n", "inner 2\n", *lines[4:]]))
+    done = vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
+    assert (done.code, done.json["changed"]) == (0, 3)
+    found = {(each["line_start"], each["line_end"]): each["source_annotation_id"] for each in exported(tmp_path / "current", "line")}
+    assert found == {(2, 5): outer, (8, 13): outer, (6, 7): inner}
+    causes = [edge for edge in exported(tmp_path / "current", "edge") if edge["edge_type"] == "caused_by"]
+    assert {edge["source_ref"] for edge in causes} == {each["annotation_id"] for each in exported(tmp_path / "current", "line")}
+
+
+def test_what_does_not_stand_is_left_out_and_counted(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "project")
+    session = project.session()
+    recorder = project.recorder
+    recorder.annotate_lines("a.py", 4, 6, "create", by(session, prompt=PROMPT))
+    recorder.annotate_lines("a.py", 4, 6, "modify", by(session))
+    recorder.annotate_lines("a.py", 9, 10, "modify", by(session))
+    project.file("gone.py", "one\ntwo\nthree\n")
+    recorder.annotate_lines("gone.py", 1, 3, "create", by(session))
+    recorder.end_session(session)
+    project.file("a.py", "import hashlib\n\n\ndef digest(data):\n    found = hashlib.sha256(data)\n    return found.hexdigest()\n")
+    (project.root / "gone.py").unlink()
+    done = vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
+    assert done.json["leftOut"] == {"history": 1, "repeated": 0, "lost": 1, "absent": 1, "edges": done.json["leftOut"]["edges"]}
+    [line] = exported(tmp_path / "current", "line")
+    assert (line["action"], line["source_action"], line["line_start"]) == ("create", "modify", 4)
+    manifest = json.loads((tmp_path / "current" / ".ai-audit" / "manifest.json").read_bytes())
+    assert "prompt" not in {entry["type"] for entry in manifest["entries"].values()}, "nothing that stands came from it"
+
+
+def test_without_a_checkout_the_records_are_as_recorded(sound: CompleteTrail, tmp_path: Path) -> None:
+    shutil.copytree(sound.root / ".ai-audit", tmp_path / "trail")
+    done = vibes("export", "--current", tmp_path / "current", "--json", "--audit-dir", tmp_path / "trail", cwd=tmp_path)
+    assert (done.code, done.json["records"]["line"], done.json["leftOut"]["absent"]) == (0, 4, 0)
+
+
+def test_members_and_records_that_we_do_not_know_are_kept(project: Project, tmp_path: Path) -> None:
+    writer = project.writer
+    unknown = writer.record({"type": "checkpoint", "timestamp": "2026-02-03T11:00:00Z", "x": {"deep": [1, None]}})
+    writer.raw_log(b"no record\n")
+    done = vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
+    assert (done.code, done.json["records"]["other"]) == (0, 1)
+    assert unknown in {record["annotation_id"] for record in exported(tmp_path / "current")}
+
+
+@pytest.mark.parametrize("place", [".", ".ai-audit", ".ai-audit/new", "src"])
+def test_a_folder_that_is_taken_is_refused_and_left_as_it_is(project: Project, within: Vibes, place: str) -> None:
+    before = files(project.root)
+    done = within("export", "--current", place, cwd=project.root)
+    assert done.code == 2
+    assert "nothing was written" in done.err
+    assert files(project.root) == before
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(project: Project, within: Vibes, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"mine")
+    assert within("export", "--current", tmp_path / "file", cwd=project.root).code == 2
+    assert (tmp_path / "file").read_bytes() == b"mine"
+
+
+def test_an_empty_folder_is_taken(project: Project, within: Vibes, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert within("export", "--current", tmp_path / "empty", cwd=project.root).code == 0
+    assert [path.name for path in (tmp_path / "empty").iterdir()] == [".ai-audit"]
+
+
+def test_the_trail_itself_is_not_touched(project: Project, within: Vibes, tmp_path: Path) -> None:
+    before = files(project.root)
+    assert within("export", "--current", tmp_path / "current", cwd=project.root).code == 0
+    assert files(project.root) == before
+
+
+def test_a_broken_manifest_is_an_error_and_nothing_is_written(project: Project, within: Vibes, tmp_path: Path) -> None:
+    (project.root / ".ai-audit" / "manifest.json").write_bytes(b'{"standard":')
+    done = within("export", "--current", tmp_path / "current", cwd=project.root)
+    assert (done.code, (tmp_path / "current").exists()) == (2, False)
+    assert "manifest.json cannot be read" in done.err
+
+
+def test_a_trail_of_an_unknown_version_is_refused(project: Project, within: Vibes, tmp_path: Path) -> None:
+    config = project.root / ".ai-audit" / "config.json"
+    config.write_bytes(config.read_bytes().replace(b'"1.0"', b'"2.0"'))
+    assert within("export", "--current", tmp_path / "current", cwd=project.root).code == 2
+    assert not (tmp_path / "current").exists()
+
+
+def test_a_blob_that_leads_out_of_the_trail_is_not_taken_along(project: Project, within: Vibes, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"secret")
+    key = project.writer.entry(
+        {"type": "reasoning", "reasoning_model": "m", "external": True, "blob_path": "../../secret", "created_at": "2026-02-03T11:00:00Z"}
+    )
+    project.writer.line("src/limits.py", 1, 2, reasoning=key)
+    done = within("export", "--current", tmp_path / "current", "--json", cwd=project.root)
+    assert (done.code, done.json["missingBlobs"]) == (0, ["../../secret"])
+    assert b"secret" not in files(tmp_path / "current").values()

@@ -1,0 +1,148 @@
+"""`vibes db build` and `vibes query`: the derived database, and SQL that may come from anyone."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.running import SCRIPT, vibes
+from tests.trails import Repository
+from tests.unit.checks.projects import Project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+
+
+def database(project: Project) -> Path:
+    return project.root / ".ai-audit" / "audit.db"
+
+
+def one(within: Vibes, project: Project, sql: str) -> object:
+    done = within("query", sql, "--json", cwd=project.root)
+    assert done.code == 0, done.err
+    [[value]] = done.json["rows"]
+    return value
+
+
+def test_every_record_and_entry_is_a_row_and_git_sees_nothing(project: Project) -> None:
+    repository = Repository(project.root)
+    repository.commit("All")
+    done = vibes("db", "build", "--json", cwd=project.root)
+    assert done.code == 0, done.err
+    records = [json.loads(line) for line in (project.audit / "annotations.jsonl").read_bytes().splitlines()]
+    rows = done.json["rows"]
+    for kind, table in (("line", "line_annotations"), ("function", "function_annotations"), ("session", "sessions"), ("edge", "edges")):
+        assert rows[table] == sum(record["type"] == kind for record in records)
+    assert (rows["prompts"], rows["decisions"], rows["reasoning"]) == (2, 1, 3)
+    assert repository.git("status", "--porcelain") == ""
+    assert sorted(path.name for path in database(project).parent.glob("audit.db*")) == ["audit.db"]
+
+
+def test_rows_say_what_is_current_and_reasoning_is_text(project: Project, within: Vibes) -> None:
+    trail = project.trail
+    current = within("query", "SELECT annotation_id, lineage_id FROM line_annotations WHERE is_current", "--json", cwd=project.root)
+    assert dict(current.json["rows"])[trail.remapped] == trail.pending
+    assert {row[0] for row in current.json["rows"]} == set(trail.current) - {trail.function}
+    assert one(within, project, "SELECT count(*) FROM reasoning WHERE reasoning_text LIKE 'Windows slide.%' AND external") == 1
+
+
+def test_a_query_sees_what_was_just_recorded(project: Project, within: Vibes) -> None:
+    before = one(within, project, "SELECT count(*) FROM line_annotations")
+    project.writer.line("src/limits.py", 1, 2)
+    assert one(within, project, "SELECT count(*) FROM line_annotations") == int(str(before)) + 1
+
+
+def test_a_database_from_elsewhere_is_not_believed(project: Project, within: Vibes) -> None:
+    within("db", "build", cwd=project.root)
+    with closing(sqlite3.connect(database(project))) as connection:
+        connection.execute("DELETE FROM line_annotations")
+        connection.commit()
+    copied = database(project).read_bytes()
+    os.utime(project.root / ".ai-audit" / "annotations.jsonl")  # as a checkout does
+    assert one(within, project, "SELECT count(*) > 0 FROM line_annotations") == 1
+    assert database(project).read_bytes() != copied
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + b"\xff" * 4000])
+def test_a_broken_database_is_made_anew(project: Project, within: Vibes, content: bytes) -> None:
+    database(project).write_bytes(content)
+    assert one(within, project, "SELECT count(*) > 0 FROM line_annotations") == 1
+
+
+def test_where_it_cannot_be_kept_a_query_is_answered_all_the_same(project: Project, within: Vibes) -> None:
+    database(project).mkdir()
+    assert one(within, project, "SELECT count(*) > 0 FROM edges") == 1
+    done = within("db", "build", cwd=project.root)
+    assert (done.code, "audit.db" in done.err) == (2, True)
+    assert sorted(path.name for path in database(project).parent.glob("audit.db*")) == ["audit.db"]
+
+
+def test_it_is_not_written_where_git_would_take_it_along(project: Project, within: Vibes) -> None:
+    (project.root / ".ai-audit" / ".gitignore").write_bytes(b"*.lock\n")
+    done = within("db", "build", cwd=project.root)
+    assert (done.code, database(project).exists()) == (2, False)
+    assert "does not name audit.db" in done.err
+    assert one(within, project, "SELECT count(*) > 0 FROM edges") == 1
+    assert not database(project).exists()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "ATTACH DATABASE 'other.db' AS other",
+        "DELETE FROM edges",
+        "CREATE TABLE mine (x)",
+        "PRAGMA writable_schema = ON",
+        "PRAGMA query_only = OFF",
+        "VACUUM INTO 'copy.db'",
+        "SELECT load_extension('x')",
+        "SELECT 1; SELECT 2",
+        "SELECT zeroblob(1000000000)",
+        "SELEC",
+        "SELECT * FROM nothing",
+        "",
+    ],
+)
+def test_nothing_but_a_select_is_carried_out(project: Project, within: Vibes, sql: str) -> None:
+    within("db", "build", cwd=project.root)
+    before = {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()}
+    done = within("query", sql, cwd=project.root)
+    assert (done.code, done.out) == ((0, done.out) if not sql else (2, ""))
+    assert len(done.err.splitlines()) == (1 if sql else 0)
+    assert {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()} == before
+
+
+def test_a_query_that_does_not_end_is_ended(project: Project, within: Vibes) -> None:
+    done = within("query", ENDLESS, "--timeout", "0.2", cwd=project.root)
+    assert (done.code, "takes longer than 0.2 seconds" in done.err) == (2, True)
+
+
+def test_rows_are_bounded_and_it_is_said(project: Project, within: Vibes) -> None:
+    done = within("query", "SELECT annotation_id FROM edges", "--limit", "2", "--json", cwd=project.root)
+    assert (len(done.json["rows"]), done.json["truncated"]) == (2, True)
+    assert "the first 2; there are more" in within("query", "SELECT annotation_id FROM edges", "--limit", "2", cwd=project.root).out
+
+
+def test_what_json_does_not_know_is_still_json(project: Project, within: Vibes) -> None:
+    done = within("query", "SELECT x'00ff', 9e999, NULL, 1.5, CAST(x'ff41' AS TEXT)", "--json", cwd=project.root)
+    assert done.json["rows"] == [["00ff", None, None, 1.5, "\ufffdA"]]
+
+
+def test_hostile_text_comes_out_escaped(project: Project, within: Vibes) -> None:
+    done = within("query", "SELECT char(27) || '[2J' AS \"\x1b[1m\"", cwd=project.root)
+    assert (done.code, "\x1b" in done.out) == (0, False)
+
+
+def test_the_statement_may_come_by_standard_input(project: Project) -> None:
+    run = subprocess.run([SCRIPT, "query", "-"], input=b"SELECT 41 + 1 AS answer", cwd=project.root, capture_output=True, check=False)
+    assert (run.returncode, b"42" in run.stdout) == (0, True)

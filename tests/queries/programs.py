@@ -1,0 +1,47 @@
+"""The programs that the queries are for: jq and bash as programs; DuckDB and SQLite as libraries, which is what they are.
+
+SQLite's shell is on few systems, its library in every Python; the shell adds nothing but its prompt.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from tests.requirements import TOOLS, require
+from vibes_lsp.index.database import build
+from vibes_lsp.store.layout import AuditDir
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def bash(root: Path, script: str) -> tuple[int, str]:
+    """Run a script as it stands; return its exit code and what it printed."""
+    shell = require("bash", "runs the standard's command lines")
+    require("jq", "they call it")
+    path = os.pathsep.join([os.environ.get("PATH", ""), str(TOOLS)])
+    run = subprocess.run(
+        [shell, "-c", script], cwd=root, env={**os.environ, "PATH": path}, capture_output=True, encoding="utf-8", check=False
+    )
+    assert not run.stderr
+    return run.returncode, run.stdout
+
+
+def in_duckdb(root: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Run a query with DuckDB; the path in it is that of the project."""
+    with duckdb.connect() as connection:
+        connection.execute("SET file_search_path = ?", [str(root)])
+        return connection.execute(sql).fetchall()
+
+
+def in_sqlite(root: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Run a query with SQLite over `audit.db`, made before."""
+    database = build(AuditDir(root / ".ai-audit")).path
+    with closing(sqlite3.connect(database)) as connection:
+        return connection.execute(sql).fetchall()

@@ -1,0 +1,60 @@
+"""`vibes export`: the trail in another form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
+from vibes_lsp.cli.output import plain, print_json, print_line, print_warning
+from vibes_lsp.errors import UnsupportedVersion
+from vibes_lsp.model.members import mapping
+from vibes_lsp.reports.current import CurrentTrail, current_trail
+from vibes_lsp.store.disk import read_file
+from vibes_lsp.store.exporting import check_free, export_trail
+from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.versions import unsupported_versions
+
+_REASONS = {
+    "history": "replaced by later ones",
+    "repeated": "repeats",
+    "lost": "whose text is gone",
+    "absent": "of files that are not here",
+}
+
+
+@click.command("export")
+@click.option("--current", "folder", type=click.Path(path_type=Path), metavar="DIR", required=True, help="Where to; new or empty.")
+@git_option
+@audit_dir_option
+@json_option
+def command(folder: Path, git: bool, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+    """Write a trail of current records only to DIR/.ai-audit: each annotation once, with the lines that it has now."""
+    project = open_project(audit_dir)
+    directory = project.trail.directory
+    unsupported = unsupported_versions(project.config, project.trail.manifest)
+    if unsupported:
+        raise UnsupportedVersion(unsupported[0], hint="nothing was written; upgrade, or correct the version if it is a mistake")
+    check_free(folder, directory)
+    with project.places(use_git=git) as places:
+        current = current_trail(places)
+    exported = export_trail(folder, current.files(read_file(directory.config)), source=directory)
+    for blob in current.missing_blobs:
+        print_warning(f"{blob[:200]} is named by an entry and cannot be read; it was left out")
+    if as_json:
+        print_json({"directory": str(exported.path), **current.as_json()})
+    else:
+        _print(exported, current)
+
+
+def _print(exported: AuditDir, current: CurrentTrail) -> None:
+    numbers = current.as_json()
+    records = ", ".join(f"{count:,} {kind}" for kind, count in mapping(numbers, "records").items() if count)
+    print_line(plain(exported.path))
+    print_line(f"  records   {records or 'none'}")
+    print_line(f"  entries   {len(current.entries):,}")
+    left_out = mapping(numbers, "leftOut")
+    for reason, words in _REASONS.items():
+        if left_out[reason]:
+            print_line(f"  left out  {left_out[reason]:,} annotations {words}")
