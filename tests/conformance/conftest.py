@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conformance.written import LEVELS, Written, record_everything
 from tests.trails import CompleteTrail, complete
 
 if TYPE_CHECKING:
@@ -16,3 +17,21 @@ if TYPE_CHECKING:
 def trail(tmp_path: Path) -> CompleteTrail:
     """A trail at high assurance about which nothing is to be found; its project is no git repository."""
     return complete(tmp_path / "project", "high")
+
+
+@pytest.fixture(scope="session")
+def all_written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Written]:
+    """What the recorder writes at each level; nobody writes to it any more."""
+    return {level: record_everything(tmp_path_factory.mktemp("written") / level, level) for level in LEVELS}
+
+
+@pytest.fixture(params=LEVELS)
+def written(request: pytest.FixtureRequest, all_written: dict[str, Written]) -> Written:
+    """What the recorder writes, at each level in turn."""
+    return all_written[request.param]
+
+
+@pytest.fixture
+def high(all_written: dict[str, Written]) -> Written:
+    """What the recorder writes at the highest level."""
+    return all_written["high"]

@@ -20,19 +20,26 @@ class Requirement:
     Attributes:
         section: The RFC's section, such as `7.10`, or the number of a reading, such as `R7`.
         level: The RFC's keyword; None for a reading.
-        rule: What a reader must do, in our own words.
+        rule: What a reader, or a writer, must do, in our own words.
         test: The test, as pytest names it.
+        side: Who must do it.
     """
 
     section: str
     level: Level | None
     rule: str
     test: str
+    side: Literal["reader", "writer"] = "reader"
 
 
 def rfc(section: str, level: Level, rule: str) -> Callable[[_F], _F]:
     """Say which rule of the RFC a test is about; changes nothing else about the test."""
     return _marking(section, level, rule)
+
+
+def writing(section: str, level: Level, rule: str) -> Callable[[_F], _F]:
+    """Say which rule of the RFC for those who write a trail a test is about; changes nothing else about the test."""
+    return _marking(section, level, rule, "writer")
 
 
 def reading(number: str, rule: str) -> Callable[[_F], _F]:
@@ -46,10 +53,10 @@ def marks_of(function: object) -> tuple[Requirement, ...]:
     return marks
 
 
-def _marking(section: str, level: Level | None, rule: str) -> Callable[[_F], _F]:
+def _marking(section: str, level: Level | None, rule: str, side: Literal["reader", "writer"] = "reader") -> Callable[[_F], _F]:
     def mark(function: _F) -> _F:
         path = f"{function.__module__.replace('.', '/')}.py::{function.__name__}"
-        setattr(function, MARK, (Requirement(section, level, rule, path), *marks_of(function)))
+        setattr(function, MARK, (Requirement(section, level, rule, path, side), *marks_of(function)))
         return function
 
     return mark

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from tests.conformance.requirement import Requirement, marks_of
 
@@ -14,12 +14,17 @@ _HEAD: Final = """\
 
 # Conformance
 
-What RFC sections 4 to 8, 12 and 13.3 ask of a program that *reads* an audit trail, restated in our own words, each with the
+What RFC sections 4 to 9, 12 and 13 ask of a program that reads, and of one that writes an audit trail, restated in our own words, each with the
 test that holds this project to it. Where the RFC defines something without one of its keywords, the level is *stated*.
-Requirements on *writing* a trail, those on the remapping hook of 7.3.1 included, are not covered yet: they will be added with
-the code that they concern.
 
 Each test carries the requirement that it is about; `make docs` collects them into this page. {count} tests.
+
+## Reading
+"""
+_WRITING: Final = """\
+## Writing
+
+What is written is read back by the independent reader of the tests, and judged by the RFC's text alone.
 """
 _READINGS: Final = """\
 ## Our readings
@@ -29,9 +34,9 @@ Where the specifications contradict each other or real trails, the project follo
 """
 
 
-def requirements() -> list[Requirement]:
-    """Return the rules of the RFC that have a test, in the order of its sections."""
-    return sorted((each for each in _marks() if each.level is not None), key=lambda each: _numbers(each.section))
+def requirements(side: Literal["reader", "writer"] = "reader") -> list[Requirement]:
+    """Return the rules of the RFC for one side that have a test, in the order of its sections."""
+    return sorted((each for each in _marks() if each.level is not None and each.side == side), key=lambda each: _numbers(each.section))
 
 
 def readings() -> list[Requirement]:
@@ -49,11 +54,13 @@ def every_test() -> Iterator[object]:
 
 def markdown() -> str:
     """Render the page, the final newline included."""
-    ruled, read = requirements(), readings()
-    count = len({each.test for each in (*ruled, *read)})
+    ruled, written, read = requirements(), requirements("writer"), readings()
+    count = len({each.test for each in (*ruled, *written, *read)})
     parts = [
         _HEAD.format(count=count),
         _table(("Section", "Level", "What a reader must do", "Test"), [(each.section, each.level or "", each) for each in ruled]),
+        _WRITING,
+        _table(("Section", "Level", "What a writer must do", "Test"), [(each.section, each.level or "", each) for each in written]),
         _READINGS,
         _table(("Reading", "What a reader must do", "Test"), [(each.section, each) for each in read]),
     ]

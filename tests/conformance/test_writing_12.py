@@ -1,0 +1,90 @@
+"""RFC 12: writing into a trail that other versions and other tools have written to."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conformance.faces import LOG, MANIFEST, snapshot, vibes
+from tests.conformance.requirement import writing
+from tests.trails import AUDIT_DIR, CompleteTrail
+from tests.unit.recording.projects import MODEL, PROMPT, TOOL, by
+from vibes_lsp.errors import UnsupportedVersion
+from vibes_lsp.recording import Recorder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LATER = {"type": "checkpoint", "timestamp": "2026-02-03T11:00:00Z", "state": {"b": [1, 1.0, None], "a": "ü"}}
+POLICY = {"type": "policy", "created_at": "2026-02-03T11:00:00Z", "rules": [{"id": 1, "x": 1.0}]}
+
+
+def record(root: Path) -> str:
+    """Record an edit with a prompt, and bring the manifest up to date."""
+    with Recorder(root) as recorder:
+        session = recorder.start_session(TOOL, MODEL).session_id
+        recorder.annotate_lines("src/auth.py", 1, 3, "modify", by(session, prompt=PROMPT))
+        recorder.end_session(session)
+    return session
+
+
+@writing("12.1", "MUST", "the versions of manifest and policy are checked before anything is written")
+@writing("12.1", "MUST", "a trail of an unknown major version is not written to, by any command")
+@writing("12.1", "SHOULD", "whoever tries is told which file declares which version")
+@pytest.mark.parametrize(("file", "member"), [("manifest.json", "version"), ("config.json", "standard_version")])
+def test_an_unknown_major_version_is_not_written_to(trail: CompleteTrail, tmp_path: Path, file: str, member: str) -> None:
+    path = trail.root / AUDIT_DIR / file
+    path.write_bytes(json.dumps({**json.loads(path.read_bytes()), member: "2.0"}).encode())
+    before = snapshot(trail.root)
+    with pytest.raises(UnsupportedVersion, match=rf"{file} declares version '2\.0'"):
+        record(trail.root)
+    assert vibes(trail.root, "export", "--current", str(tmp_path / "new")).code == 2
+    after = snapshot(trail.root)
+    assert {name: content for name, content in after.items() if not name.endswith(".lock")} == before
+
+
+@writing("12.2", "MUST NOT", "recording appends: no byte of the log that was there changes")
+def test_records_that_are_there_stay(trail: CompleteTrail) -> None:
+    trail.writer.record(LATER)
+    trail.writer.raw_log(b'no record\n{ "type" : "edge" , "source_id":"x"}\n')
+    before = (trail.root / LOG).read_bytes()
+    record(trail.root)
+    after = (trail.root / LOG).read_bytes()
+    assert after.startswith(before)
+    assert len(after) > len(before)
+
+
+@writing("12.2", "MUST", "members that we do not know are preserved where records are copied: in an export, too")
+def test_unknown_members_are_copied(trail: CompleteTrail, tmp_path: Path) -> None:
+    unknown = {"x_tool": {"b": [1, 1.0, None, True]}, "zeta": None}
+    moved = trail.writer.line("src/limits.py", 1, 7, session=trail.session, **unknown)  # type: ignore[arg-type]
+    trail.writer.remap(moved, commit=trail.commit, start=3, end=9)
+    trail.writer.record(LATER)
+    assert vibes(trail.root, "export", "--current", str(tmp_path / "new")).code == 0
+    copied = [json.loads(line) for line in (tmp_path / "new" / LOG).read_bytes().splitlines()]
+    [line] = [each for each in copied if "x_tool" in each]
+    assert {name: line[name] for name in unknown} == unknown
+    assert [{name: each[name] for name in LATER} for each in copied if each["type"] == "checkpoint"] == [LATER]
+
+
+@writing("12.3", "MUST NOT", "entries that we do not know, and members of the frame, stay value for value when the manifest grows")
+def test_unknown_entries_stay(trail: CompleteTrail) -> None:
+    key = trail.writer.entry(POLICY)
+    path = trail.root / MANIFEST
+    before = {**json.loads(path.read_bytes()), "x_frame": [1.0, None]}
+    path.write_bytes(json.dumps(before).encode())
+    record(trail.root)
+    after = json.loads(path.read_bytes())
+    assert json.dumps(after["entries"][key]) == json.dumps(before["entries"][key])
+    assert {name: after["entries"][name] for name in before["entries"]} == before["entries"]
+    assert len(after["entries"]) > len(before["entries"])
+    assert json.dumps(after["x_frame"]) == "[1.0, null]"
+
+
+@writing("12.4", "stated", "a database in another layout is not migrated: it is made anew")
+def test_a_database_of_another_layout_is_made_anew(trail: CompleteTrail) -> None:
+    (trail.root / AUDIT_DIR / "audit.db").write_bytes(b"of another program")
+    done = vibes(trail.root, "query", "SELECT count(*) FROM line_annotations", "--json")
+    assert (done.code, done.json["rows"]) == (0, [[6]])

@@ -1,0 +1,54 @@
+"""RFC 13.1: private things in what is recorded."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tests.conformance.faces import vibes
+from tests.conformance.requirement import writing
+from tests.conformance.written import SECRET
+from tests.trails import Repository
+from tests.unit.recording.projects import Project, by, new_project
+from vibes_lsp.recording import Prompt, PromptType, Reasoning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def private(root: Path) -> Project:
+    """Record a prompt and reasoning that hold a secret, at the high level."""
+    project = new_project(root, "high")
+    session = project.session()
+    prompt = Prompt(f"Use {SECRET} to log in.", PromptType.CHAT_MESSAGE)
+    project.recorder.annotate_lines("a.py", 1, 3, "modify", by(session, prompt=prompt, reasoning=Reasoning(f"The token is {SECRET}.")))
+    project.recorder.end_session(session)
+    return project
+
+
+@writing("13.1", "SHOULD", "secrets in prompts and reasoning do not reach the trail")
+def test_secrets_stay_out(tmp_path: Path) -> None:
+    project = private(tmp_path / "project")
+    assert SECRET.encode() not in project.written()
+    assert b"[masked]" in project.written()
+
+
+@writing("13.1", "SHOULD", "what another tool recorded can be reviewed before it is committed: secrets in it are pointed out")
+def test_secrets_of_others_are_pointed_out(tmp_path: Path) -> None:
+    project = private(tmp_path / "project")
+    manifest = project.root / ".ai-audit" / "manifest.json"
+    project.entries()
+    manifest.write_bytes(manifest.read_bytes().replace(b"Use [masked]", f"Use {SECRET}".encode()))
+    checks = {finding["check"] for finding in vibes(project.root, "check", "--json").json["findings"]}
+    assert "secret" in checks
+
+
+@writing("13.1", "SHOULD", "a manifest that the project keeps out of git is written like any other")
+def test_a_manifest_may_be_kept_private(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    repository = Repository(root)
+    repository.write(".gitignore", ".ai-audit/manifest.json\n")
+    project = private(root)
+    assert json.loads((root / ".ai-audit" / "manifest.json").read_bytes())["entries"].keys() >= project.entries("prompt").keys()
+    assert "manifest.json" not in repository.git("status", "--porcelain", "--untracked-files=all")

@@ -1,0 +1,45 @@
+"""RFC 4: which files are made, and what git is told about them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from tests.conformance.faces import vibes
+from tests.conformance.requirement import writing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conformance.written import Written
+
+
+@writing("4.1", "stated", "a trail lies in `.ai-audit/` at the project's root, its files under the names of the RFC")
+def test_files_have_their_names(high: Written) -> None:
+    names = {path.name for path in (high.root / ".ai-audit").iterdir()}
+    assert names >= {"manifest.json", "annotations.jsonl", "config.json", "blobs", ".gitignore"}
+
+
+@writing("4.2", "SHOULD", "git takes manifest, log and policy along, and nothing that is derived or temporary")
+def test_git_takes_along_what_it_should(high: Written, tmp_path: Path) -> None:
+    tree = tmp_path / "clone"
+    subprocess.run(["git", "init", "-q", str(tree)], check=True)
+    shutil.copytree(high.root, tree, dirs_exist_ok=True)
+    (tree / ".ai-audit" / "audit.db").write_bytes(b"")
+    subprocess.run(["git", "add", "-A"], cwd=tree, check=True)
+    listed = subprocess.run(["git", "ls-files"], cwd=tree, check=True, capture_output=True, text=True).stdout.split()
+    below = {name.removeprefix(".ai-audit/") for name in listed if name.startswith(".ai-audit/")}
+    assert {name for name in below if not name.startswith("blobs/")} == {
+        "manifest.json",
+        "annotations.jsonl",
+        "config.json",
+        ".gitignore",
+        ".gitattributes",
+    }
+
+
+@writing("4.2", "SHOULD", "a new trail has a `.gitignore` that names `audit.db`")
+def test_a_new_trail_ignores_the_database(tmp_path: Path) -> None:
+    assert vibes(tmp_path, "init").code == 0
+    assert "audit.db" in (tmp_path / ".ai-audit" / ".gitignore").read_text(encoding="utf-8")

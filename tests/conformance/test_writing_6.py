@@ -1,0 +1,106 @@
+"""RFC 6: the manifest and the entries in it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conformance.requirement import writing
+from tests.conformance.written import LEVELS, OUTPUT, SECRET, THOUGHTS, lacking
+
+if TYPE_CHECKING:
+    from tests.conformance.written import Written
+
+REQUIRED = {
+    "environment": ("tool_name", "tool_version", "model_name", "model_version", "created_at"),
+    "prompt": ("prompt_text", "prompt_type", "created_at"),
+    "command": ("command_text", "command_type", "created_at"),
+    "reasoning": ("reasoning_model", "created_at"),
+    "decision": ("decision_point", "options", "selected", "rationale", "created_at"),
+}
+
+
+@writing("6.1", "REQUIRED", "the manifest says `standard`, `version` and `entries`")
+def test_the_frame_is_whole(written: Written) -> None:
+    assert written.manifest["standard"] == "VIBES"
+    assert written.manifest["version"].startswith("1.")
+    assert isinstance(written.manifest["entries"], dict)
+
+
+@writing("6.2", "REQUIRED", "an environment has its required members, at every level")
+@writing("6.4", "REQUIRED", "a command has its required members, at every level")
+@writing("6.6", "REQUIRED", "a decision has its required members, at every level")
+@pytest.mark.parametrize("kind", ["environment", "command", "decision"])
+def test_an_entry_of_every_level_is_whole(written: Written, kind: str) -> None:
+    entries = written.entries(kind)
+    assert entries
+    assert [lacking(entry, REQUIRED[kind]) for entry in entries.values()] == [set()] * len(entries)
+
+
+@writing("6.3", "REQUIRED", "a prompt has its required members, from the medium level on")
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_prompt_is_whole(all_written: dict[str, Written], level: str) -> None:
+    prompts = list(all_written[level].entries("prompt").values())
+    assert len(prompts) == (0 if level == "low" else 1)
+    assert [lacking(entry, REQUIRED["prompt"]) for entry in prompts] == [set()] * len(prompts)
+    assert all(entry["prompt_type"] == "user_instruction" and entry["prompt_context_files"] == ["src/a.py"] for entry in prompts)
+
+
+@writing("6.5", "REQUIRED", "reasoning has its required members, and is there at the high level only")
+@writing("6.5", "stated", "the reasoning's model is the environment's where none is named")
+@pytest.mark.parametrize("level", LEVELS)
+def test_reasoning_is_whole(all_written: dict[str, Written], level: str) -> None:
+    entries = list(all_written[level].entries("reasoning").values())
+    assert len(entries) == (3 if level == "high" else 0)
+    assert [lacking(entry, REQUIRED["reasoning"]) for entry in entries] == [set()] * len(entries)
+    assert {entry["reasoning_model"] for entry in entries} <= {"some-model"}
+
+
+@writing("6.2", "REQUIRED", "creation times are ISO-8601")
+def test_creation_times_are_times(written: Written) -> None:
+    times = [entry["created_at"] for entry in written.manifest["entries"].values()]
+    assert all(datetime.fromisoformat(time).utcoffset() is not None for time in times)
+
+
+@writing("6.3", "stated", "files of a prompt are relative to the project")
+def test_context_files_are_relative(high: Written) -> None:
+    named = [path for entry in high.entries("prompt").values() for path in entry["prompt_context_files"]]
+    assert named == ["src/a.py"]
+
+
+@writing("6.4", "RECOMMENDED", "of a command's output at most 1024 bytes are kept")
+def test_output_is_cut(written: Written) -> None:
+    summary = written.manifest["entries"][written.names["command"]]["command_output_summary"].encode()
+    assert 1000 < len(summary) <= 1024 < len(OUTPUT.encode())
+
+
+@writing("6.4", "SHOULD", "secrets in a command's output are masked, and stand nowhere in the trail")
+def test_secrets_are_masked(written: Written) -> None:
+    assert SECRET.encode() not in written.everything()
+    assert "[masked]" in written.manifest["entries"][written.names["command"]]["command_output_summary"]
+
+
+@writing("6.6", "REQUIRED", "options have an id and a description, and the selection is one of them")
+def test_a_decision_selects_an_option(written: Written) -> None:
+    [decision] = written.entries("decision").values()
+    assert [lacking(option, ("id", "description")) for option in decision["options"]] == [set(), set()]
+    assert decision["selected"] in {option["id"] for option in decision["options"]}
+
+
+@writing("6.7", "SHOULD", "reasoning beyond the thresholds is compressed, then moved to a file of its own; its text is kept whole")
+def test_long_reasoning_is_packed(high: Written) -> None:
+    texts: dict[str, str] = {}
+    for entry in high.entries("reasoning").values():
+        if entry.get("external"):
+            blob = json.loads(gzip.decompress((high.root / ".ai-audit" / entry["blob_path"]).read_bytes()))
+            texts["external"] = blob["reasoning_text"]
+        elif entry.get("compressed"):
+            texts["compressed"] = gzip.decompress(base64.b64decode(entry["reasoning_text_compressed"])).decode()
+        else:
+            texts["inline"] = entry["reasoning_text"]
+    assert texts == THOUGHTS

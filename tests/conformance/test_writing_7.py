@@ -1,0 +1,153 @@
+"""RFC 7: the log and the records in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import uuid
+from contextlib import closing
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from tests.conformance.faces import snapshot, vibes
+from tests.conformance.requirement import writing
+from tests.conformance.written import lacking
+from tests.trails import AUDIT_DIR, CompleteTrail
+from tests.unit.recording.projects import SOURCE
+
+if TYPE_CHECKING:
+    from tests.conformance.written import Written
+
+ANNOTATION = ("file_path", "environment_hash", "action", "timestamp", "assurance_level", "annotation_id")
+LINE = ("line_start", "line_end", *ANNOTATION)
+FUNCTION = ("function_name", *ANNOTATION)
+SESSION = ("event", "session_id", "timestamp")
+EDGE = ("edge_type", "source_ref", "source_type", "target_ref", "target_type", "timestamp")
+DELEGATION = ("parent_session_id", "child_session_id", "timestamp")
+
+
+@writing("7.3", "REQUIRED", "a line record has its required members; its commit is null until it is known")
+def test_line_records_are_whole(written: Written) -> None:
+    records = written.of("line")
+    assert len(records) == 5
+    assert [lacking(record, LINE) for record in records] == [set()] * len(records)
+    assert all("commit_hash" in record for record in records)
+    assert all(1 <= record["line_start"] <= record["line_end"] for record in records)
+
+
+@writing("7.3", "REQUIRED", "paths are relative to the project, with forward slashes")
+def test_paths_are_relative(written: Written) -> None:
+    assert {record["file_path"] for record in written.annotations()} == {"src/a.py"}
+
+
+@writing("7.3", "REQUIRED", "timestamps are ISO-8601 in UTC")
+def test_timestamps_are_utc(written: Written) -> None:
+    assert {datetime.fromisoformat(record["timestamp"]).utcoffset() for record in written.records} == {timedelta(0)}
+
+
+@writing("7.3", "RECOMMENDED", "sessions have UUIDs, and annotations name theirs")
+def test_sessions_are_uuids(written: Written) -> None:
+    for name in ("session", "child", "own child"):
+        assert str(uuid.UUID(written.names[name])) == written.names[name]
+    assert written.record("line")["session_id"] == written.names["session"]
+
+
+@writing("7.3", "OPTIONAL", "the prompt is null at the low level, the reasoning at low and medium")
+def test_a_level_leaves_out_what_it_does_not_record(written: Written) -> None:
+    line = written.record("line")
+    assert [line.get("prompt_hash") is None, line.get("reasoning_hash") is None] == [written.level == "low", written.level != "high"]
+
+
+@writing("7.3.1", "SHOULD", "line and function records carry all three anchors, made of the text as it was annotated")
+def test_annotations_are_anchored(written: Written) -> None:
+    lines = SOURCE.splitlines()
+    for name, first, last in (("line", 4, 6), ("function", 9, 10), ("changed", 5, 5), ("removed", 9, 10)):
+        record = written.record(name)
+        assert record["anchor_context"] == "\n".join(lines[first - 1 : last][:3])
+        assert record["anchor_hash"] == hashlib.sha256("\n".join(lines[first - 1 : last]).encode()).hexdigest()
+        assert record["file_content_hash"] == hashlib.sha256(SOURCE.encode()).hexdigest()
+
+
+@writing("7.4", "REQUIRED", "a function record has its required members, and the signature that was given")
+def test_function_records_are_whole(written: Written) -> None:
+    [record] = written.of("function")
+    assert lacking(record, FUNCTION) == set()
+    assert (record["function_name"], record["function_signature"], "line_start" in record) == ("same", "(one, other)", False)
+
+
+@writing("7.5", "REQUIRED", "a session's start and end have their required members")
+def test_session_records_are_whole(written: Written) -> None:
+    starts = [record for record in written.of("session") if record["event"] == "start"]
+    ends = [record for record in written.of("session") if record["event"] == "end"]
+    assert {record["session_id"] for record in starts} == {record["session_id"] for record in ends}
+    assert [lacking(record, (*SESSION, "environment_hash", "assurance_level")) for record in starts] == [set()] * len(starts)
+    assert [lacking(record, SESSION) for record in ends] == [set()] * len(ends)
+
+
+@writing("7.6", "REQUIRED", "an edge has its required members, and the kinds of its ends are those of the RFC")
+def test_edges_are_whole(written: Written) -> None:
+    edges = written.of("edge")
+    assert [lacking(edge, EDGE) for edge in edges] == [set()] * len(edges)
+    assert {edge["edge_type"] for edge in edges} <= {"caused_by", "depends_on", "informed_by", "delegated_to", "supersedes", "reviewed_by"}
+    assert {edge[end] for edge in edges for end in ("source_type", "target_type")} <= {"annotation", "context", "session"}
+
+
+@writing("7.6", "stated", "both ends of an edge are there, of the kind that it says")
+def test_the_ends_of_edges_are_there(written: Written) -> None:
+    things = {
+        "annotation": {record["annotation_id"] for record in written.records},
+        "context": set(written.manifest["entries"]),
+        "session": {record["session_id"] for record in written.of("session")},
+    }
+    for edge in written.of("edge"):
+        assert edge["source_ref"] in things[edge["source_type"]]
+        assert edge["target_ref"] in things[edge["target_type"]]
+
+
+@writing("7.7", "REQUIRED", "a delegation has its required members, and its kind")
+def test_delegations_are_whole(written: Written) -> None:
+    delegations = written.of("delegation")
+    assert [lacking(record, (*DELEGATION, "delegation_type")) for record in delegations] == [set()] * 2
+    assert {record["parent_session_id"] for record in delegations} == {written.names["session"]}
+
+
+@writing("7.8", "MAY", "a SQLite database is made of the log, in which indexed queries are answered")
+def test_a_database_is_made(trail: CompleteTrail) -> None:
+    assert vibes(trail.root, "db", "build").code == 0
+    with closing(sqlite3.connect(trail.root / AUDIT_DIR / "audit.db")) as connection:
+        [(count,)] = connection.execute("SELECT COUNT(*) FROM line_annotations WHERE file_path = 'src/auth.py'")
+        plan = str(connection.execute("EXPLAIN QUERY PLAN SELECT * FROM line_annotations WHERE file_path = 'x'").fetchall())
+    assert (count, "USING INDEX" in plan) == (2, True)
+
+
+@writing("7.8", "MUST", "no database is written where `.gitignore` does not list it")
+def test_a_database_is_not_written_where_git_would_take_it(trail: CompleteTrail) -> None:
+    (trail.root / AUDIT_DIR / ".gitignore").write_bytes(b"*.lock\nwal/\nspool/\n")
+    before = snapshot(trail.root)
+    assert vibes(trail.root, "db", "build").code == 2
+    assert vibes(trail.root, "query", "SELECT 1").code == 0
+    assert snapshot(trail.root) == before
+
+
+@writing("7.9", "REQUIRED", "an edit is recorded as what it was: created, modified, deleted or reviewed")
+def test_actions_are_those_of_the_edits(written: Written) -> None:
+    actions = {name: written.record(name)["action"] for name in ("line", "changed", "removed", "looked")}
+    assert actions == {"line": "create", "changed": "modify", "removed": "delete", "looked": "review"}
+
+
+@writing("7.10", "MUST", "every record is one line, and lines are separated by one newline")
+def test_a_record_is_a_line(written: Written) -> None:
+    lines = written.log.split(b"\n")[:-1]
+    assert [json.loads(line)["annotation_id"] for line in lines] == [record["annotation_id"] for record in written.records]
+    assert b"\r" not in written.log
+
+
+@writing("7.10", "SHOULD", "the log ends with a newline")
+def test_the_log_ends_with_a_newline(written: Written) -> None:
+    assert written.log.endswith(b"}\n")
+
+
+@writing("7.10", "SHOULD", "members stand in one order everywhere")
+def test_members_stand_in_order(written: Written) -> None:
+    assert all(list(record) == sorted(record) for record in written.records)

@@ -1,0 +1,141 @@
+"""A trail that was recorded in every way there is, at each level, as a reader finds it that knows nothing of the recorder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.unit.recording.projects import MODEL, SOURCE, TOOL
+from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.recording import (
+    Command,
+    CommandType,
+    Decision,
+    DecisionOption,
+    Model,
+    Origin,
+    Prompt,
+    PromptType,
+    Reasoning,
+    Recorder,
+    Relation,
+    Reviewing,
+)
+from vibes_lsp.store.initialise import initialise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+LEVELS: Final = ("low", "medium", "high")
+THOUGHTS: Final = {"inline": "Think.", "compressed": "Think it over. " * 1_000, "external": "And over again. " * 8_000}
+SECRET: Final = "ghp_" + "a1B2" * 9
+OUTPUT: Final = f"token {SECRET}\n" + "ü" * 4_000
+
+
+@dataclass(frozen=True)
+class Written:
+    """What stands on disk afterwards.
+
+    Attributes:
+        root: The project's folder.
+        level: Its level.
+        log: The log's bytes.
+        records: Its records.
+        manifest: The manifest.
+        config: The policy.
+        names: Ids of records, sessions and entries by what the story calls them.
+    """
+
+    root: Path
+    level: str
+    log: bytes
+    records: list[dict[str, Any]]
+    manifest: dict[str, Any]
+    config: dict[str, Any]
+    names: dict[str, str]
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """Return the records of a type."""
+        return [record for record in self.records if record["type"] == kind]
+
+    def annotations(self) -> list[dict[str, Any]]:
+        """Return the line and function records."""
+        return [record for record in self.records if record["type"] in ("line", "function")]
+
+    def record(self, name: str) -> dict[str, Any]:
+        """Return a record by its name in the story."""
+        return next(record for record in self.records if record["annotation_id"] == self.names[name])
+
+    def entries(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Return the entries of a type."""
+        return {key: entry for key, entry in self.manifest["entries"].items() if entry["type"] == kind}
+
+    def edges(self, kind: str) -> set[tuple[str, str]]:
+        """Return source and target of the edges of a type."""
+        return {(edge["source_ref"], edge["target_ref"]) for edge in self.of("edge") if edge["edge_type"] == kind}
+
+    def everything(self) -> bytes:
+        """Return all bytes of the trail."""
+        return b"".join(path.read_bytes() for path in sorted((self.root / ".ai-audit").rglob("*")) if path.is_file())
+
+
+def record_everything(root: Path, level: str) -> Written:
+    """Record one of each kind, and read back what is on disk."""
+    root.mkdir(parents=True)
+    initialise(root, project_name="project", level=AssuranceLevel(level), extensions=[".py"], tool_version="0.0.1", now=datetime.now(UTC))
+    (root / "src").mkdir()
+    (root / "src" / "a.py").write_text(SOURCE, encoding="utf-8", newline="\n")
+    with Recorder(root) as recorder:
+        names = _tell(recorder)
+    audit = root / ".ai-audit"
+    log = (audit / "annotations.jsonl").read_bytes()
+    return Written(
+        root,
+        level,
+        log,
+        [json.loads(line) for line in log.splitlines()],
+        json.loads((audit / "manifest.json").read_bytes()),
+        json.loads((audit / "config.json").read_bytes()),
+        names,
+    )
+
+
+def _tell(recorder: Recorder) -> dict[str, str]:
+    session = recorder.start_session(TOOL, MODEL, description="All of it", agent_name="lead", agent_type="orchestrator").session_id
+    read = recorder.record_read(session, ["src/a.py"]).command_hash
+    command = Command("make digest", CommandType.SHELL, 0, OUTPUT, "src")
+    ran = recorder.record_command(session, command).command_hash
+    decision = Decision("Which way", (DecisionOption("l", "left", ("short",), ("steep",)), DecisionOption("r", "right")), "l", "no time")
+    prompt = Prompt("Write a digest.", PromptType.USER_INSTRUCTION, ("src/a.py",))
+    mine = Origin(session, prompt=prompt, reasoning=Reasoning(THOUGHTS["inline"], 2), command=command, decision=decision)
+    line = recorder.annotate_lines("src/a.py", 4, 6, "create", mine)
+    function = recorder.annotate_function("src/a.py", "same", "create", mine, signature="(one, other)")
+    changed = recorder.annotate_lines(
+        "src/a.py", 5, 5, "modify", Origin(session, command=command, reasoning=Reasoning(THOUGHTS["compressed"], 9))
+    )
+    bare = recorder.annotate_lines("src/a.py", 10, 10, "modify", Origin(tool=TOOL, model=Model("other", "1")))
+    removed = recorder.annotate_lines("src/a.py", 9, 10, "delete", mine, text=SOURCE)
+    child = recorder.record_delegation(
+        session, task_description="Check it", delegated_files=["src/a.py"], agent_name="worker-1", agent_type="some-agent"
+    ).child_session_id
+    looked = recorder.annotate_lines(
+        "src/a.py", 4, 6, "review", Origin(child, prompt=prompt, reasoning=Reasoning(THOUGHTS["external"], 99))
+    )
+    own = recorder.start_session(TOOL, MODEL, parent_session_id=session, agent_name="worker-2", agent_type="some-agent").session_id
+    edge = recorder.record_edge(Relation("depends_on", function.annotation_id or "", "annotation", line.annotation_id or "", "annotation"))
+    recorder.review(Reviewing("approved", "src/a.py", (4, 6), reviewer="Ada"))
+    for each in (own, child, session):
+        recorder.end_session(each)
+    edits = {"line": line, "function": function, "changed": changed, "bare": bare, "removed": removed, "looked": looked}
+    return {
+        "session": session, "child": child, "own child": own, "read": read, "command": ran, "edge": edge.edge_id,
+        **{name: each.annotation_id or "" for name, each in edits.items()},
+    }  # fmt: skip
+
+
+def lacking(members: dict[str, Any], required: Iterable[str]) -> set[str]:
+    """Return which required members an object lacks, or has as null."""
+    return {name for name in required if members.get(name) is None}
