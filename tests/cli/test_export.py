@@ -80,23 +80,39 @@ def test_a_record_that_says_what_is_true_now_is_the_very_record(sound: CompleteT
     }
 
 
-def test_lines_that_lie_apart_now_are_records_of_their_own_and_every_line_counts_once(tmp_path: Path) -> None:
+LINES = [f"line {number}\n" for number in range(1, 11)]
+INNER = ["inner 1\n", "inner 2\n"]
+
+
+@pytest.mark.parametrize(
+    ("after", "action", "expected"),
+    [
+        (LINES[:4] + INNER + LINES[4:], "create", {(2, 5): "outer", (8, 13): "outer", (6, 7): "inner"}),
+        (LINES[:4] + INNER + LINES[6:], "create", {(2, 5): "outer", (8, 11): "outer", (6, 7): "inner"}),
+        (LINES[:4] + INNER + LINES[4:], "modify", {(2, 13): "outer", (6, 7): "inner"}),
+        (LINES[:4] + INNER + LINES[4:], None, {(2, 5): "outer", (8, 13): "outer"}),
+    ],
+    ids=["a creation inserted", "a creation in place of lines", "a change", "a person's"],
+)
+def test_every_line_counts_once_as_created(
+    tmp_path: Path, after: list[str], action: str | None, expected: dict[tuple[int, int], str]
+) -> None:
     project = new_project(tmp_path / "project")
     session = project.session()
-    project.file("b.txt", "".join(f"line {number}\n" for number in range(1, 11)))
-    outer = project.recorder.annotate_lines("b.txt", 1, 10, "create", by(session, prompt=PROMPT)).annotation_id
+    project.file("b.txt", "".join(LINES))
+    ids = {project.recorder.annotate_lines("b.txt", 1, 10, "create", by(session, prompt=PROMPT)).annotation_id: "outer"}
     Repository(project.root).commit("Ten")
-    lines = [f"line {number}\n" for number in range(1, 11)]
-    project.file("b.txt", "".join([*lines[:4], "inner 1\n", "inner 2\n", *lines[4:]]))
-    inner = project.recorder.annotate_lines("b.txt", 5, 6, "create", by(session)).annotation_id
+    project.file("b.txt", "".join(after))
+    if action is not None:
+        ids[project.recorder.annotate_lines("b.txt", 5, 6, action, by(session)).annotation_id] = "inner"
     project.recorder.end_session(session)
-    project.file("b.txt", "".join(["a person's\n", *lines[:4], "inner 1\n", "inner 2\n", *lines[4:]]))
+    project.file("b.txt", "".join(["a person's\n", *after]))
     done = vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
-    assert (done.code, done.json["changed"]) == (0, 3)
-    found = {(each["line_start"], each["line_end"]): each["source_annotation_id"] for each in exported(tmp_path / "current", "line")}
-    assert found == {(2, 5): outer, (8, 13): outer, (6, 7): inner}
+    assert (done.code, done.json["changed"]) == (0, len(expected))
+    lines = exported(tmp_path / "current", "line")
+    assert {(each["line_start"], each["line_end"]): ids[each["source_annotation_id"]] for each in lines} == expected
     causes = [edge for edge in exported(tmp_path / "current", "edge") if edge["edge_type"] == "caused_by"]
-    assert {edge["source_ref"] for edge in causes} == {each["annotation_id"] for each in exported(tmp_path / "current", "line")}
+    assert {edge["source_ref"] for edge in causes} == {each["annotation_id"] for each in lines}
 
 
 def test_what_does_not_stand_is_left_out_and_counted(tmp_path: Path) -> None:

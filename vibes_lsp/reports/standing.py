@@ -134,11 +134,13 @@ def _pieces(placements: Iterable[Placement], creating: frozenset[str]) -> dict[s
 
     A creation is cut where a person's lines or a later creation stand in it, so that a sum over creations has every line once.
     """
-    known = list(placements)
+    known = sorted(placements, key=lambda each: each.lineage.rank)
+    written = {line for placement in known if placement.may_own for line in _written(placement)}
     created: dict[int, str] = {}
-    for placement in sorted(known, key=lambda each: each.lineage.rank):
+    for placement in known:
         if placement.may_own and placement.lineage.first.id in creating:
-            created.update(dict.fromkeys(_lines(placement), placement.lineage.first.id))
+            own = range(placement.located.start or 1, (placement.located.end or 0) + 1)
+            created.update(dict.fromkeys(written.intersection(own), placement.lineage.first.id))
     return {placement.lineage.first.id: _ranges(placement, created, creating) for placement in known}
 
 
@@ -149,13 +151,13 @@ def _ranges(placement: Placement, created: Mapping[int, str], creating: frozense
         return [None]
     if identifier not in creating or not placement.may_own:
         return [(located.start, located.end)]
-    own = enumerate(line for line in _lines(placement) if created.get(line) == identifier)
+    own = enumerate(line for line in range(located.start, located.end + 1) if created.get(line) == identifier)
     runs = (list(run) for _, run in groupby(own, key=lambda pair: pair[1] - pair[0]))
     return [(run[0][1], run[-1][1]) for run in runs]
 
 
-def _lines(placement: Placement) -> Iterator[int]:
-    """Give the lines of a placement that are the AI's."""
+def _written(placement: Placement) -> Iterator[int]:
+    """Give the lines of a placement that are the AI's, as far as is known."""
     start, end, kinds = placement.located.start, placement.located.end, placement.located.kinds
     if start is not None and end is not None:
         yield from (line for line in range(start, end + 1) if not kinds or kinds[line - start] is not LineKind.HUMAN)
