@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import scan, server, typing, writing
+from benchmarks import risk, scan, server, typing, writing
 from benchmarks.locating import speed
 
 scan.main()
@@ -10,3 +10,4 @@ server.main()
 typing.main()
 speed.main()
 writing.main()
+risk.main()

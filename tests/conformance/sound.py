@@ -26,7 +26,7 @@ def _annotation(trail: CompleteTrail, start: int, end: int) -> dict[str, object]
         "session_id": trail.session,
         "assurance_level": "high",
         **anchors(SOURCES["src/auth.py"], start, end).members(),
-        "risk_score": 0.25,
+        "risk_score": 0.5,
         "risk_factors": [{"signal": "temperature", "value": 0.5, "weight": 0.15, "reason": "half of the range"}],
     }
 

@@ -384,6 +384,21 @@ SECRET: Final = Check(
     "Revoke the secret first; then have the recording tool mask such text.",
 )
 
+RISK_SCORE: Final = Check(
+    "risk-score",
+    _W,
+    "A stored risk score does not follow from its factors",
+    "Readers and pipelines go by the stored score (RFC 10.4.4, 10.4.5); the reference algorithm gives another one (RFC 10.4.2).",
+    "Correct the tool that wrote it, or name its algorithm in `risk_scoring.algorithm`. `vibes` shows the live score beside it.",
+)
+RISK_SIGNAL: Final = Check(
+    "risk-signal",
+    _N,
+    "A risk factor names no signal that anybody could know, or one twice",
+    "Signals beside the standard's have a namespace, as in `org:name` (RFC 10.4.1); others are not counted in live scores.",
+    "Have the tool that writes them give them a namespace.",
+)
+
 # --- git -----------------------------------------------------------------------------------------------------------
 
 GIT_IGNORE: Final = Check(

@@ -17,6 +17,7 @@ from vibes_lsp.checks.housekeeping import check_housekeeping
 from vibes_lsp.checks.provenance import check_causes, check_remaps
 from vibes_lsp.checks.records import RecordChecks, check_paths
 from vibes_lsp.checks.references import ReferenceChecks
+from vibes_lsp.checks.risk import check_risk
 from vibes_lsp.checks.secrets import check_privacy
 from vibes_lsp.checks.sessions import check_delegations, check_sessions
 from vibes_lsp.checks.subject import Subject
@@ -175,6 +176,7 @@ def _record_findings(subject: Subject, records: RecordChecks) -> Iterator[Findin
         else:
             yield from records.see(record)
             yield from references.see(record)
+            yield from check_risk(subject, record)
     yield from records.finish()
     yield from references.finish()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.placements import Placement
@@ -16,7 +17,11 @@ from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength, estima
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.scoring import Score, score_of
 
-_MAX_CUSTOM = 20
+MAX_CUSTOM: Final = 20
+"""Signals of recorders that count in one record."""
+_MAX_TEMPERATURE: Final = 1e6
+"""Beyond any that a model takes; an integer may be longer than a float can be."""
+_MAX_TOKENS: Final = 1 << 53
 
 
 class Scorer:
@@ -104,10 +109,6 @@ def temperature_of(parameters: Mapping[str, JsonValue]) -> float | None:
     return float(given) if isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given < _MAX_TEMPERATURE else None
 
 
-_MAX_TEMPERATURE = 1e6
-"""Beyond any that a model takes; an integer may be longer than a float can be."""
-
-
 def prompt_length(entry: Mapping[str, JsonValue]) -> PromptLength | None:
     """Return how long the prompt of an entry is: as its producer counted, else by estimate (R22)."""
     counted = integer(entry, "prompt_token_count")
@@ -115,9 +116,6 @@ def prompt_length(entry: Mapping[str, JsonValue]) -> PromptLength | None:
         return PromptLength(counted)
     prompt = text(entry, "prompt_text")
     return None if prompt is None else estimated_length(prompt)
-
-
-_MAX_TOKENS = 1 << 53
 
 
 def custom_signals(record: LogRecord) -> tuple[CustomSignal, ...]:
@@ -129,7 +127,7 @@ def custom_signals(record: LogRecord) -> tuple[CustomSignal, ...]:
         name, value = text(members, "signal") or "", members.get("value")
         if is_custom_signal(name) and isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
             found.setdefault(name, CustomSignal(name, float(value), text(members, "reason")))
-        if len(found) == _MAX_CUSTOM:
+        if len(found) == MAX_CUSTOM:
             break
     return tuple(found.values())
 

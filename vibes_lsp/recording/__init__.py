@@ -2,7 +2,19 @@
 
 from vibes_lsp.model.vocabulary import Action, CommandType, Confidence, DelegationType, EdgeType, NodeType, PromptType, Verdict
 from vibes_lsp.recording.annotating import Edit
-from vibes_lsp.recording.arguments import Command, Decision, DecisionOption, Function, Model, Origin, Prompt, Reasoning, Tool, WrongArgument
+from vibes_lsp.recording.arguments import (
+    Command,
+    Decision,
+    DecisionOption,
+    Function,
+    Model,
+    Origin,
+    Prompt,
+    Reasoning,
+    RiskSignal,
+    Tool,
+    WrongArgument,
+)
 from vibes_lsp.recording.correcting import Reanchoring
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.relating import Relation
@@ -52,6 +64,7 @@ __all__ = [
     "ReviewScope",
     "Reviewed",
     "Reviewing",
+    "RiskSignal",
     "Session",
     "Tool",
     "Verdict",

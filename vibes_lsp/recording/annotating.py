@@ -16,6 +16,7 @@ from vibes_lsp.recording.edges import add_causes, add_informants, add_replaced, 
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.recording.results import Recorded
+from vibes_lsp.recording.risk import custom_signals, risk_members
 from vibes_lsp.recording.situation import Draft, Node, Situation, present
 from vibes_lsp.recording.sources import source_text
 
@@ -58,6 +59,7 @@ def annotate(situation: Situation, edit: Edit, origin: Origin) -> tuple[Draft, R
     text = Text(edit.text) if edit.text is not None else source_text(situation.project, path)
     start, end = _range(edit, path, text)
     entries = Entries(situation)
+    signals = custom_signals(origin.signals, entries)
     contexts = _write_contexts(situation, entries, origin)
     anchors = make_anchors(text, start, end)
     place_members: Members = (
@@ -71,17 +73,17 @@ def annotate(situation: Situation, edit: Edit, origin: Origin) -> tuple[Draft, R
         }
     )
     draft = Draft(situation.timestamp, origin.session_id)
-    identifier = draft.add(
-        {
-            **present({**place_members, **contexts.hashes}),
-            "action": str(edit.action),
-            "timestamp": situation.timestamp,
-            "commit_hash": None,  # until it is committed (R4)
-            **present({"session_id": origin.session_id}),
-            "assurance_level": situation.level.value,
-            **present({"anchor_context": anchors.context, "anchor_hash": anchors.hash, "file_content_hash": anchors.file_hash}),
-        }
-    )
+    record: Members = {
+        **present({**place_members, **contexts.hashes}),
+        "action": str(edit.action),
+        "timestamp": situation.timestamp,
+        "commit_hash": None,  # until it is committed (R4)
+        **present({"session_id": origin.session_id}),
+        "assurance_level": situation.level.value,
+        **present({"anchor_context": anchors.context, "anchor_hash": anchors.hash, "file_content_hash": anchors.file_hash}),
+    }
+    risk = risk_members(situation, entries, record, (end - start + 1, len(text.lines)), signals)
+    identifier = draft.add({**record, **risk})
     annotation = Node(identifier, NodeType.ANNOTATION)
     add_causes(draft, annotation, contexts.causes(origin.session_id))
     add_informants(draft, annotation, contexts.informants)
@@ -92,7 +94,7 @@ def annotate(situation: Situation, edit: Edit, origin: Origin) -> tuple[Draft, R
         tuple(draft.edges),
         dict(draft.records[0]),
         masked=entries.masked,
-        withheld=contexts.withheld,
+        withheld=(*contexts.withheld, *(("signals",) if signals and not risk else ())),
         left_out=tuple(dict.fromkeys(entries.left_out)),
     )
     return draft, result

@@ -58,12 +58,14 @@ class Prompt:
 
     Attributes:
         context_files: Files that were given with it; those outside the project are left out.
+        token_count: Its tokens, where somebody counted; else they are estimated where that is needed (R22).
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = FORM
     text: str
     type: PromptType
     context_files: tuple[str, ...] = ()
+    token_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,22 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class RiskSignal:
+    """A signal of the caller's own (RFC 10.4.1), which counts as much as the project's policy says.
+
+    Attributes:
+        signal: Its name, with a namespace: `org:security_sensitive`.
+        value: From 0, the lowest risk, to 1.
+        reason: Where the value comes from.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    signal: str
+    value: float
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Who wrote an edit, and why: what every annotation may say beside its place.
 
@@ -142,6 +160,7 @@ class Origin:
         model: The model, likewise; given together with the tool.
         decision: The decision behind it, or the hash of one that was recorded.
         informed_by: What the AI had looked at: context hashes, annotation ids, session ids, or files of the project.
+        signals: What the caller knows about the risk; kept where the project scores risk.
     """
 
     session_id: str | None = None
@@ -152,3 +171,4 @@ class Origin:
     command: Command | None = None
     decision: Decision | str | None = None
     informed_by: tuple[str, ...] = ()
+    signals: tuple[RiskSignal, ...] = ()

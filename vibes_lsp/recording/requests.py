@@ -24,6 +24,7 @@ from vibes_lsp.recording.arguments import (
     Origin,
     Prompt,
     Reasoning,
+    RiskSignal,
     Tool,
     WrongArgument,
 )
@@ -81,13 +82,24 @@ class Annotate(InText):
     command: Command | None = None
     decision: NonEmpty | Decision | None = None
     informed_by: tuple[NonEmpty, ...] = ()
+    signals: tuple[RiskSignal, ...] = ()
 
     @override
     def _record(self, recorder: Recorder) -> Result:
         if self.path is None:
             raise WrongArgument("file", "is required, or a uri")
         edit = Edit(self.path, self.action, self.lines(), self.function, self.text)
-        origin = Origin(self.session_id, self.tool, self.model, self.prompt, self.reasoning, self.command, self.decision, self.informed_by)
+        origin = Origin(
+            self.session_id,
+            self.tool,
+            self.model,
+            self.prompt,
+            self.reasoning,
+            self.command,
+            self.decision,
+            self.informed_by,
+            self.signals,
+        )
         return recorder.annotate(edit, origin, request_id=self.request_id)
 
 

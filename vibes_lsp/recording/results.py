@@ -37,7 +37,7 @@ class Recorded:
         record: The record as it is on disk; None when the path is not tracked.
         untracked: Whether nothing was recorded because the project does not track the path (R26).
         masked: Number of secrets that were masked.
-        withheld: What the project's assurance level leaves out: `prompt`, `reasoning`. It was written nowhere.
+        withheld: What the project leaves out: `prompt` and `reasoning` by its assurance level, `signals` while it scores no risk. It was written nowhere.
         left_out: Files outside the project that were named and not recorded.
     """
 

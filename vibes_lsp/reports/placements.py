@@ -19,7 +19,7 @@ from vibes_lsp.reports.environments import Authors
 from vibes_lsp.risk.bands import band_of, figure
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.scoring import Score
-from vibes_lsp.risk.signals import Factor
+from vibes_lsp.risk.signals import factors_as_recorded
 
 _OPTIONAL: Final = {"functionName": "function_name", "sessionId": "session_id", "promptHash": "prompt_hash"}
 
@@ -94,7 +94,7 @@ class PlacementReport:
         if placement.moved_from is not None:
             result["movedFrom"] = placement.moved_from
         result.update({name: value for name, member in _OPTIONAL.items() if (value := record.text(member)) is not None})
-        factors = record.members.get("risk_factors") if live is None else factors_json(live.factors)
+        factors = record.members.get("risk_factors") if live is None else factors_as_recorded(live.factors)
         if isinstance(factors, list):
             result["factors"] = factors
         commit = self._commit(placement)
@@ -158,11 +158,6 @@ def _band(live: Score | None, stored: float | None, thresholds: Mapping[Band, fl
     if live is not None:
         return live.band.value
     return None if stored is None else band_of(stored, thresholds).value
-
-
-def factors_json(factors: Sequence[Factor]) -> list[JsonValue]:
-    """Return factors as records have them (RFC 10.4.4)."""
-    return [{"signal": each.signal, "value": each.value, "weight": each.weight, "reason": each.reason} for each in factors]
 
 
 def lsp_range(start: int | None, end: int | None) -> Members | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from vibes_lsp.model.members import JsonValue
 from vibes_lsp.model.vocabulary import Action, AssuranceLevel, Signal
 from vibes_lsp.risk.measured import Measured
 from vibes_lsp.risk.policy import Policy
@@ -72,13 +73,18 @@ def assess(measured: Measured, policy: Policy) -> tuple[Factor, ...]:
     )
 
 
+def factors_as_recorded(factors: Sequence[Factor]) -> list[JsonValue]:
+    """Return factors as records have them (RFC 10.4.4)."""
+    return [{"signal": each.signal, "value": each.value, "weight": each.weight, "reason": each.reason} for each in factors]
+
+
 def _assessments(measured: Measured, policy: Policy) -> Iterator[tuple[str, _Assessment]]:
     for signal, function in _SIGNALS.items():
         found = function(measured, policy)
         if found is not None:
             yield signal.value, found
     for given in measured.custom:
-        yield given.signal, _Assessment(given.value, given.value, given.reason or "as recorded")
+        yield given.signal, _Assessment(given.value, given.value, given.reason or "given without a reason")
 
 
 def _temperature(measured: Measured, _: Policy) -> _Assessment | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Final
 
 from vibes_lsp.model.vocabulary import Tier
@@ -83,8 +84,13 @@ def tier_of(model: str, overrides: Mapping[str, str] = {}) -> str | None:
         model: The model's name, as its environment entry has it.
         overrides: The policy's tiers by patterns.
     """
-    name = _plain(model[:_MAX_NAME]).rpartition("/")[2]
-    for table in (overrides, PACKAGED):
+    return _tier(model[:_MAX_NAME], tuple(overrides.items()))
+
+
+@lru_cache(maxsize=256)  # a trail has many annotations and few models
+def _tier(model: str, overrides: tuple[tuple[str, str], ...]) -> str | None:
+    name = _plain(model).rpartition("/")[2]
+    for table in (dict(overrides), PACKAGED):
         fitting = [pattern for pattern in table if fnmatchcase(name, _plain(pattern))]
         if fitting:
             return table[max(fitting, key=lambda pattern: (len(pattern), pattern))]
