@@ -154,3 +154,21 @@ def test_coverage_counts_lines_of_tracked_files(story: Project, within: Vibes) -
     assert "a.py" in listed
     assert ("b.py" in listed, "b.py" in everything) == (False, True)
     assert listed.rstrip().endswith("in all, of 2 files")
+
+
+def test_bands_are_those_of_the_score_as_it_is_now(tmp_path: Path, within: Vibes) -> None:
+    project = Project(tmp_path / "scored")
+    project.config(risk_scoring={"enabled": True, "weights": {"human_review_present": 100}})
+    project.environment()
+    approved = project.line("a.py", 4, 7, text=STORY, risk_score=0.9)
+    other = project.line("a.py", 10, 13, text=STORY, risk_score=0.1)
+    project.review(approved)
+    project.file("a.py")
+    found = {band: within("find", "--band", band, "--json", cwd=project.root).json["placements"] for band in ("low", "critical")}
+    assert {band: [each["annotationId"] for each in placements] for band, placements in found.items()} == {
+        "low": [approved],
+        "critical": [other],
+    }
+    (placement,) = found["low"]
+    assert (placement["score"] < 0.01, placement["storedScore"]) == (True, 0.9)
+    assert " critical " in within("blame", "a.py", cwd=project.root).lines[9]
