@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools lint format test test-fast bench demo docs clean
+.PHONY: help setup tools editors node lint lint-client format test test-fast bench demo docs vsix dist clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -26,7 +26,13 @@ tools: ## fetch the programs that tests run and the system lacks, into .tools
 	@tests/tools/from-debian.sh jq
 	@tests/tools/from-debian.sh bc
 
-lint: setup ## check format, style, types, layers, dependencies and spelling
+editors: node ## fetch the editors that tests drive, into .tools
+	@tests/tools/vscode.sh
+
+node: setup # Node, and what the VS Code client is built with
+	@tests/tools/node.sh $(PY)
+
+lint: setup lint-client ## check format, style, types, layers, dependencies and spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -34,11 +40,16 @@ lint: setup ## check format, style, types, layers, dependencies and spelling
 	$(BIN)/deptry .
 	$(BIN)/codespell
 
+lint-client: # the same for the VS Code client, where Node is; in CI it must be
+	@if [ -e editors/vscode/node_modules/.installed ]; then cd editors/vscode && PATH="$(CURDIR)/.tools/bin:$$PATH" npm run --silent check; \
+	elif [ -n "$(CI)" ]; then echo 'the VS Code client cannot be checked: run make tools' >&2; exit 1; \
+	else echo 'skipped: checks of the VS Code client (make tools installs what they need)'; fi
+
 format: setup ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: setup tools lint ## lint, then every test
+test: setup tools editors lint ## lint, then every test
 	@$(PY) -m pytest -n auto --dist loadfile
 
 test-fast: setup tools ## the quick tests only, without lint
@@ -53,6 +64,13 @@ demo: setup ## a small real workspace to look at
 docs: setup ## write the generated parts of the documentation
 	@$(PY) -m docs.generate
 
+vsix: node ## build the VS Code extension, dist/vibes-lsp.vsix
+	@mkdir -p dist
+	@cd editors/vscode && PATH="$(CURDIR)/.tools/bin:$$PATH" npm run --silent package
+
+dist: vsix ## build all that is released, into dist
+	$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
+
 clean: ## remove the environment and every cache
-	rm -rf $(VENV) .tools .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist htmlcov
+	rm -rf $(VENV) .tools .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist htmlcov editors/vscode/dist editors/vscode/node_modules
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

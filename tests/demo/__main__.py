@@ -52,10 +52,8 @@ def farewell(workspace: Workspace) -> None:
     say("In Neovim 0.11 or newer, where K shows the hover and :lua vim.lsp.codelens.refresh() the lenses:")
     server = f"vim.lsp.config('vibes', {{cmd={{'{(scripts / 'vibes-lsp').as_posix()}'}}, root_markers={{'.ai-audit'}}}})"
     line(f"  nvim --cmd \"lua {server} vim.lsp.enable('vibes')\" src/auth.py")
-    say("In VS Code, which starts no language server without an extension; ours is still to come:")
-    line("  a general one, not tried by us: Generic LSP Client (v2), zsol.vscode-glspc, with these two settings")
-    line(f'  "glspc.server.command": "{(scripts / "vibes-lsp").as_posix()}"')
-    line('  "glspc.server.languageId": ["python", "typescript"]')
+    say("In VS Code, with our extension, which `make vsix` builds (docs/editors/vscode.md), and this setting:")
+    line(f'  "vibes.server.path": "{(scripts / "vibes-lsp").as_posix()}"')
 
 
 def say(sentence: str) -> None:

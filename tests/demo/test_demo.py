@@ -26,7 +26,7 @@ def test_the_demonstration_shows_hover_lenses_problems_and_tampering(tmp_path: P
     assert "error[base-record]" in shown
     server = re.search(r"cmd=\{'([^']+)'\}", shown)
     assert server is not None
-    assert f'"glspc.server.command": "{server[1]}"' in shown
+    assert f'"vibes.server.path": "{server[1]}"' in shown
     assert subprocess.run([server[1], "--version"], capture_output=True, check=True).stdout.startswith(b"vibes-lsp ")
     folder = re.search(r"^  cd (.+)$", shown, re.MULTILINE)
     assert folder is not None

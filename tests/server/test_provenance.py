@@ -37,6 +37,7 @@ ALWAYS = {
     "action",
     "timestamp",
     "assuranceLevel",
+    "label",
 }
 """What a placement always has, null where it is not known."""
 SOMETIMES = {"functionName", "factors", "promptHash", "prompt", "sessionId", "commitHash", "commitMethod"}
@@ -96,6 +97,7 @@ async def test_every_member_of_a_placement(editor: Editor, trail: CompleteTrail)
         "prompt": "Create a sign-up check for email and password.",
         "commitHash": trail.commit,
         "commitMethod": "recorded",
+        "label": "claude-opus-4-5 · create · exact · approved",
     }
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.markup import flat
+from vibes_lsp.lsp.labels import label
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.reports.words import title, whereabouts
 
 _MAX_LENSES = 1000
 
@@ -40,14 +39,4 @@ def _title(ls: Server, uri: object, identifier: object) -> str:
     placement = next((each for each in view.placements if each.current.id == identifier), None) if view else None
     if view is None or placement is None:
         return "AI"
-    facts = view.report.placement(placement)
-    model = facts["model"]
-    name = model["name"] if isinstance(model, dict) else "unknown"
-    parts = [flat(name, 40), flat(title(placement), 40), whereabouts(placement)]
-    figures = view.report.figures(facts)
-    if figures is not None:
-        parts.append(f"risk {figures}")
-    review = facts["review"]
-    if isinstance(review, dict):
-        parts.append("review stale" if review.get("stale") else flat(review.get("verdict") or "reviewed", 10))
-    return " · ".join(parts).replace("$(", "$ (")  # which VS Code would draw as an icon
+    return label(view, placement)

@@ -1,9 +1,11 @@
-"""The commands that ask: `vibes.lookup`, `vibes.show`, `vibes.check`; and the request `vibes/provenance`."""
+"""The commands that ask: `vibes.lookup`, `vibes.show`, `vibes.check`, `vibes.queue`; and the request `vibes/provenance`."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from lsprotocol import types
@@ -13,10 +15,20 @@ from vibes_lsp.checks.report import check_trail
 from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.index.lookup import look_up
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.labels import label
 from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceParams
 from vibes_lsp.lsp.server import Server, answered
+from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import line_kinds
+from vibes_lsp.reports.queue import review_queue
 from vibes_lsp.reports.record import shown
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.store.layout import AuditDir
+
+_LONGEST_QUEUE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +53,14 @@ class CheckArguments:
     """What `vibes.check` takes: a file or folder whose trail is meant; by default the first workspace folder's."""
 
     uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueArguments:
+    """What `vibes.queue` takes: a file or folder whose trail is meant, by default the first workspace folder's; how many at most."""
+
+    uri: str | None = None
+    limit: int = 200
 
 
 def register(server: Server) -> None:
@@ -69,6 +89,24 @@ def register(server: Server) -> None:
 
         return answered(answer)
 
+    @server.command("vibes.queue")
+    async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
+        project = answered(lambda: ls.project(arguments.uri).read())
+        policy = project.config.policy.previewed if project.previews_risk else project.config.policy
+        work = partial(_queue, project.trail.directory, policy, use_git=ls.settings.use_git)
+        waiting = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, answered, work)
+        shown_ones = waiting[: max(0, min(arguments.limit, _LONGEST_QUEUE))]
+        root = project.trail.directory.project
+        return {"placements": [{**each, "uri": (root / str(each["filePath"])).as_uri()} for each in shown_ones], "total": len(waiting)}
+
+
+def _queue(directory: AuditDir, policy: Policy, *, use_git: bool) -> list[Members]:
+    """Return what waits for a review; in a thread, with a trail of its own, for all files are read and git is asked about them."""
+    trail = Trail(directory)
+    with Places(trail, use_git=use_git) as places:
+        places.renew({})
+        return review_queue(places, Scorer(trail, policy))
+
 
 def _provenance(ls: Server, uri: str, within: types.Range | None, *, lines: bool) -> dict[str, Any]:
     found = ls.projects.of(uri)
@@ -79,7 +117,7 @@ def _provenance(ls: Server, uri: str, within: types.Range | None, *, lines: bool
     if view is None:
         raise UnreadableFile(f"{uri[:200]} cannot be read, or is part of an audit trail", hint="open the file, or name another")
     chosen = [each for each in view.placements if within is None or _touches(each.located, within)]
-    placements = view.report.placements(chosen, with_prompts=ls.settings.show_prompts)
+    placements = [{**view.report.placement(each, with_prompts=ls.settings.show_prompts), "label": label(view, each)} for each in chosen]
     result: dict[str, Any] = {"uri": uri, "version": view.version, "placements": placements}
     if view.is_provisional:
         result["provisional"] = True

@@ -1,0 +1,73 @@
+// Puts the parts together. The server is started where the workspace has an audit trail, and nowhere else.
+
+import * as vscode from 'vscode';
+import type { VibesApi } from '../vibes-lsp';
+import { createApi } from './api';
+import { Authors } from './commands/authors';
+import { registerRecordingCommands } from './commands/recording';
+import { registerReviewCommands } from './commands/review';
+import { register } from './commands/attempt';
+import { LineTexts } from './lineText';
+import { Marks } from './marks/marks';
+import { KnownProvenance } from './provenance';
+import { Server } from './server/server';
+import { install, watchServer } from './server/status';
+import { StatusBar } from './statusBar';
+import { findTrails, TRAIL_FILES } from './trails';
+import { ProvenanceTree } from './views/provenanceTree';
+import { ReviewTree } from './views/reviewTree';
+import { Visibility } from './visibility';
+
+export function activate(context: vscode.ExtensionContext): VibesApi {
+  const log = vscode.window.createOutputChannel('VIBES', { log: true });
+  const server = new Server(vscode.Uri.joinPath(context.globalStorageUri, 'server'), log);
+  const known = new KnownProvenance(server);
+  const visibility = new Visibility();
+  const review = new ReviewTree(server, known);
+  const provenance = new ProvenanceTree(server, known);
+  context.subscriptions.push(
+    log,
+    watchServer(server),
+    known,
+    visibility,
+    new Marks(known, visibility),
+    new LineTexts(known, visibility),
+    new StatusBar(known, visibility),
+    review,
+    provenance,
+    registerReviewCommands(server, () => review.refresh()),
+    registerRecordingCommands(server, new Authors(context.workspaceState)),
+    register('vibes.ui.showProvenance', server, () => provenance.reveal()),
+    register('vibes.ui.groupReview', server, () => review.chooseGrouping()),
+    register('vibes.ui.refreshReview', server, () => Promise.resolve().then(() => review.refresh())),
+    vscode.commands.registerCommand('vibes.ui.toggleMarks', () => visibility.toggle()),
+    vscode.commands.registerCommand('vibes.ui.cycleLineText', () => visibility.cycleLineText()),
+    vscode.commands.registerCommand('vibes.ui.restart', () => server.restart()),
+    vscode.commands.registerCommand('vibes.ui.showLog', () => log.show()),
+    vscode.commands.registerCommand('vibes.ui.installServer', () => install(server)),
+    ...startWithTrails(server),
+    server,
+  );
+  void startIfWanted(server);
+  return createApi(server);
+}
+
+async function startIfWanted(server: Server): Promise<void> {
+  if ((await findTrails()).length > 0) await server.start();
+}
+
+/** Starts the server when a trail appears later, and again when the settings name another server. */
+function startWithTrails(server: Server): vscode.Disposable[] {
+  const watcher = vscode.workspace.createFileSystemWatcher(TRAIL_FILES, false, true, true);
+  return [
+    watcher,
+    watcher.onDidCreate(() => server.start()),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => startIfWanted(server)),
+    vscode.workspace.onDidChangeConfiguration(async (event) => {
+      if (event.affectsConfiguration('vibes.server') && server.life !== 'stopped') await server.restart();
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(async () => {
+      if (server.life === 'missing' || server.life === 'failed') await server.restart();
+    }),
+  ];
+}

@@ -1,0 +1,69 @@
+// How marks look: a shape and a colour together, so that neither eye nor theme needs to tell colours apart.
+// The colours are by Okabe and Ito, darkened for light themes to keep their contrast.
+
+import * as vscode from 'vscode';
+import type { Band } from '../protocol';
+
+export interface Look {
+  /** Contributed theme colour, for the overview ruler; absent where colours are not by band. */
+  theme?: string;
+  dark: string;
+  light: string;
+  /** SVG of the mark on a range's first line, filled with the current colour. */
+  shape: string;
+}
+
+const CIRCLE = '<circle cx="8" cy="8" r="3.5" fill="none" stroke="C" stroke-width="1.8"/>';
+const DISC = '<circle cx="8" cy="8" r="4" fill="C"/>';
+const TRIANGLE = '<path d="M8 3.5 12.5 12h-9z" fill="none" stroke="C" stroke-width="1.8" stroke-linejoin="round"/>';
+const FULL_TRIANGLE = '<path d="M8 3 13 12H3z" fill="C"/>';
+const DIAMOND = '<path d="M8 2.5 13 8l-5 5.5L3 8z" fill="C"/>';
+const SQUARE = '<path d="M4.5 4.5h7v7h-7z" fill="none" stroke="C" stroke-width="1.8"/>';
+const OCTAGON =
+  '<path d="M5.5 2h5L14 5.5v5L10.5 14h-5L2 10.5v-5z" fill="C"/><path d="M7.2 4.5h1.6V9H7.2zm0 5.5h1.6v1.6H7.2z" fill="#fff"/>';
+const DOT = '<circle cx="8" cy="8" r="3" fill="C"/>';
+
+export const BANDS: Record<Band | 'none', Look> = {
+  low: { theme: 'vibes.band.low', dark: '#56b4e9', light: '#0072b2', shape: CIRCLE },
+  medium: { theme: 'vibes.band.medium', dark: '#e69f00', light: '#a06a00', shape: TRIANGLE },
+  high: { theme: 'vibes.band.high', dark: '#ff7a33', light: '#c24a00', shape: DIAMOND },
+  critical: { theme: 'vibes.band.critical', dark: '#ff6db6', light: '#9e1f63', shape: OCTAGON },
+  none: { theme: 'vibes.band.none', dark: '#9a9a9a', light: '#6b6b6b', shape: DOT },
+};
+
+/** Looks for models, given out in the order in which models are met. */
+export const MODELS: readonly Look[] = [
+  { dark: '#56b4e9', light: '#0072b2', shape: DISC },
+  { dark: '#e69f00', light: '#a06a00', shape: FULL_TRIANGLE },
+  { dark: '#2bc49a', light: '#00785a', shape: SQUARE },
+  { dark: '#ff6db6', light: '#9e1f63', shape: DIAMOND },
+  { dark: '#f0e442', light: '#7a7000', shape: CIRCLE },
+  { dark: '#ff7a33', light: '#c24a00', shape: TRIANGLE },
+  { dark: '#b9a5ff', light: '#5b3fd0', shape: DOT },
+];
+
+const BAR = '<path d="M7 0h2v16H7z" fill="C"/>'; // stretched to the height of a line, so that bars join
+const DASHES = '<path d="M7 0h2v3H7zm0 5h2v3H7zm0 5h2v3H7zm0 5h2v1H7z" fill="C"/>';
+
+export type Part = 'first' | 'ai' | 'edited';
+
+/** Returns what paints one part of a mark in gutter and overview ruler. */
+export function decorationOf(look: Look, part: Part): vscode.TextEditorDecorationType {
+  const drawing = part === 'first' ? look.shape : part === 'ai' ? BAR : DASHES;
+  const side = (colour: string) => ({
+    gutterIconPath: picture(drawing, colour, part === 'first' ? 'xMidYMid' : 'none'),
+    overviewRulerColor: look.theme === undefined ? colour : new vscode.ThemeColor(look.theme),
+  });
+  return vscode.window.createTextEditorDecorationType({
+    dark: side(look.dark),
+    light: side(look.light),
+    gutterIconSize: '100% 100%',
+    overviewRulerLane: vscode.OverviewRulerLane.Left,
+    rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+  });
+}
+
+function picture(drawing: string, colour: string, fit: string): vscode.Uri {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" preserveAspectRatio="${fit}">${drawing.replaceAll('"C"', `"${colour}"`)}</svg>`;
+  return vscode.Uri.parse(`data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`);
+}

@@ -1,0 +1,115 @@
+// What the server last said about each visible document; asked again only when it says so, or after an edit.
+
+import * as vscode from 'vscode';
+import type { Placement, Provenance } from './protocol';
+import type { Server } from './server/server';
+
+/** Milliseconds without an edit after which the server is asked again; what is painted moves with the text meanwhile. */
+const PAUSE = 200;
+
+export class KnownProvenance implements vscode.Disposable {
+  private readonly known = new Map<string, Provenance>();
+  private readonly timers = new Map<string, NodeJS.Timeout>();
+  private readonly changes = new vscode.EventEmitter<vscode.TextDocument>();
+  private readonly parts: { dispose(): unknown }[];
+
+  /** Fires when there is something new about a document, or nothing any more. */
+  readonly onDidChange = this.changes.event;
+
+  constructor(private readonly server: Server) {
+    this.parts = [
+      this.changes,
+      server.onDidChangeLife((life) => {
+        if (life === 'running') this.askAboutVisible();
+        else this.forgetAll();
+      }),
+      server.onDidChangeProvenance((uri) => {
+        const document = visible().find((each) => each.uri.toString() === uri);
+        if (document === undefined) this.known.delete(uri);
+        else void this.ask(document);
+      }),
+      vscode.window.onDidChangeVisibleTextEditors(() => this.askAboutVisible()),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length > 0 && this.known.has(document.uri.toString())) this.askSoon(document);
+      }),
+      vscode.workspace.onDidCloseTextDocument((document) => this.forget(document.uri.toString())),
+    ];
+  }
+
+  /** Returns what is known of a document, in the text as it is now; undefined while the server has yet to answer. */
+  of(document: vscode.TextDocument): Provenance | undefined {
+    const found = this.known.get(document.uri.toString());
+    return found?.version === document.version ? found : undefined;
+  }
+
+  /** Whether there was an answer about an earlier text, and there will be one about this. */
+  isAwaited(document: vscode.TextDocument): boolean {
+    return this.known.has(document.uri.toString()) && this.of(document) === undefined;
+  }
+
+  /** Returns the annotation that a 0-based line belongs to. */
+  ownerOf(document: vscode.TextDocument, line: number): Placement | undefined {
+    const known = this.of(document);
+    const id = known?.lines?.find((each) => each.line === line + 1)?.annotationId;
+    return id === undefined ? undefined : known?.placements.find((each) => each.annotationId === id);
+  }
+
+  /** Returns what a 0-based line belongs to, else a function or an earlier edit that it lies in. */
+  at(document: vscode.TextDocument, line: number): Placement | undefined {
+    const lies = ({ range }: Placement) => range !== null && range.start.line <= line && line < range.end.line;
+    return this.ownerOf(document, line) ?? this.of(document)?.placements.find(lies);
+  }
+
+  dispose(): void {
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    vscode.Disposable.from(...this.parts).dispose();
+  }
+
+  private askAboutVisible(): void {
+    for (const document of visible()) if (this.of(document) === undefined) void this.ask(document);
+  }
+
+  private askSoon(document: vscode.TextDocument): void {
+    const uri = document.uri.toString();
+    clearTimeout(this.timers.get(uri));
+    this.timers.set(
+      uri,
+      setTimeout(() => {
+        this.timers.delete(uri);
+        void this.ask(document);
+      }, PAUSE),
+    );
+  }
+
+  private async ask(document: vscode.TextDocument): Promise<void> {
+    if (this.server.life !== 'running' || document.isClosed) return;
+    try {
+      const answer = await this.server.provenance(document.uri);
+      if (answer.version !== document.version) {
+        this.askSoon(document);
+        return;
+      }
+      this.known.set(document.uri.toString(), answer);
+    } catch (error) {
+      this.server.log.debug(`nothing about ${document.uri.toString()}: ${String(error)}`);
+      this.known.delete(document.uri.toString());
+    }
+    this.changes.fire(document);
+  }
+
+  private forget(uri: string): void {
+    clearTimeout(this.timers.get(uri));
+    this.timers.delete(uri);
+    this.known.delete(uri);
+  }
+
+  private forgetAll(): void {
+    this.known.clear();
+    for (const document of visible()) this.changes.fire(document);
+  }
+}
+
+function visible(): vscode.TextDocument[] {
+  const documents = vscode.window.visibleTextEditors.map((editor) => editor.document).filter(({ uri }) => uri.scheme === 'file');
+  return [...new Set(documents)];
+}

@@ -1,0 +1,99 @@
+// Which program the server is: the setting's, else the one beside the selected Python, on the path, or installed by us.
+
+import * as fs from 'node:fs/promises';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+
+const WINDOWS = process.platform === 'win32';
+const PROGRAM = WINDOWS ? 'vibes-lsp.exe' : 'vibes-lsp';
+
+export interface Program {
+  command: string;
+  args: string[];
+  /** How it was found, for people. */
+  origin: string;
+}
+
+/** What is used of the Python extension's interface, when that extension is there. */
+interface PythonApi {
+  environments?: {
+    getActiveEnvironmentPath(resource?: vscode.Uri): { path: string };
+    resolveEnvironment(environment: { path: string }): Promise<{ executable: { uri?: vscode.Uri } } | undefined>;
+  };
+}
+
+/** Returns the server's program; undefined when there is none. A program that is named but not there is an error. */
+export async function findProgram(own: vscode.Uri): Promise<Program | undefined> {
+  const settings = vscode.workspace.getConfiguration('vibes.server');
+  const named = settings.get<string>('path', '').trim();
+  if (named) {
+    const command = absolute(named);
+    if (!(await isFile(command))) throw new Error(`vibes.server.path names ${command}, which is no file`);
+    return { command, args: settings.get<string[]>('arguments', []), origin: 'setting vibes.server.path' };
+  }
+  return (await besidePython()) ?? (await onPath()) ?? (await installed(own));
+}
+
+/** Returns the folder of an environment in which its programs are. */
+export function programsOf(environment: vscode.Uri): vscode.Uri {
+  return vscode.Uri.joinPath(environment, WINDOWS ? 'Scripts' : 'bin');
+}
+
+async function besidePython(): Promise<Program | undefined> {
+  const python = await selectedPython();
+  if (python === undefined || (!vscode.workspace.isTrusted && inWorkspace(python))) return undefined;
+  const folder = path.dirname(python);
+  return await first([path.join(folder, PROGRAM), path.join(folder, 'Scripts', PROGRAM)], `selected Python ${python}`);
+}
+
+async function selectedPython(): Promise<string | undefined> {
+  const extension = vscode.extensions.getExtension<PythonApi>('ms-python.python');
+  if (extension === undefined) return undefined;
+  try {
+    const { environments } = await extension.activate();
+    const chosen = environments?.getActiveEnvironmentPath(vscode.workspace.workspaceFolders?.[0]?.uri);
+    const resolved = chosen && (await environments?.resolveEnvironment(chosen));
+    return resolved?.executable.uri?.fsPath ?? chosen?.path;
+  } catch {
+    return undefined; // of another maker's extension: whatever is wrong there, the path may still help
+  }
+}
+
+async function onPath(): Promise<Program | undefined> {
+  const folders = (process.env.PATH ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
+  const trusted = folders.filter((folder) => vscode.workspace.isTrusted || !inWorkspace(folder));
+  return await first(
+    trusted.map((folder) => path.join(folder, PROGRAM)),
+    'path',
+  );
+}
+
+async function installed(own: vscode.Uri): Promise<Program | undefined> {
+  return await first([vscode.Uri.joinPath(programsOf(own), PROGRAM).fsPath], 'installed by this extension');
+}
+
+async function first(candidates: string[], origin: string): Promise<Program | undefined> {
+  for (const command of candidates) if (await isFile(command)) return { command, args: [], origin };
+  return undefined;
+}
+
+function absolute(named: string): string {
+  const home = named.startsWith('~/') || named.startsWith('~\\') ? path.join(os.homedir(), named.slice(2)) : named;
+  return path.resolve(vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? os.homedir(), home);
+}
+
+function inWorkspace(place: string): boolean {
+  return (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => {
+    const relative = path.relative(uri.fsPath, place);
+    return !relative.startsWith('..') && !path.isAbsolute(relative);
+  });
+}
+
+async function isFile(place: string): Promise<boolean> {
+  try {
+    return (await fs.stat(place)).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,17 @@
+// The server's own log, line by line, each at the level that it begins with.
+
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { LogOutputChannel } from 'vscode';
+
+/** Copies what the server writes beside the protocol to the log. */
+export function logLines(input: Readable, log: LogOutputChannel): void {
+  createInterface({ input }).on('line', (line) => {
+    const [level = '', rest = ''] = line.split(/ (.*)/s, 2);
+    if (level === 'ERROR' || level === 'CRITICAL') log.error(rest);
+    else if (level === 'WARNING') log.warn(rest);
+    else if (level === 'INFO') log.info(rest);
+    else if (level === 'DEBUG') log.debug(rest);
+    else log.info(line);
+  });
+}

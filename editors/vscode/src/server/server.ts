@@ -1,0 +1,159 @@
+// The server's life: found, started, asked, restarted, stopped. What it says is for others.
+
+import * as vscode from 'vscode';
+import {
+  DidChangeConfigurationNotification,
+  ExecuteCommandRequest,
+  LanguageClient,
+  RevealOutputChannelOn,
+  State,
+} from 'vscode-languageclient/node';
+import { type Provenance } from '../protocol';
+import { findProgram, type Program } from './location';
+import { logLines } from './logging';
+
+export type Life = 'stopped' | 'starting' | 'running' | 'missing' | 'failed';
+
+export class Server implements vscode.Disposable {
+  life: Life = 'stopped';
+  program: Program | undefined;
+  /** Why it does not run. */
+  failure: string | undefined;
+
+  private client: LanguageClient | undefined;
+  private lastStart: Promise<void> = Promise.resolve();
+  private readonly lives = new vscode.EventEmitter<Life>();
+  private readonly changes = new vscode.EventEmitter<string>();
+
+  /** Fires when the server's life changes. */
+  readonly onDidChangeLife = this.lives.event;
+  /** Fires with the URI of a document about which earlier answers may be wrong now. */
+  readonly onDidChangeProvenance = this.changes.event;
+
+  private readonly watching = vscode.workspace.onDidChangeConfiguration((event) => {
+    if (!event.affectsConfiguration('vibes') || this.life !== 'running') return;
+    void this.client?.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
+  });
+
+  constructor(
+    readonly own: vscode.Uri,
+    readonly log: vscode.LogOutputChannel,
+  ) {}
+
+  /** The server's version, by its own account. */
+  get version(): string | undefined {
+    return this.client?.initializeResult?.serverInfo?.version;
+  }
+
+  /** Starts the server unless it runs; never rejects, `life` says how it went. Starts come one after another. */
+  start(): Promise<void> {
+    this.lastStart = this.lastStart.then(() => this.startNow());
+    return this.lastStart;
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  async stop(): Promise<void> {
+    this.lastStart = this.lastStart.then(() => this.stopNow());
+    await this.lastStart;
+  }
+
+  /** Resolves with whether the server runs, once a start that is under way has ended. */
+  async ready(): Promise<boolean> {
+    await this.lastStart;
+    return this.life === 'running';
+  }
+
+  /** Asks where each annotation of a document is now, line by line. */
+  async provenance(uri: vscode.Uri): Promise<Provenance> {
+    const params = { textDocument: { uri: this.toWire(uri) }, lines: true };
+    return await this.running().sendRequest<Provenance>('vibes/provenance', params);
+  }
+
+  /** Carries out one of the server's commands. */
+  async run<Result>(command: string, args: object): Promise<Result> {
+    const params = { command, arguments: [args] };
+    return (await this.running().sendRequest(ExecuteCommandRequest.type, params)) as Result;
+  }
+
+  /** Returns a URI as the server knows it. */
+  toWire(uri: vscode.Uri): string {
+    return this.client?.code2ProtocolConverter.asUri(uri) ?? uri.toString();
+  }
+
+  async dispose(): Promise<void> {
+    await this.stop();
+    this.watching.dispose();
+    this.lives.dispose();
+    this.changes.dispose();
+  }
+
+  private running(): LanguageClient {
+    if (this.client === undefined || this.life !== 'running') throw new Error(this.failure ?? 'the VIBES server does not run');
+    return this.client;
+  }
+
+  private async startNow(): Promise<void> {
+    if (this.client !== undefined) return;
+    this.become('starting');
+    try {
+      this.program = await findProgram(this.own);
+      if (this.program === undefined) {
+        this.become('missing', 'vibes-lsp was not found');
+        return;
+      }
+      this.log.info(`starting ${this.program.command} (${this.program.origin})`);
+      this.client = this.newClient(this.program);
+      await this.client.start();
+      this.become('running');
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.log.error(reason);
+      await this.stopNow();
+      this.become('failed', reason);
+    }
+  }
+
+  private newClient(program: Program): LanguageClient {
+    const client = new LanguageClient(
+      'vibes',
+      'VIBES',
+      { command: program.command, args: program.args },
+      {
+        documentSelector: [{ scheme: 'file' }],
+        initializationOptions: vscode.workspace.getConfiguration('vibes'),
+        outputChannel: this.log,
+        stdioOptions: { stdout: logLines, stderr: logLines },
+        revealOutputChannelOn: RevealOutputChannelOn.Never,
+      },
+    );
+    client.onNotification('vibes/provenanceChanged', ({ uri }: { uri: string }) =>
+      this.changes.fire(client.protocol2CodeConverter.asUri(uri).toString()),
+    );
+    client.onDidChangeState(({ newState }) => {
+      if (client !== this.client) return;
+      if (newState === State.Running) this.become('running');
+      else if (this.life === 'running')
+        this.become(newState === State.Starting ? 'starting' : 'failed', 'the server ended; the log says more');
+    });
+    return client;
+  }
+
+  private async stopNow(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    if (client?.needsStop()) await client.stop().catch((error: unknown) => this.log.warn(String(error)));
+    await client?.dispose().catch((error: unknown) => this.log.debug(String(error)));
+    this.become('stopped');
+  }
+
+  private become(life: Life, failure?: string): void {
+    this.failure = life === 'running' ? undefined : failure;
+    if (life === this.life) return;
+    this.life = life;
+    this.lives.fire(life);
+  }
+}

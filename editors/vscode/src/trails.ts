@@ -1,0 +1,37 @@
+// Where the workspace has audit trails. Without one, nothing of ours runs.
+
+import * as vscode from 'vscode';
+
+const FILES = '{config.json,manifest.json,annotations.jsonl}';
+const DEPTHS = ['', '*/', '*/*/', '*/*/*/'];
+const AT_MOST = 50;
+
+/** Matches the files of audit trails, a few folders deep at most. */
+export const TRAIL_FILES = `{${DEPTHS.map((depth) => `${depth}.ai-audit/${FILES}`).join(',')}}`;
+
+/** Returns the folders of the workspace that have an audit trail: in them, or the nearest one above them. */
+export async function findTrails(): Promise<vscode.Uri[]> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const above = await Promise.all(folders.map((folder) => nearestAbove(folder.uri)));
+  const below = await Promise.all(
+    folders.map((folder) => vscode.workspace.findFiles(new vscode.RelativePattern(folder, TRAIL_FILES), null, AT_MOST)),
+  );
+  const roots = [...above, ...below.flat().map((file) => vscode.Uri.joinPath(file, '../..'))];
+  return [...new Map(roots.filter((root) => root !== undefined).map((root) => [root.toString(), root])).values()];
+}
+
+async function nearestAbove(folder: vscode.Uri): Promise<vscode.Uri | undefined> {
+  for (let at = folder; at.scheme === 'file'; at = vscode.Uri.joinPath(at, '..')) {
+    if (await isFolder(vscode.Uri.joinPath(at, '.ai-audit'))) return at;
+    if (vscode.Uri.joinPath(at, '..').path === at.path) break;
+  }
+  return undefined;
+}
+
+async function isFolder(uri: vscode.Uri): Promise<boolean> {
+  try {
+    return (await vscode.workspace.fs.stat(uri)).type === vscode.FileType.Directory;
+  } catch {
+    return false;
+  }
+}

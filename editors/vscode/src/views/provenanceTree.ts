@@ -1,0 +1,170 @@
+// The provenance view: the record under the cursor, and along its edges whatever led to it or came of it.
+
+import * as vscode from 'vscode';
+import type { Members, Placement, Shown } from '../protocol';
+import type { KnownProvenance } from '../provenance';
+import type { Server } from '../server/server';
+import { plain } from '../text';
+
+const PAUSE = 150;
+const LONGEST = 300;
+
+interface Leaf {
+  kind: 'leaf';
+  name: string;
+  value: string;
+}
+interface Branch {
+  kind: 'branch';
+  name: string;
+  value: string;
+  icon: string;
+  children: () => Node[] | Promise<Node[]>;
+}
+type Node = Leaf | Branch;
+
+/** What an edge says, read from its source and from its target. */
+const WORDS: Record<string, [forwards: string, backwards: string]> = {
+  caused_by: ['caused by', 'caused'],
+  informed_by: ['informed by', 'informed'],
+  depends_on: ['depends on', 'is depended on by'],
+  supersedes: ['supersedes', 'superseded by'],
+  reviewed_by: ['reviewed by', 'reviews'],
+  delegated_to: ['delegated to', 'delegated by'],
+};
+
+export class ProvenanceTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+  private shown: Placement | undefined;
+  private uri: vscode.Uri | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly changes = new vscode.EventEmitter<undefined>();
+  private readonly view: vscode.TreeView<Node>;
+  private readonly parts: { dispose(): unknown }[];
+
+  readonly onDidChangeTreeData = this.changes.event;
+
+  constructor(
+    private readonly server: Server,
+    private readonly known: KnownProvenance,
+  ) {
+    this.view = vscode.window.createTreeView('vibes.provenance', { treeDataProvider: this });
+    this.parts = [
+      this.view,
+      this.changes,
+      vscode.window.onDidChangeTextEditorSelection(() => this.followSoon()),
+      vscode.window.onDidChangeActiveTextEditor(() => this.followSoon()),
+      known.onDidChange((document) => {
+        if (document === vscode.window.activeTextEditor?.document) this.follow(true);
+      }),
+      this.view.onDidChangeVisibility(() => this.follow(true)),
+    ];
+  }
+
+  /** Brings the view up with what is under the cursor. */
+  async reveal(): Promise<void> {
+    await vscode.commands.executeCommand('vibes.provenance.focus');
+    this.follow(true);
+  }
+
+  async getChildren(node?: Node): Promise<Node[]> {
+    if (node !== undefined) return node.kind === 'leaf' ? [] : await node.children();
+    if (this.shown === undefined || this.server.life !== 'running') return [];
+    return await this.rootsOf(this.shown);
+  }
+
+  getTreeItem(node: Node): vscode.TreeItem {
+    const state = node.kind === 'leaf' ? vscode.TreeItemCollapsibleState.None : vscode.TreeItemCollapsibleState.Collapsed;
+    const item = new vscode.TreeItem(node.name, state);
+    item.description = node.value;
+    item.tooltip = `${node.name}: ${node.value}`;
+    item.accessibilityInformation = { label: `${node.name}: ${node.value}` };
+    if (node.kind === 'branch') item.iconPath = new vscode.ThemeIcon(node.icon);
+    return item;
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    vscode.Disposable.from(...this.parts).dispose();
+  }
+
+  private followSoon(): void {
+    if (!this.view.visible) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.follow(false), PAUSE);
+  }
+
+  private follow(evenTheSame: boolean): void {
+    const editor = vscode.window.activeTextEditor;
+    if (!this.view.visible || editor === undefined || this.known.isAwaited(editor.document)) return;
+    const found = this.known.at(editor.document, editor.selection.active.line);
+    if (!evenTheSame && found?.annotationId === this.shown?.annotationId) return;
+    this.shown = found;
+    this.uri = editor.document.uri;
+    this.changes.fire(undefined);
+  }
+
+  private async rootsOf(placement: Placement): Promise<Node[]> {
+    const leaves: Node[] = [
+      leaf('Where', placement.label),
+      leaf('Model', [placement.model.name, placement.model.version].filter(Boolean).join(' ')),
+      leaf('Tool', [placement.tool.name, placement.tool.version].filter(Boolean).join(' ')),
+      ...(placement.prompt === undefined ? [] : [leaf('Prompt', placement.prompt)]),
+      leaf('Review', reviewOf(placement)),
+    ];
+    const shown = await this.show(placement.annotationId);
+    return shown === undefined ? leaves : [...leaves, ...this.edgesOf(shown), this.membersOf('Record', shown.record ?? {})];
+  }
+
+  private edgesOf({ id, edges }: Shown): Node[] {
+    const out = edges.out.map((edge) => this.edge(edge, 'target', 0));
+    const into = edges.in.filter((edge) => edge.source_ref !== id).map((edge) => this.edge(edge, 'source', 1));
+    return [...out, ...into];
+  }
+
+  private edge(edge: Members, far: 'source' | 'target', direction: 0 | 1): Branch {
+    const type = String(edge.edge_type);
+    const other = String(edge[`${far}_ref`]);
+    const kind = plain(edge[`${far}_type`], 20);
+    const name = WORDS[type]?.[direction] ?? plain(type, 40);
+    const children = async () => {
+      const shown = await this.show(other);
+      const metadata = edge.metadata;
+      const about = isMembers(metadata) ? [this.membersOf('About this edge', metadata)] : [];
+      if (shown === undefined) return [leaf('Not found', other), ...about];
+      return [...leavesOf(shown.entry ?? shown.record ?? {}), ...about, ...this.edgesOf(shown)];
+    };
+    return { kind: 'branch', name, value: `${kind} ${plain(other, 12)}`, icon: direction === 0 ? 'arrow-right' : 'arrow-left', children };
+  }
+
+  private membersOf(name: string, members: Members): Branch {
+    return { kind: 'branch', name, value: '', icon: 'list-flat', children: () => leavesOf(members) };
+  }
+
+  private async show(id: string): Promise<Shown | undefined> {
+    try {
+      return await this.server.run<Shown>('vibes.show', { id, uri: this.uri && this.server.toWire(this.uri) });
+    } catch (error) {
+      this.server.log.debug(`nothing to show for ${plain(id)}: ${String(error)}`);
+      return undefined;
+    }
+  }
+}
+
+function leavesOf(members: Members): Leaf[] {
+  return Object.entries(members)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => leaf(plain(name, 60), value));
+}
+
+function leaf(name: string, value: unknown): Leaf {
+  return { kind: 'leaf', name, value: plain(value, LONGEST) };
+}
+
+function reviewOf({ review }: Placement): string {
+  if (review === null) return 'not reviewed';
+  return `${review.verdict ?? 'reviewed'} by ${review.by ?? 'somebody'}${review.stale ? ', but the lines have changed since' : ''}`;
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

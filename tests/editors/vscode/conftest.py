@@ -1,0 +1,96 @@
+"""VS Code with our extension, built from the sources that are here; a picture is left when a test fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.editors.vscode.program import ENTRY, NODE, Program
+from tests.editors.vscode.window import Window
+from tests.requirements import REPOSITORY, require
+
+CLIENT: Final = REPOSITORY / "editors/vscode"
+PARTNER: Final = Path(__file__).parent / "partner"
+PICTURES: Final = REPOSITORY / "build/pictures"
+SERVER: Final = Path(sysconfig.get_path("scripts")) / "vibes-lsp"
+
+Open = Callable[..., Window]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What drives VS Code is slow, and only Linux has all that it takes."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.timeout(600))
+            item.add_marker(pytest.mark.skipif(sys.platform != "linux", reason="the served VS Code is installed on Linux only"))
+
+
+@pytest.fixture(scope="session")
+def extensions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Our extension, and another maker's that uses it, packaged."""
+    require(NODE, "builds and runs VS Code; `make editors` installs it")
+    require(CLIENT / "node_modules/.bin/vsce", "packages the extension; `make editors` installs it")
+    folder = tmp_path_factory.mktemp("extensions")
+    sources = folder / "sources"
+    shutil.copytree(CLIENT, sources, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    (sources / "node_modules").symlink_to(CLIENT / "node_modules", target_is_directory=True)
+    _run(sources, "npm", "run", "bundle")
+    return [_package(sources, folder / "vibes-lsp.vsix"), _package(PARTNER, folder / "partner.vsix")]
+
+
+def _package(sources: Path, target: Path) -> Path:
+    vsce = CLIENT / "node_modules/.bin/vsce"
+    _run(sources, str(vsce), "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", str(target))
+    return target
+
+
+def _run(folder: Path, *command: str) -> None:
+    path = f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    chromium = require("chromium", "shows VS Code; `make editors` installs it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--no-first-run"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_window(browser: Browser, extensions: list[Path], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Open]:
+    """Opens folders in VS Code, each with a fresh profile; prints what went on when the test fails, and leaves a picture."""
+    require(ENTRY, "is VS Code; `make editors` installs it")
+    opened: list[tuple[Program, Window]] = []
+    with ExitStack() as stack:
+
+        def opens(folder: Path, *, environment: dict[str, str] | None = None, **settings: Any) -> Window:
+            chosen = {"vibes.server.path": str(SERVER), **{name.replace("__", "."): value for name, value in settings.items()}}
+            profile = tmp_path / f"profile-{len(opened)}"
+            program = stack.enter_context(Program(profile, extensions, chosen, environment))
+            context = stack.enter_context(browser.new_context(viewport={"width": 1280, "height": 1100}))
+            window = Window(context.new_page(), program.url, folder)
+            opened.append((program, window))
+            return window
+
+        failed = request.session.testsfailed
+        yield opens
+        if request.session.testsfailed > failed:
+            for number, (program, window) in enumerate(opened):
+                window.picture(PICTURES / "failed" / f"{request.node.name}-{number}.png")
+                said = [program.log, *window.console[-20:], *window.notifications()]
+                request.node.add_report_section("teardown", f"VS Code {number}", "\n".join(said))

@@ -1,0 +1,227 @@
+"""A window of VS Code as a person meets it: keys, mouse, and what is painted. Every method waits for what it is about."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import quote
+
+from playwright.sync_api import Error, Locator, Page, Route
+
+PATIENCE: Final = 90
+"""Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
+_PACE: Final = 100
+"""Milliseconds between two looks at what may have changed."""
+_T = TypeVar("_T")
+
+
+class Window:
+    """Drives one window.
+
+    Args:
+        page: The browser's page.
+        url: Where VS Code is served.
+        folder: The folder to open.
+    """
+
+    def __init__(self, page: Page, url: str, folder: Path) -> None:
+        self.page = page
+        self.console: list[str] = []
+        self.refused: list[str] = []
+        self._url = url
+        page.set_default_timeout(PATIENCE * 1000)
+        page.on("console", lambda message: self.console.append(f"{message.type}: {message.text[:300]}"))
+        page.route(re.compile("^https?://"), self._keep_home)
+        page.goto(f"{url}?folder={quote(str(folder))}")
+        page.locator(".monaco-workbench .part.statusbar").wait_for()
+        page.locator(".explorer-folders-view .monaco-list-row").first.wait_for()
+
+    def _keep_home(self, route: Route) -> None:
+        if route.request.url.startswith(self._url):
+            route.continue_()
+        else:
+            self.refused.append(route.request.url)
+            route.abort()
+
+    @property
+    def editor(self) -> Locator:
+        """The active editor."""
+        return self.page.locator(".editor-group-container.active .editor-instance").first
+
+    def until(self, ask: Callable[[], _T | None], what: str) -> _T:
+        """Return the first answer that is something; an element that goes while it is looked at gives none."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            try:
+                answer = ask()
+            except Error:
+                answer = None
+            if answer:
+                return answer
+            self.page.wait_for_timeout(_PACE)
+        raise AssertionError(f"waited in vain for {what}; painted:\n{self.page.locator('.editor-instance').all_inner_texts()}")
+
+    # --- going about
+
+    def open_file(self, path: str) -> None:
+        """Open a file of the folder by its path."""
+        name = path.rsplit("/", maxsplit=1)[-1]
+        self._in_quick_input("Control+P", path, name)
+        self.page.locator(".tab.active", has_text=name).wait_for()
+        self.editor.locator(".view-line").first.wait_for()
+
+    def go_to(self, line: int, column: int = 1) -> None:
+        """Put the cursor at a 1-based line and column."""
+        place = self.page.locator(".statusbar-item", has_text=re.compile(rf"^\s*Ln {line}, Col {column}\b"))
+
+        def went() -> bool:
+            self.page.keyboard.press("Control+G")
+            field = self.page.locator(".quick-input-widget input")
+            field.fill(f":{line}:{column}", timeout=5000)
+            self.page.keyboard.press("Enter")
+            self.page.locator(".quick-input-widget").wait_for(state="hidden", timeout=5000)
+            place.wait_for(timeout=5000)
+            return True
+
+        self.until(went, f"the cursor at {line}:{column}")
+
+    def command(self, title: str) -> None:
+        """Run a command by its whole title in the palette."""
+        self._in_quick_input("F1", f">{title}", title)
+
+    def answer(self, text: str) -> None:
+        """Type into the question that is asked, and give it."""
+        field = self.page.locator(".quick-input-widget:not(.hidden) input").first
+        field.fill(text)
+        self.page.keyboard.press("Enter")
+
+    def type(self, text: str) -> None:
+        """Type at the cursor, as a person does."""
+        self.page.keyboard.type(text)
+
+    def save(self) -> None:
+        """Save the active file."""
+        self.page.keyboard.press("Control+S")
+        self.page.locator(".tab.active:not(.dirty)").wait_for()
+
+    def _in_quick_input(self, key: str, text: str, label: str) -> None:
+        widget = self.page.locator(".quick-input-widget")
+        row = widget.locator(
+            f".monaco-list-row[aria-label={json.dumps(label)}], .monaco-list-row[aria-label^={json.dumps(label + ', ')}], "
+            f".monaco-list-row[aria-label^={json.dumps(label + ' ')}]"
+        ).first
+
+        def chosen() -> bool:
+            if not widget.is_visible():
+                self.page.keyboard.press(key)
+            widget.locator("input").first.fill(text, timeout=5000)
+            row.click(timeout=5000)
+            return True
+
+        self.until(chosen, f"{label!r} in the list that {key} brings up")
+
+    # --- reading
+
+    def hover(self, line: int, column: int, expected: str) -> str:
+        """Rest the mouse on a 1-based place until a hover says what is expected; return all that it says."""
+        self.go_to(line, column)
+        cursor = self.editor.locator(".cursors-layer .cursor").first
+        hovers = self.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content")
+
+        def shown() -> str | None:
+            box = cursor.bounding_box()
+            if box is None:
+                return None
+            self.page.mouse.move(box["x"] + 80, box["y"] - 70)  # a mouse that rests brings up no hover
+            self.page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2, steps=5)
+            hovers.filter(has_text=expected).first.wait_for(timeout=3000)
+            return "\n".join(hovers.all_inner_texts()).replace("\xa0", " ")
+
+        return self.until(shown, f"a hover at {line}:{column} that says {expected!r}")
+
+    def lens(self, expected: str) -> tuple[int, str]:
+        """Wait for a lens that says something; return the number of the line below it, and all that it says."""
+        script = """root => {
+            const top = e => parseFloat(e.style.top);
+            const numbers = [...root.querySelectorAll('.margin-view-overlays > div')];
+            return [...root.querySelectorAll('.contentWidgets .codelens-decoration, .codelens-decoration')].map(lens => {
+                const bottom = lens.getBoundingClientRect().bottom;
+                const below = numbers
+                    .map(row => ({ y: row.getBoundingClientRect().top, n: row.querySelector('.line-numbers')?.textContent }))
+                    .filter(row => row.n && row.y >= bottom - 4).sort((a, b) => a.y - b.y)[0];
+                return { line: below ? parseInt(below.n) : 0, text: lens.textContent };
+            });
+        }"""
+
+        def found() -> tuple[int, str] | None:
+            lenses = self.editor.evaluate(script)
+            return next(
+                ((each["line"], each["text"].replace("\xa0", " ")) for each in lenses if expected in each["text"] and each["line"]), None
+            )
+
+        return self.until(found, f"a lens that says {expected!r}")
+
+    def marks_on(self, lines: list[int]) -> dict[int, str]:
+        """Wait until these of the lines in view have a mark, and no others; return the marks' pictures, as addresses."""
+        return self.until(lambda: found if sorted(found := self.marks()) == lines else None, f"marks on {lines} alone")
+
+    def marks(self) -> dict[int, str]:
+        """Return, for every line in view that has one of our marks, the picture's address."""
+        script = """root => {
+            const rows = [...root.querySelectorAll('.margin-view-overlays > div')]
+                .map(row => ({ y: row.getBoundingClientRect().top, n: row.querySelector('.line-numbers')?.textContent }));
+            const found = {};
+            for (const mark of root.querySelectorAll('.glyph-margin-widgets .cgmr')) {
+                const picture = getComputedStyle(mark).backgroundImage;
+                if (!picture.includes('svg')) continue;
+                const row = rows.find(each => Math.abs(each.y - mark.getBoundingClientRect().top) < 3);
+                if (row?.n) found[parseInt(row.n)] = picture;
+            }
+            return found;
+        }"""
+        return {int(line): picture for line, picture in self.editor.evaluate(script).items()}
+
+    def painted(self, line: int) -> str:
+        """Return what is painted on a line that is in view, text at its end included."""
+        script = """(root, line) => {
+            const rows = [...root.querySelectorAll('.margin-view-overlays > div')];
+            const row = rows.find(each => each.querySelector('.line-numbers')?.textContent == line);
+            if (!row) return '';
+            const y = row.getBoundingClientRect().top;
+            const text = [...root.querySelectorAll('.view-line')].find(each => Math.abs(each.getBoundingClientRect().top - y) < 3);
+            if (!text) return '';
+            const after = [...text.querySelectorAll('[class*=ced-]')].map(each => getComputedStyle(each, '::after').content).join('');
+            return text.textContent + ' ' + after;
+        }"""
+        return str(self.editor.evaluate(script, line)).replace("\xa0", " ")
+
+    def problems(self) -> list[str]:
+        """Return the entries of the list of problems that are in view, by their labels."""
+        panel = self.page.locator(".markers-panel").first
+        if not panel.is_visible():
+            self.page.keyboard.press("Control+Shift+M")
+            panel.wait_for()
+        rows = self.page.locator('.markers-panel .monaco-list-row[aria-level="2"]')
+        return [label for row in rows.all() if (label := row.get_attribute("aria-label"))]
+
+    def status_bar(self) -> str:
+        """Return what the status bar says."""
+        return " | ".join(self.page.locator(".part.statusbar .statusbar-item").all_inner_texts())
+
+    def notifications(self) -> list[str]:
+        """Return the messages that are shown."""
+        return self.page.locator(".notification-list-item-message").all_inner_texts()
+
+    def view(self, name: str) -> list[str]:
+        """Return the rows of one of our views, which is open, by their labels."""
+        rows = self.page.locator(f'.pane:has(.pane-header[aria-label^="{name}"]) .monaco-list-row')
+        return [label for row in rows.all() if (label := row.get_attribute("aria-label"))]
+
+    def picture(self, file: Path) -> None:
+        """Take a picture of the window."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=file)

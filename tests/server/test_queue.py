@@ -1,0 +1,48 @@
+"""`vibes.queue`: what waits for a person in the whole project, the riskiest first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.server.editor import Editor
+from tests.server.project import STORY, Project
+
+TWO = STORY + "\n\ndef other(payload: bytes) -> str:\n    return digest(payload)[:8]\n"
+
+
+def places(answer: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(each["filePath"], each["lineStart"]) for each in answer["placements"]]
+
+
+async def test_the_riskiest_comes_first_and_what_has_no_score_last(editor: Editor, project: Project) -> None:
+    project.annotated("b.py", 4, 7, risk_score=0.4)
+    project.annotated("c.py", 4, 7)
+    project.annotated("a.py", 4, 7, risk_score=0.9)
+    project.annotated("a.py", 10, 13, risk_score=0.4)
+    answer = await editor.run("vibes.queue", {"uri": project.root.as_uri()})
+    assert places(answer) == [("a.py", 4), ("a.py", 10), ("b.py", 4), ("c.py", 4)]
+    assert answer["total"] == 4
+    assert [each["uri"] for each in answer["placements"][:1]] == [(project.root / "a.py").as_uri()]
+
+
+async def test_a_review_takes_it_out_until_the_lines_change(editor: Editor, project: Project) -> None:
+    file = project.annotated("a.py", 4, 7, risk_score=0.9)
+    uri = editor.open(file)
+    await editor.run("vibes.review", {"uri": uri, "lineStart": 5, "lineEnd": 5, "verdict": "approved", "reviewer": "Ada Example"})
+    assert places(await editor.run("vibes.queue", {"uri": uri})) == []
+    project.file("a.py", STORY.replace("seen.hexdigest()", "seen.hexdigest().lower()"))
+    assert places(await editor.run("vibes.queue", {"uri": uri})) == [("a.py", 4)]
+
+
+async def test_a_limit_says_how_many_there_are(editor: Editor, project: Project) -> None:
+    project.annotated("a.py", 4, 7)
+    project.annotated("a.py", 10, 13)
+    answer = await editor.run("vibes.queue", {"uri": project.root.as_uri(), "limit": 1})
+    assert places(answer) == [("a.py", 4)]
+    assert answer["total"] == 2
+
+
+async def test_what_cannot_be_found_has_nothing_to_read(editor: Editor, project: Project) -> None:
+    project.annotated("a.py", 4, 7)
+    project.file("a.py", "nothing = 'of it is left'\n")
+    assert (await editor.run("vibes.queue", {"uri": project.root.as_uri()})) == {"placements": [], "total": 0}
