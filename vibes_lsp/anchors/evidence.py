@@ -1,4 +1,4 @@
-"""What anchors alone tell about the places of many ranges in one text, each weighed by what the others tell (R15, R16)."""
+"""What anchors alone tell about where ranges stand whole in a text, each weighed by what the others tell (R15, R16)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from itertools import islice
 from typing import Final
 
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines, is_distinctive
-from vibes_lsp.anchors.located import LineKind, Located, Method, Recorded, State
+from vibes_lsp.anchors.located import Located, Method, Recorded, State
 from vibes_lsp.anchors.occurrences import Occurrences, is_cut, pieces_of, standing
 from vibes_lsp.anchors.order import Drift
-from vibes_lsp.anchors.reconstruction import MAX_TRIALS, undone
-from vibes_lsp.anchors.resemblance import Resemblance
 from vibes_lsp.anchors.text import Text, bare
 
 _MAX_PLACES: Final = 64
@@ -24,18 +22,12 @@ _MAX_PLACES: Final = 64
 _MAX_VARIANTS: Final = 8
 """Places at which the digests of other tools are tried."""
 
-_TRIALS: Final = 2_000
-"""Digests tried for all edited ranges of a text together."""
-
 _NEAR: Final = 6
 """Lines around the expected one among which the beginning of an edited range is looked for."""
 
-_NEAR_END: Final = 5
-"""The last range of all is taken to end with the text when no more lines than this would be left over."""
-
 
 @dataclass(slots=True)
-class _Candidates:
+class Candidates:
     """Lines where a range may begin.
 
     Attributes:
@@ -56,24 +48,43 @@ class _Candidates:
 
 
 class Evidence:
-    """Weighs where some ranges can be in a text."""
+    """Weighs where some ranges stand whole in a text.
+
+    Attributes:
+        ranges: The ranges.
+        text: The text.
+        found: What was found of each range.
+    """
 
     def __init__(self, ranges: Sequence[Recorded], text: Text) -> None:
-        self._ranges, self._text = ranges, text
+        self.ranges: Final = ranges
+        self.text: Final = text
         contexts = [None if each.anchors.context is None else pieces_of(each.anchors.context) for each in ranges]
         index = Occurrences(text.readable_lines, (pieces for pieces in contexts if pieces is not None))
-        self._found: list[_Candidates] = []
+        self.found: Final[list[Candidates]] = []
         drift = 0
         for each, pieces in zip(ranges, contexts, strict=True):
             found = self._candidates(each, pieces, index, each.start + drift)
             drift = found.hits[0] - each.start if found.hits else drift
-            self._found.append(found)
-        self._last = max((each.end for each, found in zip(ranges, self._found, strict=True) if found.places or found.hits), default=0)
+            self.found.append(found)
         self._rivals = self._contested()
 
-    def verified(self, number: int) -> Located | None:
-        """Return where a range stands whole; None when it does so nowhere."""
-        each, found = self._ranges[number], self._found[number]
+    @cached_property
+    def whole(self) -> list[Located | None]:
+        """Where each range stands whole; None for those that do so nowhere."""
+        return [self._stands_whole(each, found) for each, found in zip(self.ranges, self.found, strict=True)]
+
+    @cached_property
+    def pins(self) -> list[tuple[int, int]]:
+        """Where the first and last lines of ranges are whose place is beyond doubt, as they were recorded and now."""
+        pins: list[tuple[int, int]] = []
+        for each, found in zip(self.ranges, self.found, strict=True):
+            place = found.only
+            if place is not None and found.distinctive and (each.anchors.hash, place) not in self._rivals:
+                pins += (each.start, place), (each.end, place + each.end - each.start)
+        return pins
+
+    def _stands_whole(self, each: Recorded, found: Candidates) -> Located | None:
         if not found.hits or self._is_rather_edited(each, found):
             return None
         expected = self._drift.expected(each.start, each.end)
@@ -82,56 +93,21 @@ class Evidence:
         state = State.EXACT if place == each.start else State.MOVED
         return Located(place, place + each.length - 1, state, Method.ANCHOR_HASH, 0.5 if ambiguous else 0.99, ambiguous, each.length)
 
-    def resembling(self, number: int) -> Located | None:
-        """Return where a range that stands nowhere whole may be: by its context, else by what is left of that; None when nothing is."""
-        each, found = self._ranges[number], self._found[number]
-        if found.pieces is None:
-            return None
-        drift = self._weak_drift
-        expected = drift.expected(each.start, each.end)
-        places, method, confidence = found.places, Method.CONTEXT, 0.7
-        if not places:
-            resembled = self._resemblance.find(found.pieces, expected)
-            if resembled is None:
-                return None
-            places, method, confidence = resembled
-        place = drift.likeliest(each.start, each.end, places)
-        end = self._end(each, place)
-        known = undone(each, self._text, place, end - place + 1 - each.length, self._trials)
-        if known is not None:
-            end, kinds = known
-            return Located(place, end, State.EDITED, method, 0.95, len(places) > 1, kinds.count(LineKind.AI), kinds)
-        ambiguous = len(places) > 1 or (place != expected and not self._says_enough(place, each))
-        state = State.UNVERIFIED if each.anchors.hash is None else State.EDITED
-        return Located(place, end, state, method, 0.4 if ambiguous else confidence, ambiguous)
-
-    def _says_enough(self, place: int, each: Recorded) -> bool:
-        return distinctive_lines(self._text.lines[place - 1 : place - 1 + min(each.length, MOVED_LINES)]) >= MOVED_LINES
-
-    def _end(self, each: Recorded, place: int) -> int:
-        """Return the last line of an edited range: what drifted behind its beginning drifted within it, since it is not whole."""
-        supposed = place + each.length - 1
-        expected = self._weak_drift.expected_end(each.start, each.end)
-        end = expected if expected is not None and place <= expected <= supposed + 3 * each.length + 50 else supposed
-        total = len(self._text.lines)
-        is_last = expected is None and each.end >= self._last
-        return total if end > total or (is_last and total - end <= max(_NEAR_END, each.length // 3)) else end
-
-    def _candidates(self, each: Recorded, pieces: tuple[str, ...] | None, index: Occurrences, likely: int) -> _Candidates:
+    def _candidates(self, each: Recorded, pieces: tuple[str, ...] | None, index: Occurrences, likely: int) -> Candidates:
         places = [] if pieces is None else index.places(pieces, cut=is_cut(each.anchors.context or ""))
         near = _nearest(places, each.start)
-        lines = self._text.lines
-        hits = _hits(each, near, self._text, likely) if each.anchors.hash is not None and near else []
+        lines = self.text.lines
+        hits = _hits(each, near, self.text, likely) if each.anchors.hash is not None and near else []
         if not hits and each.is_in(lines, each.start):
             hits = _copies(each, lines)
         distinctive = bool(hits) and distinctive_lines(lines[hits[0] - 1 : hits[0] - 1 + each.length]) >= MOVED_LINES
         more = len(places) > len(near)
-        return _Candidates(pieces, near, hits, hits[0] if len(hits) == 1 and not more else None, more, distinctive)
+        return Candidates(pieces, near, hits, hits[0] if len(hits) == 1 and not more else None, more, distinctive)
 
     def _contested(self) -> dict[tuple[str | None, int], set[int]]:
         """Return the places that several ranges, copies of one another, have as their only one."""
         starts: dict[tuple[str | None, int], set[int]] = defaultdict(set)
-        for each, found in zip(self._ranges, self._found, strict=True):
+        for each, found in zip(self.ranges, self.found, strict=True):
             if found.only is not None:
                 starts[each.anchors.hash, found.only].add(each.start)
         return {claim: rivals for claim, rivals in starts.items() if len(rivals) > 1}
@@ -145,10 +121,10 @@ class Evidence:
         own = abs(self._drift.expected(each.start, each.end) - place)
         return any(abs(self._drift.expected(start, start + each.length - 1) - place) <= own for start in rivals)
 
-    def _is_likely(self, each: Recorded, found: _Candidates, place: int, expected: int) -> bool:
+    def _is_likely(self, each: Recorded, found: Candidates, place: int, expected: int) -> bool:
         """Whether it is this range that stands at the place, rather than a copy of which the record knows nothing."""
         if place == expected:
-            return True
+            return found.distinctive or not self._may_have_been_copied(each, found, place)
         if not found.distinctive or not self._drift.allows(each.start, each.end, place):
             return False
         nearer = abs(place - expected)
@@ -156,7 +132,13 @@ class Evidence:
             return False  # it may be the range, edited since, that stands there
         return not self._is_left_behind(found.pieces or (), range(place, place + each.length), expected)
 
-    def _is_rather_edited(self, each: Recorded, found: _Candidates) -> bool:
+    def _may_have_been_copied(self, each: Recorded, found: Candidates, place: int) -> bool:
+        """Whether the neighbours leave a choice between the place and another one at which the range, edited since, may begin."""
+        if len(found.places) <= len(found.hits) or self._drift.agrees(each.start, each.end, place):
+            return False
+        return any(abs(other - place) >= each.length and self._drift.keeps_order(each.start, each.end, other) for other in found.places)
+
+    def _is_rather_edited(self, each: Recorded, found: Candidates) -> bool:
         """Whether the range, edited since, stands where its neighbours put it, so that what stands whole elsewhere is a copy."""
         if len(found.places) <= len(found.hits):
             return False
@@ -166,7 +148,7 @@ class Evidence:
     def _is_left_behind(self, pieces: Sequence[str], taken: range, expected: int) -> bool:
         """Whether most of a context stands where the range is to be expected, though not in the range that was found."""
         first = max(1, expected - _NEAR)
-        around = bare("\n".join(self._text.lines[first - 1 : expected + _NEAR + len(pieces)])).split("\n")
+        around = bare("\n".join(self.text.lines[first - 1 : max(0, expected + _NEAR + len(pieces))])).split("\n")
         lines = {number: line for number, line in enumerate(around, first) if number not in taken}
         telling = [(offset, bare(piece)) for offset, piece in enumerate(pieces) if is_distinctive(piece)]
         wanted = min(2, len(telling))
@@ -178,39 +160,7 @@ class Evidence:
     @cached_property
     def _drift(self) -> Drift:
         """How ranges drifted whose place is beyond doubt."""
-        return Drift(self._pins)
-
-    @cached_property
-    def _weak_drift(self) -> Drift:
-        """The same with ranges of which only the beginning is left, at one place."""
-        beginnings = (
-            (each.start + offset, found.places[0] + offset)
-            for each, found in zip(self._ranges, self._found, strict=True)
-            if not found.hits and found.pieces is not None and len(found.places) == 1 and not found.more
-            for offset in (0, min(len(found.pieces), each.length) - 1)
-            if distinctive_lines(found.pieces) >= 2
-        )
-        return Drift([*self._pins, *beginnings])
-
-    @cached_property
-    def _pins(self) -> list[tuple[int, int]]:
-        """Where the first and last lines of ranges are whose place is beyond doubt, as they were recorded and now."""
-        pins: list[tuple[int, int]] = []
-        for each, found in zip(self._ranges, self._found, strict=True):
-            place = found.only
-            if place is not None and found.distinctive and (each.anchors.hash, place) not in self._rivals:
-                pins += (each.start, place), (each.end, place + each.end - each.start)
-        return pins
-
-    @cached_property
-    def _trials(self) -> int:
-        """How many digests to try for one edited range: fewer where many are, in whatever order they come."""
-        return min(MAX_TRIALS, _TRIALS // max(1, sum(not found.hits for found in self._found)))
-
-    @cached_property
-    def _resemblance(self) -> Resemblance:
-        missed = [found.pieces for found in self._found if found.pieces is not None and not found.places and not found.hits]
-        return Resemblance(self._text, missed)
+        return Drift(self.pins)
 
 
 def _hits(each: Recorded, starts: Sequence[int], text: Text, likely: int) -> list[int]:

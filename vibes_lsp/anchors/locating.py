@@ -12,6 +12,7 @@ from vibes_lsp.anchors.evidence import Evidence
 from vibes_lsp.anchors.linemap import LineMaps
 from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
 from vibes_lsp.anchors.making import Anchors
+from vibes_lsp.anchors.remains import Remains
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.anchors.tracing import trace
 
@@ -26,13 +27,16 @@ def locate(ranges: Sequence[Recorded], text: Text, origins: Sequence[Origin | No
     """
     known = origins or [None] * len(ranges)
     evidence = Evidence(ranges, text)
+    remains = Remains(evidence)
     maps = LineMaps(text)
     found = []
     for number, (each, origin) in enumerate(zip(ranges, known, strict=True)):
-        located = _unchanged(each, text) or evidence.verified(number)
+        located = _unchanged(each, text) or evidence.whole[number]
         if origin is not None and not _is_settled(located, origin):
             located = trace(origin, maps.from_text(origin.text, origin.later), each.start)
-        found.append(located or _without_proof(each, number, evidence, text))
+        elif located is None or not located.sure:
+            located = remains.likeliest(number)
+        found.append(located or _without_proof(each, text))
     return found
 
 
@@ -56,9 +60,9 @@ def _unchanged(each: Recorded, text: Text) -> Located | None:
     return Located(each.start, each.end, State.EXACT, Method.FILE_HASH, 1.0, intact=each.length)
 
 
-def _without_proof(each: Recorded, number: int, evidence: Evidence, text: Text) -> Located:
+def _without_proof(each: Recorded, text: Text) -> Located:
     if each.anchors != Anchors():
-        return evidence.resembling(number) or Located(None, None, State.LOST, Method.CONTEXT, 0.0)
+        return Located(None, None, State.LOST, Method.CONTEXT, 0.0)
     if each.start > len(text.lines):
         return Located(None, None, State.LOST, Method.RECORDED, 0.0)
     return Located(each.start, min(each.end, len(text.lines)), State.UNVERIFIED, Method.RECORDED, 0.3)

@@ -9,7 +9,7 @@ from typing import Final
 from vibes_lsp.anchors.alignment import ascending
 from vibes_lsp.anchors.making import CONTEXT_LINES
 
-_OWN_SHARE: Final = 0.4
+_OWN_SHARE: Final = 0.45
 """The share of the lines between two pins from which on a range is taken to have all that was put in or taken out there."""
 
 _FAR: Final = 100
@@ -73,6 +73,15 @@ class Drift:
         breaks, distance = self.surprise(start, end, place)
         return not self.knows(start, end) or (not breaks and distance <= _FAR)
 
+    def agrees(self, start: int, end: int, place: int) -> bool:
+        """Whether a range has neighbours on both sides, and both put it at a place."""
+        around = self._around(start, end)
+        return len(around) > 1 and all(start + now - recorded == place for recorded, now in around)
+
+    def keeps_order(self, start: int, end: int, place: int) -> bool:
+        """Whether a place fits between the neighbours of a range."""
+        return not self.surprise(start, end, place)[0]
+
     def knows(self, start: int, end: int) -> bool:
         """Whether a range has neighbours that tell anything."""
         return bool(self._around(start, end))
@@ -91,6 +100,17 @@ class Drift:
             if own >= _OWN_SHARE * (own + others):
                 return end + self._now[after] - self._recorded[after]
         return None if within is None else end + self._now[within] - self._recorded[within]
+
+    def possible_ends(self, start: int, end: int) -> list[int]:
+        """Return the lines where the last line of an edited range would be if all that drifted there did so before it, or all behind it."""
+        after = bisect_left(self._recorded, end)
+        beside = (number for number in (after, after - 1) if 0 <= number < len(self._recorded) and self._recorded[number] > start)
+        return [end + self._now[number] - self._recorded[number] for number in beside]
+
+    @property
+    def last(self) -> int:
+        """The last line that a pin is at, as it was recorded; 0 without pins."""
+        return self._recorded[-1] if self._recorded else 0
 
     def _around(self, start: int, end: int) -> list[tuple[int, int]]:
         """Return the pins nearest to a range on either side of its first line, less those that it may have set itself."""

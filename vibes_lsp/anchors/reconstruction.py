@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import takewhile
 from typing import Final
 
 from vibes_lsp.anchors.located import LineKind, Recorded
+from vibes_lsp.anchors.making import CONTEXT_LINES
 from vibes_lsp.anchors.text import Text, encode
 
 _MAX_INSERTED: Final = 12
-MAX_TRIALS: Final = 600
+MAX_TRIALS: Final = 300
 """Digests that are tried for one range, unless many ranges share the time."""
 
 _MAX_BYTES: Final = 1 << 20
@@ -23,14 +25,14 @@ Undone = tuple[int, tuple[LineKind, ...]]
 """The last line of the range now, and whose each line is from the first to the last."""
 
 
-def undone(each: Recorded, text: Text, start: int, added: int, trials: int = MAX_TRIALS) -> Undone | None:
+def undone(each: Recorded, text: Text, start: int, added: Sequence[int], trials: int = MAX_TRIALS) -> Undone | None:
     """Return the edit that made of a range what stands at a line now; None when it is none of those that can be undone.
 
     Args:
         each: The range.
         text: The text of now.
         start: The line at which its context stands, indented anew or not.
-        added: How many lines were put in, as far as the neighbours tell.
+        added: How many lines may have been put in, as far as the neighbours tell.
         trials: How many digests to try for lines put in.
     """
     if each.anchors.hash is None or each.anchors.context is None:
@@ -40,20 +42,22 @@ def undone(each: Recorded, text: Text, start: int, added: int, trials: int = MAX
     return _inserted(each, text, start, added, trials)
 
 
-def _inserted(each: Recorded, text: Text, start: int, added: int, trials: int) -> Undone | None:
-    length = each.length
-    wanted = _digest(each.anchors.hash)
+def _inserted(each: Recorded, text: Text, start: int, added: Sequence[int], trials: int) -> Undone | None:
+    """Try to take out one run of lines behind what stands whole of the context."""
+    length, wanted = each.length, _digest(each.anchors.hash)
+    pairs = zip((each.anchors.context or "").split("\n"), text.lines[start - 1 : start - 1 + CONTEXT_LINES], strict=False)
+    least = max(1, min(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)), length - 1))
     begins = text.offsets[start - 1 : start + length]
-    for count in dict.fromkeys(count for count in (added, *range(1, _MAX_INSERTED + 1)) if count > 0):
+    for count in dict.fromkeys(count for count in (*added, *range(1, _MAX_INSERTED + 1)) if count > 0):
         last = start - 1 + length + count
-        trials -= length
+        trials -= length - least
         if last > len(text.lines) or trials < 0:
             continue
-        tails, end = text.offsets[start + count : last], text.offsets[last] - 1
+        tails, end = text.offsets[start - 1 + least + count : last], text.offsets[last] - 1
         if (end - begins[0]) * length > _MAX_BYTES:
             return None
-        head = sha256()
-        for kept, tail in enumerate(tails, 1):
+        head = sha256(text.data[begins[0] : begins[least - 1]])
+        for kept, tail in enumerate(tails, least):
             head.update(text.data[begins[kept - 1] : begins[kept]])
             trial = head.copy()
             trial.update(text.data[tail:end])

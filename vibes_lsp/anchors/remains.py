@@ -1,0 +1,194 @@
+"""What is left of ranges that stand nowhere whole, or at several places: guesses, never sure, each from what all the others tell (R15).
+
+What is known of one range helps to find the next, so this goes in steps: where ranges begin, which lines were put in,
+where ranges end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from vibes_lsp.anchors.evidence import Candidates, Evidence
+from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines
+from vibes_lsp.anchors.located import LineKind, Located, Method, Recorded, State
+from vibes_lsp.anchors.making import CONTEXT_LINES
+from vibes_lsp.anchors.order import Drift
+from vibes_lsp.anchors.reconstruction import MAX_TRIALS, Undone, undone
+from vibes_lsp.anchors.resemblance import Resemblance
+
+_TRIALS: Final = 1_000
+"""Digests tried for all edited ranges of a text together."""
+
+_NEAR_END: Final = 5
+"""The last range of all is taken to end with the text when no more lines than this would be left over."""
+
+_Pins = Iterator[tuple[int, int]]
+
+
+@dataclass(slots=True)
+class _Beginning:
+    """Where an edited range may begin.
+
+    Attributes:
+        place: The line.
+        method: How it was found.
+        confidence: How much to trust it.
+        is_one_of_several: Whether other lines would fit.
+    """
+
+    place: int
+    method: Method
+    confidence: float
+    is_one_of_several: bool
+
+
+class Remains:
+    """Finds what may be left of ranges.
+
+    Args:
+        evidence: What is known of them for certain.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence, self._text = evidence, evidence.text
+
+    def likeliest(self, number: int) -> Located | None:
+        """Return the likeliest place of a range that is not sure to be anywhere; None when nothing is like it."""
+        each, whole = self._evidence.ranges[number], self._evidence.whole[number]
+        if whole is not None:
+            return self._among_copies(each, self._evidence.found[number], whole)
+        begun = self._begun.get(number)
+        if begun is None:
+            return None
+        known = self._undone.get(number)
+        if known is not None:
+            end, kinds = known
+            intact = kinds.count(LineKind.AI)
+            return Located(begun.place, end, State.EDITED, begun.method, 0.95, begun.is_one_of_several, intact, kinds)
+        expected = self._early_drift.expected(each.start, each.end)
+        ambiguous = begun.is_one_of_several or (begun.place != expected and not self._says_enough(begun.place, each))
+        state = State.UNVERIFIED if each.anchors.hash is None else State.EDITED
+        end = self._end(each, begun.place, self._late_drift)
+        return Located(begun.place, end, state, begun.method, 0.4 if ambiguous else begun.confidence, ambiguous)
+
+    def _among_copies(self, each: Recorded, found: Candidates, whole: Located) -> Located:
+        """Return the likeliest of the places at which a range stands whole."""
+        if whole.sure or len(found.hits) == 1:
+            return whole
+        place = self._drift.likeliest(each.start, each.end, found.hits)
+        state = State.EXACT if place == each.start else State.MOVED
+        return Located(place, place + each.length - 1, state, whole.method, whole.confidence, whole.ambiguous, whole.intact)
+
+    def _begins(self, each: Recorded, found: Candidates) -> _Beginning | None:
+        if found.pieces is None:
+            return None
+        drift = self._early_drift
+        places, method, confidence = found.places, Method.CONTEXT, 0.7
+        if not places:
+            resembled = self._resemblance.find(found.pieces, drift.expected(each.start, each.end))
+            if resembled is None:
+                return None
+            places, method, confidence = resembled
+        return _Beginning(drift.likeliest(each.start, each.end, places), method, confidence, len(places) > 1)
+
+    def _says_enough(self, place: int, each: Recorded) -> bool:
+        return distinctive_lines(self._text.lines[place - 1 : place - 1 + min(each.length, MOVED_LINES)]) >= MOVED_LINES
+
+    def _end(self, each: Recorded, place: int, drift: Drift) -> int:
+        """Return the last line of an edited range: what drifted behind its beginning drifted within it, since it is not whole."""
+        supposed = place + each.length - 1
+        expected = drift.expected_end(each.start, each.end)
+        end = expected if expected is not None and place <= expected <= supposed + 3 * each.length + 50 else supposed
+        total = len(self._text.lines)
+        is_last = drift.last < each.end >= self._last
+        return total if end > total or (is_last and total - end <= max(_NEAR_END, each.length // 3)) else end
+
+    @cached_property
+    def _last(self) -> int:
+        """The last line recorded of a range of which anything is left."""
+        pairs = zip(self._evidence.ranges, self._evidence.found, strict=True)
+        return max((each.end for each, found in pairs if found.places or found.hits), default=0)
+
+    @cached_property
+    def _begun(self) -> dict[int, _Beginning]:
+        """Where the ranges begin that stand nowhere whole, by their number."""
+        evidence = self._evidence
+        begun = {
+            number: self._begins(evidence.ranges[number], evidence.found[number])
+            for number, whole in enumerate(evidence.whole)
+            if whole is None
+        }
+        return {number: beginning for number, beginning in begun.items() if beginning is not None}
+
+    @cached_property
+    def _undone(self) -> dict[int, Undone]:
+        """The edits that could be undone on trial, by the number of the range."""
+        found = {number: self._try_to_undo(self._evidence.ranges[number], begun.place) for number, begun in self._begun.items()}
+        return {number: known for number, known in found.items() if known is not None}
+
+    def _try_to_undo(self, each: Recorded, place: int) -> Undone | None:
+        ends = self._drift.possible_ends(each.start, each.end)
+        added = [end - place + 1 - each.length for end in (self._end(each, place, self._drift), *ends, len(self._text.lines))]
+        return undone(each, self._text, place, added, self._trials)
+
+    @cached_property
+    def _early_drift(self) -> Drift:
+        """How ranges drifted whose place is beyond doubt, and those of which only the beginning is left, at one place."""
+        beginnings = (
+            (each.start + offset, found.places[0] + offset)
+            for each, found in zip(self._evidence.ranges, self._evidence.found, strict=True)
+            if not found.hits and found.pieces is not None and len(found.places) == 1 and not found.more
+            for offset in (0, min(len(found.pieces), each.length) - 1)
+            if distinctive_lines(found.pieces) >= 2
+        )
+        return Drift([*self._evidence.pins, *self._single(), *beginnings])
+
+    @cached_property
+    def _drift(self) -> Drift:
+        """The same with all that stands whole at one place, and all beginnings."""
+        return Drift([*self._evidence.pins, *self._single(), *self._beginnings()])
+
+    @cached_property
+    def _late_drift(self) -> Drift:
+        """The same with what was put among copies, and the lines around those that were put in."""
+        return Drift([*self._evidence.pins, *self._single(), *self._beginnings(), *self._copies(), *self._lines_undone()])
+
+    def _single(self) -> _Pins:
+        for each, whole, found in zip(self._evidence.ranges, self._evidence.whole, self._evidence.found, strict=True):
+            if whole is not None and whole.start is not None and len(found.hits) == 1:
+                yield each.start, whole.start
+                yield each.end, whole.start + each.end - each.start
+
+    def _copies(self) -> _Pins:
+        for each, whole, found in zip(self._evidence.ranges, self._evidence.whole, self._evidence.found, strict=True):
+            if whole is not None and len(found.hits) > 1:
+                place = self._among_copies(each, found, whole).start
+                if place is not None:
+                    yield each.start, place
+                    yield each.end, place + each.end - each.start
+
+    def _beginnings(self) -> _Pins:
+        for number, begun in self._begun.items():
+            each = self._evidence.ranges[number]
+            yield each.start, begun.place
+            if begun.method is Method.CONTEXT and each.length >= CONTEXT_LINES:
+                yield each.start + CONTEXT_LINES - 1, begun.place + CONTEXT_LINES - 1
+
+    def _lines_undone(self) -> _Pins:
+        for number, (_, kinds) in self._undone.items():
+            each, place = self._evidence.ranges[number], self._begun[number].place
+            now = (line for line, kind in enumerate(kinds, place) if kind is not LineKind.HUMAN)
+            yield from zip(range(each.start, each.end + 1), now, strict=False)
+
+    @cached_property
+    def _trials(self) -> int:
+        """How many digests to try for one edited range: fewer where many are, in whatever order they come."""
+        return min(MAX_TRIALS, _TRIALS // max(1, sum(not found.hits for found in self._evidence.found)))
+
+    @cached_property
+    def _resemblance(self) -> Resemblance:
+        missed = [found.pieces for found in self._evidence.found if found.pieces is not None and not found.places and not found.hits]
+        return Resemblance(self._text, missed)
