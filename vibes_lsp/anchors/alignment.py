@@ -78,19 +78,25 @@ def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
     Of pairs with the same first number at most one is kept, and of those with the same second number likewise.
     """
-    pins = sorted(set(pairs), key=lambda pin: (pin[0], -pin[1]))  # so that two of one first number never ascend
+    pins = sorted(set(pairs))
+    if len(dict(pins)) < len(pins):
+        pins.sort(key=lambda pin: (pin[0], -pin[1]))  # so that two of one first number never ascend
     tops: list[int] = []
     ends: list[int] = []
     previous: list[int] = []
+    highest = -1
     for number, (_, place) in enumerate(pins):
-        pile = bisect_left(tops, place)
-        previous.append(ends[pile - 1] if pile else -1)
-        if pile == len(tops):
+        if place > highest or not tops:
+            previous.append(ends[-1] if ends else -1)
             tops.append(place)
             ends.append(number)
-        else:
-            tops[pile] = place
-            ends[pile] = number
+            highest = place
+            continue
+        pile = bisect_left(tops, place)
+        previous.append(ends[pile - 1] if pile else -1)
+        tops[pile] = place
+        ends[pile] = number
+        highest = tops[-1]
     chosen: list[tuple[int, int]] = []
     link = ends[-1] if ends else -1
     while link >= 0:

@@ -98,7 +98,7 @@ class Evidence:
         near = _nearest(places, each.start)
         lines = self.text.lines
         hits = _hits(each, near, self.text, likely) if each.anchors.hash is not None and near else []
-        if not hits and each.is_in(lines, each.start):
+        if not hits and each.start not in near and each.is_in(lines, each.start):
             hits = _copies(each, lines)
         distinctive = bool(hits) and distinctive_lines(lines[hits[0] - 1 : hits[0] - 1 + each.length]) >= MOVED_LINES
         more = len(places) > len(near)

@@ -144,23 +144,26 @@ class Remains:
             for offset in (0, min(len(found.pieces), each.length) - 1)
             if distinctive_lines(found.pieces) >= 2
         )
-        return Drift([*self._evidence.pins, *self._single(), *beginnings])
+        return Drift([*self._single, *beginnings])
 
     @cached_property
     def _drift(self) -> Drift:
         """The same with all that stands whole at one place, and all beginnings."""
-        return Drift([*self._evidence.pins, *self._single(), *self._beginnings()])
+        return Drift([*self._single, *self._beginnings()])
 
     @cached_property
     def _late_drift(self) -> Drift:
         """The same with what was put among copies, and the lines around those that were put in."""
-        return Drift([*self._evidence.pins, *self._single(), *self._beginnings(), *self._copies(), *self._lines_undone()])
+        return Drift([*self._single, *self._beginnings(), *self._copies(), *self._lines_undone()])
 
-    def _single(self) -> _Pins:
+    @cached_property
+    def _single(self) -> list[tuple[int, int]]:
+        """Where first and last lines of ranges are that stand whole at one place, sure or not."""
+        pins = [*self._evidence.pins]
         for each, whole, found in zip(self._evidence.ranges, self._evidence.whole, self._evidence.found, strict=True):
             if whole is not None and whole.start is not None and len(found.hits) == 1:
-                yield each.start, whole.start
-                yield each.end, whole.start + each.end - each.start
+                pins += (each.start, whole.start), (each.end, whole.start + each.end - each.start)
+        return pins
 
     def _copies(self) -> _Pins:
         for each, whole, found in zip(self._evidence.ranges, self._evidence.whole, self._evidence.found, strict=True):
