@@ -10,13 +10,18 @@ from contextlib import closing
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from tests.conformance.faces import snapshot, vibes
+from tests.conformance.committed import TEXT as COMMITTED
+from tests.conformance.committed import added, backfilled, log, rewritten
+from tests.conformance.faces import checked, places, snapshot, vibes
 from tests.conformance.requirement import writing
 from tests.conformance.written import lacking
 from tests.trails import AUDIT_DIR, CompleteTrail
 from tests.unit.recording.projects import SOURCE
+from vibes_lsp.recording import Recorder, Remapped
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conformance.written import Written
 
 ANNOTATION = ("file_path", "environment_hash", "action", "timestamp", "assurance_level", "annotation_id")
@@ -151,3 +156,52 @@ def test_the_log_ends_with_a_newline(written: Written) -> None:
 @writing("7.10", "SHOULD", "members stand in one order everywhere")
 def test_members_stand_in_order(written: Written) -> None:
     assert all(list(record) == sorted(record) for record in written.records)
+
+
+@writing("7.3.1", "MUST", "a remap looks at the annotations whose commit was rewritten, and at no others")
+@writing("7.3.1", "MUST", "a file that is as its annotation saw it is left alone: nothing is written about it")
+def test_a_remap_leaves_what_still_holds(tmp_path: Path) -> None:
+    untouched = backfilled(tmp_path / "untouched")
+    before = log(untouched)
+    with Recorder(untouched.path) as recorder:
+        assert recorder.remap() == Remapped((), (), (), (), ())
+    assert log(untouched) == before
+    unchanged = rewritten(tmp_path / "unchanged", COMMITTED)
+    before = log(unchanged)
+    with Recorder(unchanged.path) as recorder:
+        result = recorder.remap()
+    assert (result.remapped, result.orphaned, len(result.unchanged)) == ((), (), 2)
+    assert log(unchanged) == before
+
+
+@writing(
+    "7.3.1", "MUST", "an anchor that is found elsewhere gets a record with its new lines, the new commit and the action `rebase_remap`"
+)
+@writing("7.3.1", "MUST", "with every `rebase_remap` goes a `supersedes` edge from the new record to the old one")
+@writing("7.3.1", "MUST", "the records that were there are never changed or removed")
+def test_a_remap_writes_the_new_place(tmp_path: Path) -> None:
+    work = rewritten(tmp_path / "project", "# one\n# two\n" + COMMITTED)
+    before = log(work)
+    old = work.records()
+    with Recorder(work.path) as recorder:
+        result = recorder.remap()
+    record, edge = added(work, len(old))
+    assert log(work).startswith(before)
+    assert (record["line_start"], record["line_end"], record["commit_hash"]) == (3, 8, work.head())
+    assert record["action"] == "rebase_remap"
+    assert record["anchor_hash"] == next(each for each in old if each["type"] == "line")["anchor_hash"]
+    current = next(each["annotation_id"] for each in old if each.get("commit_hash") and each["file_path"] == "a.py")
+    assert (edge["edge_type"], edge["source_ref"], edge["target_ref"]) == ("supersedes", record["annotation_id"], current)
+    assert (result.remapped, result.edges) == ((record["annotation_id"],), (edge["annotation_id"],))
+    assert not places(checked(work.path), "remap-edge")
+
+
+@writing("7.3.1", "MUST", "an anchor that is not found gets a record with the action `rebase_orphan`")
+def test_a_remap_marks_what_is_gone(tmp_path: Path) -> None:
+    work = rewritten(tmp_path / "project", "nothing = 'of it'\n")
+    before, count = log(work), len(work.records())
+    with Recorder(work.path) as recorder:
+        result = recorder.remap()
+    record = added(work, count)[0]
+    assert log(work).startswith(before)
+    assert (record["action"], record["commit_hash"], result.orphaned) == ("rebase_orphan", work.head(), (record["annotation_id"],))

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conformance.committed import added, committed, log
 from tests.conformance.faces import opened
 from tests.conformance.requirement import writing
 from tests.requirements import REPOSITORY
 from tests.trails import context_hash
 from tests.unit.recording.projects import PROMPT, Project, by, new_project
 from vibes_lsp.errors import UnknownId
+from vibes_lsp.recording import Recorder
 from vibes_lsp.store.folding import fold_lock
 from vibes_lsp.store.writing import AuditWriter
 
@@ -163,3 +165,26 @@ def test_the_journal_is_merged_in_one_step(project: Project) -> None:
         assert line["prompt_hash"] in opened(project.root).manifest.pending
     assert project.entries("prompt")
     assert not (project.root / ".ai-audit" / "wal" / "entries.jsonl").exists()
+
+
+@writing(
+    "9.2",
+    "MUST",
+    "once a commit has an annotation's lines and is not the last one, the log names it, by a record that takes the other one's place",
+)
+def test_every_annotation_is_linked_to_its_commit(tmp_path: Path) -> None:
+    work = committed(tmp_path / "project")
+    before, count = log(work), len(work.records())
+    with Recorder(work.path) as recorder:
+        result = recorder.backfill()
+    assert log(work).startswith(before)
+    assert result.pending == ()
+    written = [record for record in added(work, count) if record["type"] == "line"]
+    assert [(record["file_path"], record["commit_hash"]) for record in written] == [
+        ("a.py", work.git("rev-parse", "HEAD~1")),
+        ("b.py", work.git("rev-parse", "HEAD~1")),
+    ]
+    again = log(work)
+    with Recorder(work.path) as recorder:
+        assert recorder.backfill().backfilled == ()
+    assert log(work) == again

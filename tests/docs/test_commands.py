@@ -22,6 +22,7 @@ _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 RUN_ELSEWHERE = {
     "make demo": "tests/demo/test_demo.py",
     "make test": "it is what runs this test",
+    "vibes backfill --pre-commit": "tests/stories, as git's hook; it prints nothing",
     "pip install .": "the Makefile installs the project before any test",
 }
 RUN_BY_PAGE = {

@@ -10,6 +10,8 @@ from pygls.exceptions import JsonRpcException
 
 from tests.server.editor import Editor
 from tests.server.project import AS_RECORDED, STORY, Project
+from tests.trails import Repository
+from vibes_lsp.recording import Recorder
 
 TOOL = {"name": "Claude Code", "version": "1.5.2"}
 MODEL = {"name": "claude-opus-4-5", "version": "20251101", "parameters": {"temperature": 0.7, "top-p": 0.9}}
@@ -130,3 +132,27 @@ async def test_a_deletion_is_about_the_text_that_is_saved_still(editor: Editor, 
     given = {"uri": uri, "range": lines(4, 7), "action": "delete", "tool": TOOL, "model": MODEL}
     record = (await editor.run("vibes.recordAnnotation", given))["record"]
     assert record["anchor_context"].splitlines()[0] == "def digest(payload: bytes) -> str:"
+
+
+async def test_a_rewritten_commit_is_remapped(editor: Editor, project: Project) -> None:
+    """Nothing is written for a file that is as it was; a repeat, with the lines moved since, changes nothing."""
+    uri = editor.open(project.annotated())
+    repository = Repository(project.root)
+    old = repository.commit("One")
+    repository.commit("Two")
+    with Recorder(project.root) as recorder:
+        assert len(recorder.backfill().backfilled) == 1
+    repository.git("checkout", "--quiet", "--orphan", "other")
+    project.file("a.py", "# another line\n" + STORY)
+    new = repository.commit("All at once")
+    repository.git("branch", "-D", "main")
+    given = {"uri": uri, "requestId": "remap"}
+    answer = await editor.run("vibes.remap", given)
+    assert (len(answer["remapped"]), answer["orphaned"], answer["unchanged"]) == (1, [], [])
+    record = answer["records"][0]
+    assert (record["commit_hash"], record["action"]) == (new, "rebase_remap")
+    assert new != old
+    assert await editor.run("vibes.remap", given) == answer
+    assert (await editor.run("vibes.remap", {"uri": uri}))["remapped"] == []
+    shown = await editor.run("vibes.show", {"uri": uri, "id": answer["remapped"][0]})
+    assert shown["record"] == record

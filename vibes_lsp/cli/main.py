@@ -36,6 +36,8 @@ COMMANDS: Final = {
     "query": "Ask the trail in SQL.",
     "export": "Write a trail of current records only.",
     "record": "Record what an AI did, from a shell or a program: JSON in, JSON out.",
+    "backfill": "Write into the log which commits brought annotations.",
+    "remap": "Write anew where annotations are whose commit was rewritten.",
     "doctor": "Say why nothing shows.",
 }
 """Name and one line of help of every subcommand; its code is `vibes_lsp.cli.NAME.command`, imported when it is run."""

@@ -24,6 +24,7 @@ from vibes_lsp.history.repository import moment_of
 _MAX_BYTES: Final = 64 << 20
 _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
 _COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
+_PARENT: Final = re.compile(rb"^parent ([0-9a-f]+)$", re.MULTILINE)
 _REGULAR: Final = frozenset({"100644", "100755", "100664"})
 _LINK_TO_COMMIT: Final = "160000"
 
@@ -53,10 +54,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit and the committer's time, UTC."""
+    """A commit, the committer's time, UTC, and the commits before it."""
 
     id: str
     moment: datetime
+    parents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,8 @@ class Blobs:
         if found is None or not found.id.startswith(lower):  # a branch or a tag of that name
             return None
         committer = _COMMITTER.search(found.content)
-        return Commit(found.id, moment_of(committer[1] if committer else b"0"))
+        parents = _PARENT.findall(found.content.partition(b"\n\n")[0])
+        return Commit(found.id, moment_of(committer[1] if committer else b"0"), tuple(each.decode() for each in parents))
 
     def entry(self, commit: str, path: str) -> Entry | None:
         """Return what a commit has at a path from the top of the work tree; at a submodule for every path inside it.

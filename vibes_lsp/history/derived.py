@@ -37,10 +37,17 @@ class CommitMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DerivedCommit:
-    """A commit and how it was found."""
+    """A commit and how it was found.
+
+    Attributes:
+        commit: Its hash.
+        method: How it was found.
+        instead_of: The commit that the record names, where HEAD does not come from that one any more (R4b).
+    """
 
     commit: str
     method: CommitMethod
+    instead_of: str | None = None
 
 
 class DerivedCommits:
@@ -50,13 +57,14 @@ class DerivedCommits:
         repository: Where the project is tracked.
     """
 
-    def __init__(self, repository: Repository, project: Path, log: Path) -> None:
+    def __init__(self, repository: Repository, project: Path, log: Path, *, since: datetime | None = None) -> None:
         """Read nothing yet.
 
         Args:
             repository: Where the project is tracked.
             project: The folder that recorded paths are relative to.
             log: The log's absolute path.
+            since: Look at commits from then on only: for those who ask about recent records, and may not wait.
         """
         self.repository = repository
         self._project = project
@@ -65,8 +73,10 @@ class DerivedCommits:
         self._head = ""
         self._boundary: frozenset[str] = frozenset()
         self._rank: dict[str, int] | None = None
-        self._carried = _Carried()
-        self._touched = _Touched()
+        self._reached: dict[tuple[str, str], bool] = {}
+        self._since = () if since is None else (f"--since={int(since.timestamp())}",)
+        self._carried = _Carried(self._since)
+        self._touched = _Touched(self._since)
 
     def by_log(self, wanted: Iterable[str]) -> dict[str, DerivedCommit]:
         """Return, for record ids, the oldest ancestor of HEAD whose log holds them (R4).
@@ -113,6 +123,36 @@ class DerivedCommits:
                         found[path, edited] = DerivedCommit(first, CommitMethod.INFERRED)
             return found
 
+    def reached(self, commits: Iterable[str], start: str = "HEAD") -> frozenset[str]:
+        """Return which of some commits, hashes or prefixes of them, history has; all where it is cut off, or git cannot answer.
+
+        Args:
+            commits: As recorded.
+            start: Where to look back from: `HEAD`, or `--all` for every branch and tag.
+        """
+        wanted = {commit for commit in commits if commit}
+        with self._lock:
+            if not self._look() or self._boundary:
+                return frozenset(wanted)
+            new = {commit.lower() for commit in wanted if (start, commit.lower()) not in self._reached}
+            found = self._among(start, new) if new else set()
+            self._reached.update({(start, commit): commit in found for commit in new})
+            return frozenset(commit for commit in wanted if self._reached[start, commit.lower()])
+
+    def _among(self, start: str, wanted: set[str]) -> set[str]:
+        lengths = sorted({len(commit) for commit in wanted})
+        found: set[str] = set()
+        try:
+            with git_lines(self.repository.root, "rev-list", start) as lines:
+                for line in lines:
+                    name = line.decode().rstrip()
+                    found.update(name[:length] for length in lengths if name[:length] in wanted)
+                    if len(found) == len(wanted):
+                        break
+        except HistoryUnavailable:
+            return wanted
+        return found
+
     def _look(self) -> bool:
         """Take note of HEAD, if there is one; a clone that was deepened or cut has another history, of which nothing is known yet."""
         head = self.repository.head()
@@ -120,8 +160,9 @@ class DerivedCommits:
             return False
         boundary = self.repository.boundary()
         if boundary != self._boundary:
-            self._carried, self._touched = _Carried(), _Touched()
+            self._carried, self._touched = _Carried(self._since), _Touched(self._since)
         if (head, boundary) != (self._head, self._boundary):
+            self._reached.clear()
             self._head, self._boundary, self._rank = head, boundary, None
         return True
 
@@ -157,8 +198,9 @@ class _Carried:
         commits: The commits by the record's id, HEAD's ancestors or not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, since: tuple[str, ...]) -> None:
         self.commits: dict[str, list[str]] = {}
+        self._since = since
         self._head: str | None = None
         self._base: str | None = None
 
@@ -180,7 +222,7 @@ class _Carried:
 
     def _take(self, repository: Repository, log: Path, revisions: Sequence[str]) -> bool:
         try:
-            for identifier, commit in records_carried(repository, revisions, log):
+            for identifier, commit in records_carried(repository, [*self._since, *revisions], log):
                 commits = self.commits.setdefault(identifier, [])
                 if commit not in commits:
                     commits.append(commit)
@@ -196,8 +238,9 @@ class _Touched:
         moments: By the file's name in git: its commits, HEAD's ancestors or not, each with its time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, since: tuple[str, ...]) -> None:
         self.moments: dict[str, dict[str, datetime]] = {}
+        self._since = since
         self._head: str | None = None
         self._failed: set[str] = set()
 
@@ -221,7 +264,7 @@ class _Touched:
         found: dict[str, dict[str, datetime]] = {name: {} for name in names}
         few = sorted(names) if len(names) <= _FEW and sum(map(len, names)) < _FEW_CHARACTERS else ()
         try:
-            for touch in touches(repository, revisions, few, merges=False) if names else ():
+            for touch in touches(repository, [*self._since, *revisions], few, merges=False) if names else ():
                 if touch.path in names:
                     found[touch.path][touch.commit] = touch.moment
         except HistoryUnavailable:

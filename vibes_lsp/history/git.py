@@ -51,8 +51,13 @@ _TIMEOUT: Final = 60
 _PIECE: Final = 1 << 16
 
 
-def run_git(folder: Path, *arguments: str) -> bytes:
+def run_git(folder: Path, *arguments: str, index: Path | None = None) -> bytes:
     """Return what git prints for a command run in `folder`.
+
+    Args:
+        folder: Where git runs.
+        *arguments: The command.
+        index: The index to use, absolute; by default the repository's own, whatever the environment says.
 
     Raises:
         HistoryUnavailable: Git is absent, or the command fails.
@@ -61,7 +66,7 @@ def run_git(folder: Path, *arguments: str) -> bytes:
         done = subprocess.run(
             ["git", *_SAFE, *arguments],
             cwd=folder,
-            env=_environment(),
+            env={**_environment(), **({} if index is None else {"GIT_INDEX_FILE": os.fspath(index)})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -125,6 +126,13 @@ class Repository:
         except HistoryUnavailable:
             return False
         return True
+
+    def landing_branch(self) -> str | None:
+        """Return the commit that the branch others build on has, as far as is known here: `origin`'s main branch, else this one's upstream."""
+        for name in ("refs/remotes/origin/HEAD", "@{upstream}"):
+            with suppress(HistoryUnavailable):
+                return self.resolve(name)
+        return None
 
     def nearest_ancestor(self, commits: Sequence[str]) -> str | None:
         """Return which of some commits comes first when walking back from HEAD; None when none is an ancestor.

@@ -1,27 +1,28 @@
-"""Which commit each annotation came with, where the record does not say (R4, R17)."""
+"""Which commit each annotation came with, where the record does not say, or names one that was rewritten (R4, R4b, R17)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from vibes_lsp.history.derived import DerivedCommit, DerivedCommits
+from vibes_lsp.history.derived import CommitMethod, DerivedCommit, DerivedCommits
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.store.layout import AuditDir
 
 
 def recorded_commit(lineage: Lineage) -> str | None:
     """Return the commit that the lineage records: its current record's, else the newest that any member names."""
-    members = (lineage.current, *reversed(lineage.members))
-    return next((commit for member in members if (commit := member.text("commit_hash"))), None)
+    return next(iter(_recorded_commits(lineage)), None)
 
 
 def derive_commits(
     lineages: Sequence[Lineage], repository: Repository, directory: AuditDir, kept: DerivedCommits | None = None
 ) -> dict[str, DerivedCommit]:
-    """Return the derived commits of lineages that record none, by the id of their first record.
+    """Return the derived commits of lineages that record none, or only such as HEAD does not come from, by the id of their first record.
 
     Args:
         lineages: Those of one project.
@@ -30,17 +31,46 @@ def derive_commits(
         kept: What earlier calls for the project have read of git's history; without it all is read.
     """
     commits = kept or DerivedCommits(repository, directory.project, directory.log)
-    pending = [lineage for lineage in lineages if recorded_commit(lineage) is None]
+    gone = rewritten(lineages, commits)
+    pending = [lineage for lineage in lineages if recorded_commit(lineage) is None or lineage.first.id in gone]
     by_log = commits.by_log(identifier for lineage in pending for identifier in lineage.ids)
     found: dict[str, DerivedCommit] = {}
     left: list[Lineage] = []
     for lineage in pending:
         commit = next((by_log[identifier] for identifier in lineage.ids if identifier in by_log), None)
-        if commit is None:
-            left.append(lineage)
-        else:
+        if commit is not None:
             found[lineage.first.id] = commit
-    return found | _by_path(left, commits)
+        else:
+            left.append(lineage)
+    elsewhere = commits.reached((gone[each.first.id] for each in left if each.first.id in gone), "--all")
+    found.update(_by_path([each for each in left if gone.get(each.first.id) not in elsewhere], commits))
+    return {identifier: replace(commit, instead_of=gone.get(identifier)) for identifier, commit in found.items()}
+
+
+def known_commit(lineage: Lineage, derived: DerivedCommit | None) -> DerivedCommit | None:
+    """Return the commit of a lineage: the recorded one, unless another was derived in its place.
+
+    Args:
+        lineage: The lineage.
+        derived: What was derived for it, perhaps before its last record was written.
+    """
+    recorded = recorded_commit(lineage)
+    if recorded is None or (derived is not None and derived.instead_of == recorded):
+        return derived
+    return DerivedCommit(recorded, CommitMethod.RECORDED)
+
+
+def rewritten(lineages: Sequence[Lineage], commits: DerivedCommits) -> dict[str, str]:
+    """Return the commits of lineages that record only such as HEAD does not come from (R4b), by the id of their first record."""
+    recorded = {lineage.first.id: _recorded_commits(lineage) for lineage in lineages}
+    there = commits.reached(commit for named in recorded.values() for commit in named)
+    return {identifier: named[0] for identifier, named in recorded.items() if named and there.isdisjoint(named)}
+
+
+def _recorded_commits(lineage: Lineage) -> list[str]:
+    members = (lineage.current, *reversed(lineage.members))
+    found = [member for member in members if member.text("action") != Action.REBASE_ORPHAN] or members
+    return [commit for member in found if (commit := member.text("commit_hash"))]
 
 
 def _by_path(lineages: Sequence[Lineage], commits: DerivedCommits) -> dict[str, DerivedCommit]:

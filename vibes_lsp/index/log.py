@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -20,6 +22,7 @@ from vibes_lsp.store.log import LogFollower, read_lines
 
 _ANNOTATIONS: Final = frozenset({Kind.LINE, Kind.FUNCTION})
 _OTHERS: Final = frozenset({Kind.SESSION, Kind.EDGE, Kind.DELEGATION, Kind.OTHER})
+_TIMESTAMP: Final = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\d)')
 _AT_ONCE: Final = 1024
 """Lines that are read before they are decoded."""
 Progress = Callable[[int], None]
@@ -113,6 +116,17 @@ class LogIndex:
     def of_kind(self, *kinds: Kind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in the order of the log."""
         return self.records(line for line, kind in enumerate(self.columns.kinds, 1) if kind in kinds)
+
+    def annotations_since(self, moment: datetime) -> Iterator[LogRecord]:
+        """Decode the annotations from about some time on, in the order of the log: all later ones, and perhaps some of the days before."""
+        day = (moment - timedelta(days=1)).date().isoformat().encode()  # whatever offset a record has
+        pending = (line for line, kind in enumerate(self.columns.kinds, 1) if kind in _ANNOTATIONS)
+        while some := list(islice(pending, _AT_ONCE)):
+            for line, data in zip(some, read_lines(self.path, list(map(self.columns.place, some))), strict=True):
+                stamped = _TIMESTAMP.search(data)
+                record = _decode(line, data) if stamped is None or stamped[1] >= day else None
+                if isinstance(record, LogRecord):
+                    yield record
 
     def by_id(self, identifier: str) -> LogRecord | None:
         """Return the first record with this whole id; records with one id are one record (R3)."""

@@ -16,7 +16,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.versions import Version
-from vibes_lsp.index.commits import recorded_commit
+from vibes_lsp.index.commits import known_commit, recorded_commit
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.ranges import recorded_range
 from vibes_lsp.model.paths import normal_path
@@ -49,7 +49,7 @@ class Origins:
 
     Args:
         history: The project's git history.
-        derived: Commits of annotations that record none, by the id of their first record.
+        derived: Commits of annotations that record none that holds, by the id of their first record.
     """
 
     def __init__(self, history: ProjectHistory, derived: Mapping[str, DerivedCommit]) -> None:
@@ -75,10 +75,8 @@ class Origins:
         path = lineage.current.text("file_path")
         if recorded is None or path is None or lineage.action == Action.DELETE:
             return None
-        commit = recorded_commit(lineage)
-        derived = self._derived.get(lineage.first.id)
-        if commit is None and derived is not None and derived.method == CommitMethod.LOG:
-            commit = derived.commit
+        known = known_commit(lineage, self._derived.get(lineage.first.id))
+        commit = known.commit if known is not None and known.method != CommitMethod.INFERRED else recorded_commit(lineage)
         return _Wanted(lineage, normal_path(path), recorded, commit)
 
     def _padded(self, wanted: _Wanted) -> list[Version | None]:

@@ -52,7 +52,7 @@ class Pasts:
     Args:
         trail: The trail, refreshed.
         history: The history of the project's files; None without git.
-        derived: Commits of annotations that record none, by the id of their first record.
+        derived: Commits of annotations that record none that holds, by the id of their first record.
         renamed: New names by old ones, of files that were renamed since the last commit.
     """
 

@@ -27,7 +27,7 @@ class Places:
 
     Attributes:
         trail: The trail.
-        derived: Commits of annotations that record none, by the id of their first record, of the files asked about so far.
+        derived: Commits of annotations that record none that holds, by the id of their first record, of the files asked about so far.
     """
 
     def __init__(self, trail: Trail, *, use_git: bool = True) -> None:

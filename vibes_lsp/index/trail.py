@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from datetime import datetime
 
 from vibes_lsp.index.columns import EDGE_TYPES, Kind
 from vibes_lsp.index.lineage import Lineage, Nearest, join_lineages
@@ -72,6 +73,11 @@ class Trail:
         lines = [line for line, kind in zip(columns.edge_lines, columns.edge_types, strict=True) if kind == code]
         edges = [read_edge(record) for record in self.log.records(lines)]
         return join_lineages(self.log.of_kind(Kind.LINE, Kind.FUNCTION), edges, self._nearest)
+
+    def lineages_since(self, moment: datetime) -> list[Lineage]:
+        """Return the lineages with an annotation from some time on, oldest first; of a long log little is decoded."""
+        wanted = self.log.annotations_since(moment)
+        return self._join(record for record in wanted if record.moment >= moment)
 
     def edges_of(self, lineage: Lineage) -> tuple[list[Edge], list[Edge]]:
         """Return the edges out of and into any member: edges of one are edges of all (R7)."""

@@ -20,7 +20,7 @@ class Looked:
     Attributes:
         is_done: Whether anybody has looked; before that, answers are provisional.
         has_git: Whether there is a history at all.
-        derived: Commits of annotations that record none, by the id of their first record.
+        derived: Commits of annotations that record none that holds, by the id of their first record.
         pasts: What is known of each document's annotations, by path.
         nearest: Which of some commits is the nearest ancestor of HEAD, for those that were asked about.
     """

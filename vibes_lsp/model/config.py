@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from vibes_lsp.model.defaults import BLOB_THRESHOLD, COMPRESS_THRESHOLD, DEFAULT_THRESHOLDS, DEFAULT_WEIGHTS
 from vibes_lsp.model.schema_types import Fraction, LaxLevel, LaxRuleAction, NonEmpty, Number, Strict
-from vibes_lsp.model.vocabulary import AssuranceLevel, Band, Signal, Tier, is_custom_signal
+from vibes_lsp.model.vocabulary import AssuranceLevel, BackfillWhen, Band, Signal, Tier, is_custom_signal
 
 
 def _weight(value: Number) -> Number:
@@ -21,6 +21,7 @@ def _weight(value: Number) -> Number:
 
 Weight: TypeAlias = Annotated[Number, AfterValidator(_weight), Field(json_schema_extra={"minimum": 0})]
 Bytes: TypeAlias = Annotated[int, Field(ge=0)]
+LaxWhen: TypeAlias = Annotated[BackfillWhen, Field(strict=False)]
 LaxBand: TypeAlias = Annotated[Band, Field(strict=False)]
 LaxTier: TypeAlias = Annotated[Tier, Field(strict=False)]
 
@@ -77,6 +78,12 @@ class RiskScoring(Strict):
         return thresholds
 
 
+class Backfill(Strict):
+    """How commits get into the log (R4)."""
+
+    when: LaxWhen = BackfillWhen.NEXT_COMMIT
+
+
 class Config(Strict):
     """What a project decided about its audit trail."""
 
@@ -89,6 +96,7 @@ class Config(Strict):
     compress_reasoning_threshold_bytes: Bytes = COMPRESS_THRESHOLD
     external_blob_threshold_bytes: Bytes = BLOB_THRESHOLD
     risk_scoring: RiskScoring | None = None
+    backfill: Backfill = Field(default_factory=Backfill)
 
 
 REQUIRED_MEMBERS: Final = ("standard", "standard_version", "assurance_level", "project_name")

@@ -173,6 +173,14 @@ class SupersedesReason(StrEnum):
     COVERS = "covers"
 
 
+class BackfillWhen(StrEnum):
+    """`backfill.when` of the config: when the pre-commit hook writes commits into the log (R4)."""
+
+    NEXT_COMMIT = "next-commit"
+    LANDED = "landed"
+    MANUAL = "manual"
+
+
 class Verdict(StrEnum):
     """A reviewer's answer (R6)."""
 

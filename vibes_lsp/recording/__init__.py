@@ -1,6 +1,16 @@
 """The write side's use cases: whatever makes a trail grow goes through `Recorder`. Other programs may import what is named here."""
 
-from vibes_lsp.model.vocabulary import Action, CommandType, Confidence, DelegationType, EdgeType, NodeType, PromptType, Verdict
+from vibes_lsp.model.vocabulary import (
+    Action,
+    BackfillWhen,
+    CommandType,
+    Confidence,
+    DelegationType,
+    EdgeType,
+    NodeType,
+    PromptType,
+    Verdict,
+)
 from vibes_lsp.recording.annotating import Edit
 from vibes_lsp.recording.arguments import (
     Command,
@@ -15,10 +25,12 @@ from vibes_lsp.recording.arguments import (
     Tool,
     WrongArgument,
 )
+from vibes_lsp.recording.backfilling import Scope
 from vibes_lsp.recording.correcting import Reanchoring
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.relating import Relation
 from vibes_lsp.recording.results import (
+    Backfilled,
     Corrected,
     Delegated,
     Ended,
@@ -26,6 +38,7 @@ from vibes_lsp.recording.results import (
     RecordedCommand,
     RecordedDecision,
     RecordedEdge,
+    Remapped,
     Result,
     Reviewed,
     Session,
@@ -35,6 +48,8 @@ from vibes_lsp.recording.reviewed import Reviewing, ReviewScope
 
 __all__ = [
     "Action",
+    "BackfillWhen",
+    "Backfilled",
     "Command",
     "CommandType",
     "Confidence",
@@ -60,11 +75,13 @@ __all__ = [
     "RecordedEdge",
     "Recorder",
     "Relation",
+    "Remapped",
     "Result",
     "ReviewScope",
     "Reviewed",
     "Reviewing",
     "RiskSignal",
+    "Scope",
     "Session",
     "Tool",
     "Verdict",

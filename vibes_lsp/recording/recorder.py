@@ -15,10 +15,11 @@ from vibes_lsp.errors import VibesError
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import DelegationType
-from vibes_lsp.recording import annotating, correcting, relating, reviewing, sessions
+from vibes_lsp.recording import annotating, backfilling, correcting, relating, remapping, reviewing, sessions
 from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Tool
 from vibes_lsp.recording.repeats import Repeats
 from vibes_lsp.recording.results import (
+    Backfilled,
     Corrected,
     Delegated,
     Ended,
@@ -26,6 +27,7 @@ from vibes_lsp.recording.results import (
     RecordedCommand,
     RecordedDecision,
     RecordedEdge,
+    Remapped,
     Result,
     Reviewed,
     Session,
@@ -55,6 +57,10 @@ class Recorder:
     nothing and returns the same result. Lines are 1-based and inclusive; paths are absolute or relative to the project.
     All methods raise `WrongArgument`, `UnknownId` and `RefusedWrite`, and then nothing was recorded.
 
+    Attributes:
+        directory: The trail.
+        now: The clock.
+
     Args:
         place: The project, a file or folder in it, or its audit directory.
         now: The clock.
@@ -69,7 +75,8 @@ class Recorder:
         self._trail: Final = Trail(self.directory)
         self._writer: Final = AuditWriter(self.directory)
         self._repeats: Final = Repeats(self.directory)
-        self._now, self._new_id = now, new_id
+        self.now: Final = now
+        self._new_id = new_id
         self._config: LoadedConfig | None = None
         self._threads: Final = threading.Lock()
 
@@ -244,6 +251,31 @@ class Recorder:
         """Record a person's word that an annotation's lines are nowhere (RFC 7.3.1): only what is certain is still found."""
         return self._record(Corrected, request_id, lambda situation: correcting.mark_lost(situation, annotation_id))
 
+    def backfill(self, scope: backfilling.Scope | None = None, *, dry_run: bool = False) -> Backfilled:
+        """Write into the log which commits brought annotations, but for the last one (R4); by default, all that is due.
+
+        Raises:
+            HistoryUnavailable: The project is in no git repository.
+        """
+        return self._renew(lambda situation: backfilling.backfill(situation, scope or backfilling.Scope()), dry_run=dry_run)
+
+    def remap(self, *, dry_run: bool = False, request_id: str | None = None) -> Remapped:
+        """Write anew where annotations are whose commit was rewritten, by a rebase or a squash (RFC 7.3.1).
+
+        Raises:
+            HistoryUnavailable: The project is in no git repository, or in a shallow clone.
+        """
+        if request_id is not None:
+            return self._record(Remapped, request_id, remapping.remap)
+        return self._renew(remapping.remap, dry_run=dry_run)
+
+    def _renew(self, decide: Callable[[Situation], tuple[Draft, _R]], *, dry_run: bool) -> _R:
+        with self._threads:
+            draft, result = decide(self._situation())
+            if not dry_run:
+                self._write(draft.records, repeated=True)
+            return result
+
     def _record(self, kind: type[_R], request_id: str | None, decide: Callable[[Situation], tuple[Draft, _R]]) -> _R:
         with self._threads:
             if request_id is not None:
@@ -255,7 +287,7 @@ class Recorder:
     def _situation(self) -> Situation:
         self._trail.refresh()
         self._config = load_config(self.directory, self._config)
-        return Situation(self._trail, self._config, self._writer, self._now(), self._new_id)
+        return Situation(self._trail, self._config, self._writer, self.now(), self._new_id)
 
     def _write(self, records: list[Members], repeated: bool = False) -> None:  # noqa: FBT001, FBT002  # a callable's arguments
         if not repeated:

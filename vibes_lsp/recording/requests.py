@@ -226,6 +226,14 @@ class MarkLost(Request):
         return recorder.mark_lost(self.annotation_id, request_id=self.request_id)
 
 
+class Remap(Request):
+    """`vibes.remap`: the whole project that the URI is in, for a rewrite concerns all of it."""
+
+    @override
+    def _record(self, recorder: Recorder) -> Result:
+        return recorder.remap(request_id=self.request_id)
+
+
 REQUESTS: Final[dict[str, type[Request]]] = {
     "session-start": StartSession,
     "session-end": EndSession,
@@ -240,6 +248,8 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "mark-lost": MarkLost,
 }
 """The commands by their names in the shell."""
+EDITOR_REQUESTS: Final[dict[str, type[Request]]] = {**REQUESTS, "remap": Remap}
+"""Those that an editor has: the shell's `vibes remap` is a command of its own."""
 
 
 def parse(kind: type[Request], members: Members) -> Request:

@@ -121,7 +121,55 @@ class Corrected:
     record: dict[str, Any] | None = None
 
 
-Result = Session | Ended | Recorded | RecordedCommand | RecordedDecision | Delegated | RecordedEdge | Reviewed | Corrected
+@dataclass(frozen=True, slots=True)
+class Backfilled:
+    """Annotations whose commit was written into the log (R4).
+
+    Attributes:
+        backfilled: The ids of the new records.
+        pending: The ids of the annotations whose commit is not, or not yet, to be written.
+        edges: The ids of the edges from the new records to those that they take the place of.
+        records: The new records as they are on disk.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    backfilled: tuple[str, ...]
+    pending: tuple[str, ...]
+    edges: tuple[str, ...]
+    records: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remapped:
+    """Annotations whose commit was rewritten (RFC 7.3.1, R4b); other members as in `Backfilled`.
+
+    Attributes:
+        remapped: The ids of the records that say where the lines are in the new commit.
+        orphaned: The ids of the records that say of lines that they are nowhere in it.
+        unchanged: The ids of the annotations for which nothing was written.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    remapped: tuple[str, ...]
+    orphaned: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    edges: tuple[str, ...]
+    records: tuple[dict[str, Any], ...]
+
+
+Result = (
+    Session
+    | Ended
+    | Recorded
+    | RecordedCommand
+    | RecordedDecision
+    | Delegated
+    | RecordedEdge
+    | Reviewed
+    | Corrected
+    | Backfilled
+    | Remapped
+)
 
 
 def as_json(result: Result) -> Members:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.derived import CommitMethod, DerivedCommit
-from vibes_lsp.index.commits import recorded_commit
+from vibes_lsp.history.derived import DerivedCommit
+from vibes_lsp.index.commits import known_commit
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.index.reviews import Review, holds
@@ -31,7 +31,7 @@ class PlacementReport:
         trail: The trail they come from.
         content: The text they were made against.
         scorer: Scores them; by default as where PRISM is off.
-        derived: Commits of annotations that record none, by the id of their first record.
+        derived: Commits of annotations that record none that holds, by the id of their first record.
     """
 
     def __init__(
@@ -119,10 +119,7 @@ class PlacementReport:
         return f"{figure(live, bounds)} {facts['band']}" + (f" ({recorded})" if differs else "")
 
     def _commit(self, placement: Placement) -> DerivedCommit | None:
-        recorded = recorded_commit(placement.lineage)
-        if recorded is not None:
-            return DerivedCommit(recorded, CommitMethod.RECORDED)
-        return self._derived.get(placement.lineage.first.id)
+        return known_commit(placement.lineage, self._derived.get(placement.lineage.first.id))
 
     def prompt(self, placement: Placement) -> str | None:
         """Return what the AI was asked; None when that is not known."""

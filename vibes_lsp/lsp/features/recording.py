@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "vibes.review": "review",
     "vibes.reanchor": "reanchor",
     "vibes.markLost": "mark-lost",
+    "vibes.remap": "remap",
 }
 """The server's commands, and what the same ones are called in the shell."""
 
@@ -86,6 +87,6 @@ def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
 
 def _carry_out(use_case: str, members: dict[str, Any], recorder: Recorder) -> dict[str, Any]:
     from vibes_lsp.recording import as_json  # noqa: PLC0415  # it needs pydantic's models, which a server that only reads does without
-    from vibes_lsp.recording.requests import REQUESTS, parse  # noqa: PLC0415
+    from vibes_lsp.recording.requests import EDITOR_REQUESTS, parse  # noqa: PLC0415
 
-    return dict(as_json(parse(REQUESTS[use_case], members).carry_out(recorder)))
+    return dict(as_json(parse(EDITOR_REQUESTS[use_case], members).carry_out(recorder)))

@@ -1,0 +1,321 @@
+"""What lands in which commit: whole ones, of some paths, of some hunks, amended; and what never gets in the way."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.running import vibes
+from tests.stories.workspace import LOG, Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+ONE = "def one():\n    return 1\n"
+TWO = "\n\ndef two():\n    return 2\n"
+FILLER = "".join(f"line_{number} = {number}\n" for number in range(20))
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    made = Workspace(tmp_path / "work")
+    made.init()
+    return made
+
+
+def test_the_trail_goes_with_the_code_and_its_commit_is_filled_in_later(work: Workspace) -> None:
+    first = work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py")
+    begun = work.step("commit", "-m", "One")
+    assert sorted(work.git("ls-tree", "-r", "--name-only", "HEAD").splitlines()) == [
+        ".ai-audit/.gitattributes",
+        ".ai-audit/.gitignore",
+        LOG,
+        ".ai-audit/config.json",
+        ".ai-audit/manifest.json",
+        "a.py",
+    ], "a new trail is committed whole, without what is of this machine"
+    assert work.owners("a.py") == [(1, 2, "exact", begun, "log")]
+    second = work.ai("a.py", ONE + TWO, 5, 6)
+    other = work.step("commit", "-am", "Two")
+    assert work.filled_in() == {}, "of the last commit nothing is said: it may be amended"
+    work.write("b.py", "x = 1\n")
+    work.step("add", "b.py")
+    work.step("commit", "-m", "A person's")
+    assert work.filled_in() == {first: begun}
+    work.write("b.py", "x = 2\n")
+    work.step("commit", "-am", "A person's again")
+    assert work.filled_in() == {first: begun, second: other}
+    assert work.owners("a.py") == [(1, 2, "exact", begun, "recorded"), (5, 6, "exact", other, "recorded")]
+    before = (work.path / LOG).read_bytes()
+    work.write("b.py", "x = 3\n")
+    work.step("commit", "-am", "Nothing is due")
+    assert (work.path / LOG).read_bytes() == before
+    assert work.git("show", "--name-only", "--format=", "HEAD") == "b.py"
+    work.is_sound()
+
+
+def test_what_is_written_is_the_record_again_with_its_place_in_the_commit(work: Workspace) -> None:
+    work.ai("a.py", ONE + TWO, 5, 6)
+    work.write("a.py", "# a person's\n" + ONE + TWO)
+    work.step("add", "a.py")
+    commit = work.step("commit", "-m", "One")
+    work.settle()
+    old = next(record for record in work.records() if record["type"] == "line")
+    new = next(record for record in work.records() if record.get("action") == "rebase_remap")
+    edge = work.records()[-1]
+    assert work.filled_in() == {old["annotation_id"]: commit}
+    different = {name for name in new if new[name] != old.get(name)}
+    assert different == {"annotation_id", "action", "commit_hash", "line_start", "line_end", "file_content_hash"}
+    assert new.keys() == old.keys()
+    assert (new["commit_hash"], new["line_start"], new["line_end"]) == (commit, 6, 7)
+    assert edge == {
+        "type": "edge",
+        "edge_type": "supersedes",
+        "source_ref": new["annotation_id"],
+        "source_type": "annotation",
+        "target_ref": old["annotation_id"],
+        "target_type": "annotation",
+        "timestamp": edge["timestamp"],
+        "metadata": {"reason": "commit"},
+        "annotation_id": edge["annotation_id"],
+    }
+    assert edge["timestamp"] == work.git("show", "-s", "--format=%cd", "--date=format-local:%Y-%m-%dT%H:%M:%S.000Z", commit)
+    work.is_sound()
+
+
+def test_of_a_commit_of_some_hunks_the_others_wait_for_theirs(work: Workspace) -> None:
+    work.write("a.py", FILLER)
+    work.step("add", "a.py")
+    work.step("commit", "-m", "A person's")
+    changed = FILLER.replace("line_2 = 2\n", "line_2 = two()\n").replace("line_17 = 17\n", "line_17 = seventeen()\n")
+    upper = work.ai("a.py", changed, 2, 4, "modify")
+    lower = work.ai("a.py", changed, 17, 19, "modify")
+    work.step("add", "-p", "a.py", answers="y\nn\n")
+    half = work.step("commit", "-m", "The upper hunk")
+    assert work.status() == " M a.py"
+    work.settle()
+    assert work.filled_in() == {upper: half}, "the log is whole, the lower hunk is not in that commit: it waits"
+    rest = work.step("commit", "-am", "The lower hunk")
+    work.settle()
+    assert work.filled_in() == {upper: half, lower: rest}
+    assert work.owners("a.py") == [(2, 4, "exact", half, "recorded"), (17, 19, "exact", rest, "recorded")]
+    work.is_sound()
+
+
+def test_a_commit_of_some_paths_takes_the_trail_along_and_leaves_the_index_right(work: Workspace) -> None:
+    work.write("a.py", "x = 1\n")
+    work.write("b.py", "x = 1\n")
+    work.step("add", "a.py", "b.py")
+    work.step("commit", "-m", "A person's")
+    here = work.ai("a.py", ONE, 1, 2, "modify")
+    there = work.ai("b.py", ONE, 1, 2, "modify")
+    work.write("c.py", "staged\n")
+    work.step("add", "c.py")
+    first = work.step("commit", "-m", "Only a", "--", "a.py")
+    assert sorted(work.git("show", "--name-only", "--format=", first).splitlines()) == [LOG, ".ai-audit/manifest.json", "a.py"]
+    assert work.status() == " M b.py\nA  c.py", "the trail is committed, and what was staged is staged still"
+    work.step("commit", "-m", "What was staged")
+    second = work.step("commit", "-am", "And b")
+    work.settle()
+    assert work.filled_in() == {here: first, there: second}
+    work.is_sound()
+
+
+def test_an_amended_commit_is_named_as_it_is_in_the_end(work: Workspace) -> None:
+    first = work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py")
+    work.step("commit", "-m", "One")
+    second = work.ai("a.py", ONE + TWO, 5, 6)
+    amended = work.step("commit", "-a", "--amend", "-m", "One and two")
+    again = work.step("commit", "--amend", "-m", "Another message")
+    assert again != amended
+    assert work.filled_in() == {}
+    work.settle()
+    assert work.filled_in() == {first: again, second: again}
+    assert work.owners("a.py") == [(1, 2, "exact", again, "recorded"), (5, 6, "exact", again, "recorded")]
+    work.is_sound()
+
+
+def test_what_a_person_changed_before_the_commit_is_the_commits_still(work: Workspace) -> None:
+    text = "".join(f"value_{number} = compute({number})\n" for number in range(8))
+    annotation = work.ai("a.py", text, 1, 8)
+    work.write("a.py", text.replace("compute(3)", "compute_by_hand(3)"))
+    work.step("add", "a.py")
+    commit = work.step("commit", "-m", "One")
+    work.settle()
+    assert work.filled_in() == {annotation: commit}
+    assert work.owners("a.py") == [(1, 8, "edited", commit, "recorded")], "the anchors are the AI's, so it shows as edited"
+    work.is_sound()
+
+
+def test_a_deletion_and_lines_that_never_were_committed_stay_as_they_are(work: Workspace) -> None:
+    work.write("a.py", ONE + TWO)
+    work.step("add", "a.py")
+    work.step("commit", "-m", "A person's")
+    work.ai("a.py", ONE + TWO, 1, 2, "delete")
+    work.ai("a.py", TWO + "never = committed\n", 5, 5)
+    work.write("a.py", TWO)
+    commit = work.step("commit", "-am", "Deleted")
+    work.settle()
+    assert work.filled_in() == {}
+    told = json.loads(vibes("blame", "a.py", "--json", cwd=work.path).out)["placements"]
+    assert {(each["action"], each["commitHash"], each["commitMethod"]) for each in told} == {
+        ("delete", commit, "log"),
+        ("create", commit, "log"),
+    }
+    work.is_sound()
+
+
+@pytest.mark.parametrize("when", ["manual", "landed"])
+def test_the_setting_says_when(tmp_path: Path, when: str) -> None:
+    host = Workspace(tmp_path / "host", hook=False)
+    host.git("config", "receive.denyCurrentBranch", "ignore")
+    host.commit("Begun")
+    host.git("clone", "--quiet", str(host.path), str(tmp_path / "work"))
+    work = Workspace(tmp_path / "work")
+    work.init(backfill={"when": when})
+    annotation = work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py")
+    commit = work.step("commit", "-m", "One")
+    work.step("commit", "--allow-empty", "-m", "Two")
+    assert work.filled_in() == {}
+    assert work.owners("a.py") == [(1, 2, "exact", commit, "log")]
+    work.git("push", "--quiet")
+    work.step("commit", "--allow-empty", "-m", "Three")
+    assert work.filled_in() == ({annotation: commit} if when == "landed" else {})
+    done = vibes("backfill", "--dry-run", "--json", cwd=work.path).json
+    assert [record["commit_hash"] for record in done["records"]] == ([] if when == "landed" else [commit])
+    work.is_sound()
+
+
+def test_by_hand_everything_due_is_written_once(work: Workspace) -> None:
+    (work.path / ".git/hooks/pre-commit").unlink()
+    annotation = work.ai("a.py", ONE, 1, 2)
+    function = vibes("record", "annotate", "--input", str(_function(work)), cwd=work.path).json["annotationId"]
+    work.step("add", "--all")
+    commit = work.step("commit", "-m", "One")
+    work.step("commit", "--allow-empty", "-m", "Two")
+    before = (work.path / LOG).read_bytes()
+    assert "2 annotations would get their commit" in vibes("backfill", "--dry-run", cwd=work.path).out
+    assert (work.path / LOG).read_bytes() == before
+    done = vibes("backfill", "--json", cwd=work.path).json
+    assert (len(done["backfilled"]), done["pending"]) == (2, [])
+    assert [record["type"] for record in done["records"]] == ["line", "function"]
+    assert work.filled_in() == {annotation: commit, function: commit}
+    assert vibes("backfill", cwd=work.path).out == "0 annotations got their commit, 0 stay as they are\n"
+    work.step("commit", "-am", "Filled in")
+    work.is_sound()
+
+
+def _function(work: Workspace) -> Path:
+    members = {
+        "file": "a.py",
+        "function": {"name": "one"},
+        "action": "create",
+        "tool": {"name": "Some Tool", "version": "1"},
+        "model": {"name": "some-model", "version": "1"},
+    }
+    return work.write(".git/input.json", json.dumps(members))
+
+
+def test_an_ignored_trail_is_filled_in_and_not_committed(work: Workspace) -> None:
+    work.write(".gitignore", ".ai-audit/\n")
+    annotation = work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py", ".gitignore")
+    commit = work.step("commit", "-m", "One")
+    work.settle()
+    assert work.filled_in() == {annotation: commit}
+    assert work.git("ls-files").splitlines() == [".gitignore", "a.py"]
+    work.is_sound()
+
+
+def test_what_the_user_changed_in_the_policy_is_theirs_to_commit(work: Workspace) -> None:
+    work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py")
+    work.step("commit", "-m", "One")
+    config = work.path / ".ai-audit/config.json"
+    config.write_text(config.read_text("utf-8").replace("medium", "high"), "utf-8")
+    work.ai("a.py", ONE + TWO, 5, 6)
+    work.step("add", "a.py")
+    work.step("commit", "-m", "Two")
+    assert work.status() == " M .ai-audit/config.json"
+
+
+def test_trails_of_packages_go_with_their_files(tmp_path: Path) -> None:
+    work = Workspace(tmp_path / "work")
+    inner = Workspace(tmp_path / "work/packages/größe one", hook=False)
+    (inner.path / ".git").rename(tmp_path / "not needed")
+    inner.init()
+    inner.ai("a.py", ONE, 1, 2)
+    work.write("b.py", "x = 1\n")
+    work.step("add", "b.py")
+    work.step("commit", "-m", "Elsewhere")
+    assert "packages" not in work.git("ls-tree", "-r", "--name-only", "HEAD")
+    work.step("add", "packages/größe one/a.py")
+    work.step("commit", "-m", "Inside")
+    assert work.status() == ""
+
+
+def test_the_pre_commit_frameworks_patch_is_not_spoilt(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It puts aside what is not staged, and brings it back by a patch."""
+    monkeypatch.setenv("PRE_COMMIT", "1")
+    work.step("add", "--all")
+    work.ai("a.py", ONE, 1, 2)
+    work.step("add", "--all")
+    work.step("commit", "-m", "One")
+    work.step("commit", "--allow-empty", "-m", "Two")
+    before = (work.path / LOG).read_bytes()
+    work.write("b.py", "x = 1\n")
+    work.step("add", "b.py")
+    work.step("commit", "-m", "Three")
+    assert (work.path / LOG).read_bytes() == before
+    work.is_sound()
+
+
+@pytest.mark.parametrize("broken", ["manifest", "config", "log", "filter"])
+def test_nothing_that_is_wrong_stops_a_commit(work: Workspace, broken: str) -> None:
+    work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py")
+    work.step("commit", "-m", "One")
+    trail = work.path / ".ai-audit"
+    work.ai("a.py", ONE + TWO, 5, 6)
+    if broken == "filter":
+        work.write(".gitattributes", "*.jsonl filter=evil\n")
+        work.git("config", "filter.evil.clean", "touch trapped; cat")
+    else:
+        name = {"manifest": "manifest.json", "config": "config.json", "log": "annotations.jsonl"}[broken]
+        (trail / name).write_bytes(b"<<<<<<< ours\n")
+    work.git("add", "a.py")
+    work.git("commit", "--quiet", "-m", "Two")
+    assert not (work.path / "trapped").exists()
+    assert work.git("show", "--format=%s", "--name-only", "HEAD").splitlines()[0] == "Two"
+
+
+def test_outside_a_repository_and_without_a_trail_nothing_happens(tmp_path: Path) -> None:
+    done = vibes("backfill", "--pre-commit", cwd=tmp_path)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    work = Workspace(tmp_path / "work")
+    work.write("a.py", "x\n")
+    work.step("add", "a.py")
+    work.step("commit", "-m", "No trail")
+    assert work.git("ls-files") == "a.py"
+    done = vibes("backfill", cwd=work.path)
+    assert done.code == 2
+    assert "vibes init" in done.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a user who may read everything has nothing that is read-only")
+def test_a_commit_in_another_repository_is_left_alone(work: Workspace, tmp_path: Path) -> None:
+    other = Workspace(tmp_path / "other", hook=False)
+    work.ai("a.py", ONE, 1, 2)
+    done = vibes("backfill", "--pre-commit", cwd=work.path, GIT_DIR=str(other.path / ".git"), GIT_INDEX_FILE=str(other.path / ".git/index"))
+    assert done.code == 0
+    assert "which is not the repository of" in done.err
+    assert other.git("ls-files") == ""
+    assert work.git("ls-files") == ""

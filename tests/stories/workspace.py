@@ -1,0 +1,127 @@
+"""A repository whose commits go through the hook, recorded into; and what must hold after every step."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.cli.running import SCRIPT, vibes
+from tests.trails import Repository
+from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.recording import Model, Origin, Prompt, PromptType, Recorder, Tool
+from vibes_lsp.store.initialise import initialise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOG: Final = ".ai-audit/annotations.jsonl"
+HOOK: Final = f'#!/bin/sh\nexec "{SCRIPT.as_posix()}" backfill --pre-commit\n'
+BY: Final = Origin(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"), prompt=Prompt("Write it.", PromptType.USER_INSTRUCTION))
+
+
+class Workspace(Repository):
+    """A project in git. Its clock begins an hour ago: the hook looks at what is recent.
+
+    Args:
+        path: Its folder; a repository is made where there is none.
+        hook: Whether commits go through the hook.
+    """
+
+    def __init__(self, path: Path, *, hook: bool = True) -> None:
+        super().__init__(path, start=(datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="seconds"))
+        if hook:
+            self.install()
+
+    def install(self) -> None:
+        """Let git call the hook, as `vibes init --git-hooks` would."""
+        file = self.path / self.git("rev-parse", "--git-path", "hooks") / "pre-commit"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(HOOK, encoding="utf-8", newline="\n")
+        file.chmod(0o755)
+
+    def init(self, **config: object) -> None:
+        """Begin a trail."""
+        initialise(
+            self.path,
+            project_name="p",
+            level=AssuranceLevel.MEDIUM,
+            extensions=None,
+            tool_version="0",
+            now=datetime(2026, 1, 1, tzinfo=UTC),
+        )
+        file = self.path / ".ai-audit/config.json"
+        file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), **config}), "utf-8")
+
+    def ai(self, path: str, text: str, start: int, end: int, action: str = "create") -> str:
+        """Let an AI write a file, of which these lines are new; return the annotation's id."""
+        self.write(path, text)
+        with Recorder(self.path, now=self.now) as recorder:
+            found = recorder.annotate_lines(path, start, end, action, BY).annotation_id
+        assert found is not None
+        return found
+
+    def now(self) -> datetime:
+        """Return the time of this repository: a little before the next commit."""
+        return self._time - timedelta(seconds=20)
+
+    def step(self, *arguments: str, answers: str | None = None) -> str:
+        """Run a git command as a user does, a minute later than the last, and return HEAD; nothing when it only stages."""
+        done = subprocess.run(
+            ["git", "-c", "core.editor=true", *arguments],
+            cwd=self.path,
+            env=self._environment(self._time.isoformat()),
+            input=answers,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+        assert "vibes: warning" not in done.stderr, done.stderr
+        self._time += timedelta(minutes=1)
+        return "" if arguments[0] == "add" else self.head()
+
+    def settle(self) -> None:
+        """Make two more commits: when the second is made, what came before the first is due."""
+        for message in ("More", "Still more"):
+            self.step("commit", "--allow-empty", "-m", message)
+
+    def status(self) -> str:
+        """Return what `git status` lists; empty where all is clean."""
+        return self.git("status", "--porcelain", "--untracked-files=all")
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the records of the log on disk."""
+        return [json.loads(line) for line in (self.path / LOG).read_bytes().splitlines()]
+
+    def filled_in(self) -> dict[str, str]:
+        """Return the commits that back-filled records name, by the ids of the records that they take the place of."""
+        known = {record["annotation_id"]: record for record in self.records()}
+        edges = [record for record in known.values() if record.get("edge_type") == "supersedes" and "covers" not in str(record)]
+        return {edge["target_ref"]: known[edge["source_ref"]]["commit_hash"] for edge in edges}
+
+    def owners(self, path: str) -> list[tuple[int, int, str, str, str]]:
+        """Return who owns lines, as `vibes blame` says: first and last line, state, commit, and how the commit is known."""
+        answer = vibes("blame", path, "--json", cwd=self.path)
+        assert answer.code == 0, answer.err
+        return [
+            (each["lineStart"], each["lineEnd"], each["state"], each.get("commitHash", ""), each.get("commitMethod", ""))
+            for each in answer.json["placements"]
+            if each["ownedRanges"]
+        ]
+
+    def is_sound(self) -> None:
+        """Check what must hold after every story: a clean tree, a sound trail, and that no commit changed or lost a record."""
+        assert self.status() == ""
+        found = vibes("check", "--json", cwd=self.path).json
+        assert found["result"] == "PASS", found["findings"]
+        for line in self.git("rev-list", "--parents", "--all").splitlines():
+            commit, *parents = line.split()
+            for parent in parents:
+                assert self._log_at(parent) <= self._log_at(commit), f"{commit} took a record away"
+
+    def _log_at(self, commit: str) -> set[str]:
+        if not self.git("ls-tree", commit, "--", LOG):
+            return set()
+        return set(self.git("show", f"{commit}:{LOG}").splitlines())

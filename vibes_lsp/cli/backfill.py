@@ -1,0 +1,51 @@
+"""`vibes backfill`: write into the log which commits brought annotations (R4); with `--pre-commit`, what git's hook calls."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from vibes_lsp import recording
+from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
+from vibes_lsp.cli.output import plain, print_json, print_line, print_warning
+from vibes_lsp.cli.renewals import print_records
+from vibes_lsp.errors import VibesError
+
+
+@click.command("backfill")
+@click.option("--pre-commit", is_flag=True, help="Called by git's hook: fold, back-fill and stage the trail; never stops the commit.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@json_option
+@audit_dir_option
+def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:  # noqa: FBT001  # click gives them by name
+    """Write into the log which commits brought annotations; not of the last commit, which may be amended."""
+    if pre_commit:
+        _prepare(audit_dir)
+        return
+    recorder = recording.Recorder(directory_of(audit_dir))
+    result = recorder.backfill(dry_run=dry_run)
+    if not dry_run:
+        recorder.close()
+    if as_json:
+        print_json(recording.as_json(result))
+        return
+    print_records(result.records)
+    verb = "would get" if dry_run else "got"
+    print_line(f"{len(result.backfilled)} annotations {verb} their commit, {len(result.pending)} stay as they are")
+
+
+def _prepare(audit_dir: Path | None) -> None:
+    """Prepare a commit. Whatever happens, the commit goes on."""
+    from vibes_lsp.recording.committing import prepare_commit  # noqa: PLC0415
+
+    try:
+        prepared = prepare_commit(Path.cwd(), os.environ, audit_dir)
+        for each in prepared:
+            for problem in each.problems:
+                print_warning(f"{each.directory.path.name} of {plain(each.directory.project.name)}: {problem.message}")
+    except VibesError as error:
+        print_warning(error.message)
+    except Exception as error:  # noqa: BLE001  # a bug of ours must not keep anyone from committing
+        print_warning(f"the audit trail was not brought up to date: {type(error).__name__}: {error}")

@@ -1,0 +1,150 @@
+"""The index that a commit is made from, as git's pre-commit hook finds it, and putting files of ours into it (R4).
+
+A commit of some paths only (`git commit -- PATH`) is made from an index of its own, while the one that will be the repository's
+afterwards waits as `index.lock`: what is staged goes into both, or else the next `git status` would show it as taken back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.git import git_path, run_git
+from vibes_lsp.history.repository import Repository, open_repository
+
+_PARTIAL: Final = "next-index-"
+"""How git calls the index of a commit of some paths only."""
+_AT_ONCE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CommitIndex:
+    """What will be committed.
+
+    Attributes:
+        repository: Where.
+        git_dir: Its own files; for a linked work tree those of the work tree.
+        paths: The index of the commit; and the one that will be the repository's, if that is another.
+    """
+
+    repository: Repository
+    git_dir: Path
+    paths: tuple[Path, ...]
+
+    @property
+    def is_rebasing(self) -> bool:
+        """Whether history is being rewritten at this moment."""
+        return any((self.git_dir / name).exists() for name in ("rebase-merge", "rebase-apply"))
+
+    def changed(self) -> list[str]:
+        """Return the names, from the top of the work tree, of the files that the commit changes.
+
+        Raises:
+            HistoryUnavailable: Git cannot say.
+        """
+        if self.repository.head() is None:
+            return _names(run_git(self.repository.root, "ls-files", "-z", index=self.paths[0]))
+        options = ("--cached", "--name-only", "-z", "--no-renames")
+        return _names(run_git(self.repository.root, "diff-index", *options, "HEAD", "--", index=self.paths[0]))
+
+    def stage(self, changed: Iterable[Path], new: Iterable[Path] = ()) -> list[str]:
+        """Stage files as they are on disk, and return the names of those that the commit got in another form than it had.
+
+        Ignored files are left out unless they are tracked; a file with a filter is left out, for no program that a repository
+        names is run.
+
+        Args:
+            changed: Absolute paths of files that are staged.
+            new: Likewise, of files that are staged only if they were never added: what is changed in them is for their owner to add.
+
+        Raises:
+            HistoryUnavailable: Git refuses.
+        """
+        always = self._existing(changed)
+        once = self._existing(new)
+        before = self._entries([*always, *once])
+        wanted = [*always, *(name for name in once if name not in before)]
+        known = before.keys() | self._untracked([name for name in wanted if name not in before])
+        filtered = self._filtered(wanted)
+        wanted = [name for name in wanted if name in known and name not in filtered]
+        for some in _some(wanted):
+            for index in self.paths:
+                run_git(self.repository.root, "update-index", "--add", "--", *some, index=index)
+        after = self._entries(wanted)
+        return [name for name in wanted if after.get(name) != before.get(name)]
+
+    def differs_from_head(self, path: Path) -> bool:
+        """Whether the commit changes a file already.
+
+        Raises:
+            HistoryUnavailable: Git cannot say.
+        """
+        return self.repository.name_of(path) in self.changed()
+
+    def _existing(self, paths: Iterable[Path]) -> list[str]:
+        return [self.repository.name_of(path.parent / path.name) for path in paths if path.is_file() and not path.is_symlink()]
+
+    def _entries(self, names: Sequence[str]) -> dict[str, bytes]:
+        """Return mode and object of those of some files that the commit has."""
+        found: dict[str, bytes] = {}
+        for some in _some(names):
+            listed = run_git(self.repository.root, "ls-files", "-s", "-z", "--", *map(git_path, some), index=self.paths[0])
+            for line in listed.split(b"\0")[:-1]:
+                entry, _, name = line.partition(b"\t")
+                found[name.decode("utf-8", "surrogateescape")] = entry
+        return found
+
+    def _filtered(self, names: Sequence[str]) -> set[str]:
+        found: set[str] = set()
+        for some in _some(names):
+            told = run_git(self.repository.root, "check-attr", "-z", "filter", "--", *some).split(b"\0")
+            values = zip(told[0::3], told[2::3], strict=False)
+            found.update(name.decode("utf-8", "surrogateescape") for name, value in values if value not in {b"unspecified", b"unset"})
+        return found
+
+    def _untracked(self, names: Sequence[str]) -> set[str]:
+        """Return those of some files that are neither tracked nor ignored."""
+        found: set[str] = set()
+        for some in _some(names):
+            options = ("--others", "--exclude-standard", "-z", "--")
+            found.update(_names(run_git(self.repository.root, "ls-files", *options, *map(git_path, some), index=self.paths[0])))
+        return found
+
+
+def index_of_commit(folder: Path, environment: Mapping[str, str]) -> CommitIndex | None:
+    """Return the index that a commit is made from; None outside a work tree.
+
+    Args:
+        folder: Where git runs its hook: the top of the work tree.
+        environment: The hook's: `GIT_DIR` and `GIT_INDEX_FILE` say what is committed.
+
+    Raises:
+        HistoryUnavailable: It is made in another repository than the one that the folder is in.
+    """
+    repository = open_repository(folder)
+    if repository is None:
+        return None
+    git_dir = Path(os.fsdecode(run_git(folder, "rev-parse", "--absolute-git-dir").rstrip(b"\n")))
+    told = environment.get("GIT_DIR")
+    if told and (folder / told).resolve() != git_dir.resolve():
+        raise HistoryUnavailable(f"the commit is made in {told}, which is not the repository of {folder}")
+    index = folder / (environment.get("GIT_INDEX_FILE") or git_dir / "index")
+    waiting = index.with_name("index.lock")
+    is_partial = index.name.startswith(_PARTIAL) and waiting.is_file()
+    return CommitIndex(repository, git_dir, (index, waiting) if is_partial else (index,))
+
+
+def _names(listed: bytes) -> list[str]:
+    return [name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name]
+
+
+def _some(names: Sequence[str]) -> Iterator[list[str]]:
+    """Give the names in portions that fit on a command line; none when there are none."""
+    pending = iter(names)
+    while some := list(islice(pending, _AT_ONCE)):
+        yield some
