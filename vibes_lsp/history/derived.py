@@ -131,6 +131,8 @@ class DerivedCommits:
             start: Where to look back from: `HEAD`, or `--all` for every branch and tag.
         """
         wanted = {commit for commit in commits if commit}
+        if not wanted:
+            return frozenset()
         with self._lock:
             if not self._look() or self._boundary:
                 return frozenset(wanted)

@@ -1,0 +1,102 @@
+"""Which records get their commit, and which wait: the cases that whole stories do not reach."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository
+from tests.unit.recording.projects import by, new_project
+from vibes_lsp.errors import HistoryUnavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.unit.recording.projects import Project
+
+TEXT = "".join(f"value_{number} = compute({number})\n" for number in range(12))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return new_project(tmp_path / "project")
+
+
+@pytest.fixture
+def repository(project: Project) -> Repository:
+    return Repository(project.root, start="2026-02-03T11:00:00+00:00")
+
+
+def test_outside_a_repository_there_is_nothing_to_say(project: Project) -> None:
+    for use_case in (project.recorder.backfill, project.recorder.remap):
+        with pytest.raises(HistoryUnavailable, match="in no git repository"):
+            use_case()
+
+
+def test_before_the_first_commit_everything_waits(project: Project, repository: Repository) -> None:
+    assert repository.path == project.root
+    project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
+    result = project.recorder.backfill()
+    assert (result.backfilled, len(result.pending)) == ((), 1)
+    assert project.recorder.remap().remapped == ()
+
+
+def test_lines_that_were_there_before_an_inferred_commit_wait(project: Project, repository: Repository) -> None:
+    """The log is not tracked, and the record was made after the commit that has its lines."""
+    repository.write(".gitignore", ".ai-audit/\n")
+    project.file("a.py", TEXT)
+    repository.commit("With the lines", date="2026-02-03T09:00:00+00:00")
+    project.recorder.annotate_lines("a.py", 2, 5, "create", by(project.session()))
+    project.file("a.py", TEXT + "another = 1\n")
+    repository.commit("The first after the edit")
+    repository.commit("One more")
+    assert project.recorder.backfill().backfilled == ()
+
+
+def test_a_copy_elsewhere_in_the_commit_is_no_place(project: Project, repository: Repository) -> None:
+    project.file("a.py", TEXT)
+    project.recorder.annotate_lines("a.py", 2, 5, "create", by(project.session()))
+    lines = TEXT.splitlines(keepends=True)
+    project.file("a.py", "".join([*lines[1:5], "x = 1\n", *lines[1:5]]))
+    repository.commit("Twice")
+    repository.commit("One more")
+    assert project.recorder.backfill().backfilled == ()
+
+
+def test_a_dry_run_writes_nothing_and_says_the_same(project: Project, repository: Repository) -> None:
+    project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
+    repository.commit("One")
+    repository.commit("Two")
+    before = project.written()
+    would = project.recorder.backfill(dry_run=True)
+    assert project.written() == before
+    assert project.recorder.backfill() == would
+    assert len(would.backfilled) == 1
+
+
+def test_a_commit_in_sha256_objects(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "project")
+    repository = Repository(project.root, start="2026-02-03T11:00:00+00:00", hashes="sha256")
+    project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
+    commit = repository.commit("One")
+    repository.commit("Two")
+    assert [record["commit_hash"] for record in project.recorder.backfill().records] == [commit]
+    assert len(commit) == 64
+
+
+def test_an_annotation_of_another_branch_is_not_taken_for_rewritten(project: Project, repository: Repository) -> None:
+    """The log is not tracked: it has the records of all branches."""
+    repository.write(".gitignore", ".ai-audit/\n")
+    repository.commit("Begun", date="2026-02-03T09:00:00+00:00")
+    repository.switch("topic", create=True)
+    project.file("b.py", TEXT)
+    project.recorder.annotate_lines("b.py", 2, 5, "create", by(project.session()))
+    repository.commit("On the branch")
+    repository.commit("More of it")
+    assert len(project.recorder.backfill().backfilled) == 1
+    repository.switch("main")
+    project.file("b.py", "# other\n" + TEXT)
+    repository.commit("The same here")
+    result = project.recorder.remap()
+    assert (result.remapped, result.orphaned, len(result.unchanged)) == ((), (), 1)
