@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.hooked import Hooked
 from tests.cli.running import Done, decoded
 from tests.unit.checks.projects import Project, build, copied
 from vibes_lsp.cli.main import run
@@ -42,3 +44,12 @@ def within(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[b
         return Done(code, decoded(out), decoded(err))
 
     return vibes
+
+
+@pytest.fixture
+def hooked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hooked:
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("TOLD", str(tmp_path / "told"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    return Hooked(tmp_path / "project", tmp_path / "bin", tmp_path / "told")

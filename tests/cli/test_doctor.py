@@ -33,6 +33,7 @@ def test_a_sound_trail_is_ok_all_the_way(sound: CompleteTrail) -> None:
         "ok      manifest.json: 11 context entries",
         "ok      annotations.jsonl: 25 lines",
         "ok      git: the trail's files merge by union, derived files are ignored",
+        "note    git hook: no pre-commit hook brings the trail up to date",
         "ok      annotations: 7 annotations of 3 files, 0 of which are not in this checkout",
     ]
 
@@ -41,7 +42,7 @@ def test_json_has_the_same_steps(sound: CompleteTrail, within: Vibes) -> None:
     done = within("doctor", "--json", cwd=sound.root)
     assert all(set(step) == {"about", "health", "message", "hint"} for step in done.json["steps"])
     assert [step["about"] for step in done.json["steps"]] == [
-        "program", "audit directory", "config.json", "manifest.json", "annotations.jsonl", "git", "annotations",
+        "program", "audit directory", "config.json", "manifest.json", "annotations.jsonl", "git", "git hook", "annotations",
     ]  # fmt: skip
 
 

@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from vibes_lsp import __version__
 from vibes_lsp.checks.files import check_config, check_log, check_manifest
 from vibes_lsp.checks.finding import Severity, counted
 from vibes_lsp.checks.housekeeping import check_housekeeping
 from vibes_lsp.checks.subject import Subject
+from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.history.hook_standing import Standing, look_at_hook
 from vibes_lsp.index.foreign import foreign_paths
 from vibes_lsp.index.repeats import show_once
 from vibes_lsp.model.members import Members
@@ -62,6 +65,7 @@ def diagnose(subject: Subject, file: Path | None = None) -> Iterator[Step]:
     yield Step("audit directory", Health.OK, str(subject.directory.path))
     yield from _files(subject)
     yield from _git(subject)
+    yield from _hook(subject)
     if subject.trail.log.problem is None:
         yield _annotations(subject)
     if file is not None:
@@ -101,6 +105,27 @@ def _git(subject: Subject) -> Iterator[Step]:
     if not findings:
         hint = "hosts ignore union merges: when a merge there conflicts in the trail, merge locally and push"
         yield Step("git", Health.OK, "the trail's files merge by union, derived files are ignored", hint)
+
+
+_HOOK_STEPS: Final = {
+    Standing.OURS: (Health.OK, ""),
+    Standing.OTHERS: (Health.OK, ""),
+    Standing.NONE: (Health.NOTE, "`vibes init --git-hooks` adds one; without it, run `vibes backfill` now and then"),
+    Standing.BROKEN: (Health.PROBLEM, "run `vibes init --git-hooks`, which repairs it or says what is in the way"),
+    Standing.SHADOWED: (Health.PROBLEM, "run `vibes init --git-hooks` again, or take core.hooksPath out of git's settings"),
+}
+
+
+def _hook(subject: Subject) -> Iterator[Step]:
+    if subject.repository is None:
+        return
+    try:
+        look = look_at_hook(subject.directory.project)
+    except RefusedWrite as error:
+        yield Step("git hook", Health.NOTE, error.message, error.hint)
+        return
+    health, hint = _HOOK_STEPS[look.standing]
+    yield Step("git hook", health, look.message, hint)
 
 
 def _annotations(subject: Subject) -> Step:

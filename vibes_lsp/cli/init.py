@@ -1,8 +1,10 @@
-"""`vibes init`: create what is missing of an audit directory (R13)."""
+"""`vibes init`: create what is missing of an audit directory (R13), and the hook that keeps it up to date (R4)."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import sysconfig
 from pathlib import Path
 
 import click
@@ -11,6 +13,8 @@ from vibes_lsp import __version__
 from vibes_lsp.cli.options import json_option, now
 from vibes_lsp.cli.output import plain, print_json, print_line
 from vibes_lsp.errors import VibesError
+from vibes_lsp.history.hooks import Change, Changed, install_hook, remove_hook
+from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.store.initialise import initialise
 
@@ -23,9 +27,25 @@ from vibes_lsp.store.initialise import initialise
     help="low: tool and model; medium: prompts as well; high: reasoning as well.",
 )  # fmt: skip
 @click.option("--extensions", metavar=".A,.B", help="Track only files with these extensions.")
+@click.option(
+    "--git-hooks/--remove-git-hooks",
+    "hooks",
+    default=None,
+    help="Have each commit bring the trail up to date, by a pre-commit hook that runs the one that is there as well; or undo that, and no more.",
+)
 @json_option
-def command(folder: Path, project_name: str | None, assurance_level: str, extensions: str | None, as_json: bool) -> None:  # noqa: FBT001
+def command(  # noqa: PLR0917
+    folder: Path,
+    project_name: str | None,
+    assurance_level: str,
+    extensions: str | None,
+    hooks: bool | None,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> None:
     """Create .ai-audit/ in FOLDER, or what is missing of it; what is there stays as it is."""
+    if hooks is False:
+        _show({}, remove_hook(folder.absolute()), as_json=as_json)
+        return
     made = initialise(
         folder,
         project_name=_text(project_name or os.path.normpath(folder.absolute()).rpartition(os.sep)[2]),
@@ -34,14 +54,47 @@ def command(folder: Path, project_name: str | None, assurance_level: str, extens
         tool_version=__version__,
         now=now(),
     )
+    if not as_json:
+        print_line(plain(made.directory.path))
+        for name in made.created:
+            print_line(f"  created  {name}")
+        for name in made.kept:
+            print_line(f"  kept     {name}")
+    result: Members = {"path": str(made.directory.path), "created": list(made.created), "kept": list(made.kept)}
+    _show(result, install_hook(folder.absolute(), program=_program()) if hooks else None, as_json=as_json)
+
+
+_WORDS = {
+    Change.INSTALLED: "each commit brings the trail up to date",
+    Change.UPDATED: "brought up to date",
+    Change.KEPT: "is there already",
+    Change.REMOVED: "taken away",
+    Change.ABSENT: "there was none of ours",
+}
+
+
+def _show(result: Members, changed: Changed | None, *, as_json: bool) -> None:
     if as_json:
-        print_json({"path": str(made.directory.path), "created": list(made.created), "kept": list(made.kept)})
+        before = None if changed is None or changed.before is None else str(changed.before)
+        hook: Members = {} if changed is None else {"hook": {"file": str(changed.file), "change": changed.change.value, "before": before}}
+        print_json({**result, **hook})
         return
-    print_line(plain(made.directory.path))
-    for name in made.created:
-        print_line(f"  created  {name}")
-    for name in made.kept:
-        print_line(f"  kept     {name}")
+    if changed is None:
+        return
+    print_line(f"hook {plain(changed.file)}: {_WORDS[changed.change]}")
+    if changed.change is Change.REMOVED and changed.before is not None:
+        print_line("  the hook that was there before has its name again")
+    elif changed.before is not None:
+        print_line(f"  after it runs the one that was there before: {plain(changed.before.name)}")
+    if changed.in_work_tree and changed.change in {Change.INSTALLED, Change.UPDATED}:
+        print_line("  it lies in the work tree (core.hooksPath): commit it to have it everywhere")
+
+
+def _program() -> str:
+    """Return this program's path, for commits from where PATH lacks it, such as an editor's own menu."""
+    beside = Path(sysconfig.get_path("scripts")) / ("vibes.exe" if os.name == "nt" else "vibes")
+    found = str(beside) if beside.is_file() else shutil.which("vibes")
+    return Path(found).absolute().as_posix() if found else ""
 
 
 def _text(name: str) -> str:

@@ -1,0 +1,105 @@
+"""Beside the pre-commit framework, which puts aside what is not staged while its hooks run: a trail comes through whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.hooked import executable, health
+from tests.requirements import REPOSITORY, require
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from tests.cli.running import Vibes
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="the stubs are shell scripts that the system itself runs"),
+]
+
+STUB = """#!/bin/sh
+echo "vibes $*" >> "$TOLD"
+echo '{"type":"filled"}' >> .ai-audit/annotations.jsonl
+git add .ai-audit
+"""
+FRAMEWORK = Path(sys.prefix) / "bin" / "pre-commit"
+LINT = {"id": "lint", "name": "lint", "language": "system", "entry": "sh -c 'echo lint >> \"$TOLD\"'", "pass_filenames": False}
+
+
+class Framed:
+    """A repository with the framework, `vibes` replaced by a stub that appends to the log and stages it."""
+
+    def __init__(self, root: Path, told: Path) -> None:
+        self.root, self.told = root, told
+        self.repository = Repository(root)
+        self.log = root / ".ai-audit" / "annotations.jsonl"
+
+    def install(self) -> None:
+        subprocess.run([FRAMEWORK, "install"], cwd=self.root, check=True, capture_output=True)
+
+    def record(self) -> None:
+        """Append a record that nobody stages, as a recorder does between two commits."""
+        with self.log.open("a") as file:
+            file.write('{"type":"recorded"}\n')
+
+    def commit(self) -> list[str]:
+        self.told.unlink(missing_ok=True)
+        self.repository.write("file", os.urandom(8).hex())
+        self.repository.git("add", "file")
+        self.repository.git("commit", "--quiet", "--message", "A change")
+        return self.told.read_text().splitlines()
+
+    def configure(self, hook: dict[str, object], **repository: str) -> None:
+        self.repository.write(".pre-commit-config.yaml", json.dumps({"repos": [{**repository, "hooks": [hook]}]}))
+
+
+@pytest.fixture
+def framed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, within: Vibes) -> Framed:
+    require(FRAMEWORK, "runs our hook as a project with that framework would")
+    executable(tmp_path / "bin" / "vibes", STUB)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("TOLD", str(tmp_path / "told"))
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "framework"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    framed = Framed(tmp_path / "project", tmp_path / "told")
+    framed.configure(LINT, repo="local")
+    within("init", cwd=framed.root)
+    framed.repository.commit("Begin")
+    return framed
+
+
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_in_whichever_order_they_were_installed_nothing_recorded_is_put_aside(framed: Framed, within: Vibes, ours_first: bool) -> None:
+    steps = [lambda: within("init", "--git-hooks", cwd=framed.root), framed.install]
+    for step in steps if ours_first else reversed(steps):
+        step()
+    for number in range(1, 3):
+        framed.record()
+        assert framed.commit() == ["vibes backfill --pre-commit --audit-dir ./.ai-audit", "lint"]
+        assert framed.log.read_text().splitlines() == ['{"type":"recorded"}', '{"type":"filled"}'] * number
+        assert framed.repository.git("status", "--porcelain") == ""
+    assert health(within("doctor", "--json", cwd=framed.root))[0] == "ok"
+    before = within("init", "--remove-git-hooks", "--json", cwd=framed.root)
+    assert before.json["hook"]["change"] == "removed"
+    assert framed.commit() == ["lint"]
+
+
+def test_the_hook_that_we_publish_runs_the_back_fill(framed: Framed, within: Vibes, tmp_path: Path) -> None:
+    published = Repository(tmp_path / "published")
+    shutil.copy(REPOSITORY / ".pre-commit-hooks.yaml", published.path)
+    revision = published.commit("Publish")
+    # the framework would install this package into an environment of its own, from a package index; `system` takes it from PATH
+    framed.configure({"id": "vibes-backfill", "language": "system"}, repo=str(published.path), rev=revision)
+    framed.repository.git("add", "--all")
+    framed.install()
+    assert framed.commit() == ["vibes backfill --pre-commit"]
+    assert framed.log.read_text() == '{"type":"filled"}\n'
+    assert framed.repository.git("status", "--porcelain") == ""
+    assert health(within("doctor", "--json", cwd=framed.root)) == ("ok", f"{framed.root / '.pre-commit-config.yaml'} runs the back-fill")
