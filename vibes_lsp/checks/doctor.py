@@ -103,7 +103,7 @@ def _git(subject: Subject) -> Iterator[Step]:
     for finding in findings:
         yield Step("git", Health.PROBLEM, f"{finding.file}: {finding.message}", finding.check.fix)
     if not findings:
-        hint = "hosts ignore union merges: when a merge there conflicts in the trail, merge locally and push"
+        hint = "hosts ignore union merges: when a merge there conflicts in the trail, merge locally (`vibes merge`) and push"
         yield Step("git", Health.OK, "the trail's files merge by union, derived files are ignored", hint)
 
 

@@ -92,14 +92,20 @@ def _is_hash(key: bytes) -> bool:
 def _laid_out(manifest: Manifest) -> bytes:
     """Lay out what another tool wrote: frame and entries value for value, and token for token, in their order."""
     _refuse_contradictions(manifest)
-    if manifest.form is ManifestForm.JSONL:
-        text = manifest_bytes({}).removesuffix(_TAIL)
-    else:
-        frame = raw_members(manifest.data) or {}
-        members = (b"%s:%s," % (_name(name), one_line(bytes(raw))) for name, raw in frame.items() if name != "entries")
-        text = b"{" + b"".join(members) + _OPENING
-    lines = (b"%s:%s\n" % (_name(key), one_line(bytes(raw))) for key, raw in manifest.stored.items())
-    return text + b",".join(lines) + _TAIL
+    frame = raw_members(manifest_bytes({}) if manifest.form is ManifestForm.JSONL else manifest.data) or {}
+    members = {name: bytes(raw) for name, raw in frame.items() if name != "entries"}
+    return lay_out(members, {key: bytes(raw) for key, raw in manifest.stored.items()})
+
+
+def lay_out(members: Mapping[str, bytes], entries: Mapping[str, bytes]) -> bytes:
+    """Return the text of a manifest (R10): its other members on the first line, then one entry per line, comma first.
+
+    Args:
+        members: JSON by name, without the entries.
+        entries: JSON by key.
+    """
+    text = b"{" + b"".join(b"%s:%s," % (_name(name), one_line(raw)) for name, raw in members.items()) + _OPENING
+    return text + b",".join(b"%s:%s\n" % (_name(key), one_line(raw)) for key, raw in entries.items()) + _TAIL
 
 
 def _refuse_contradictions(manifest: Manifest) -> None:
