@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.running import SCRIPT, Done, decoded, surroundings
 from tests.unit.recording.projects import SOURCE, Project, new_project
+from vibes_lsp.cli.record import MAX_REQUEST
 from vibes_lsp.cli.record import command as record
 from vibes_lsp.recording.requests import REQUESTS
 
@@ -194,3 +195,19 @@ def test_every_command_has_help(within: Vibes, tmp_path: Path) -> None:
     assert set(getattr(record, "commands")) == set(REQUESTS)  # noqa: B009
     for name in REQUESTS:
         assert "--input FILE" in within("record", name, "--help", cwd=tmp_path).out
+
+
+@pytest.mark.slow
+def test_a_request_has_a_limit(project: Project, tmp_path: Path, within: Vibes) -> None:
+    source = tmp_path / "input.json"
+    with source.open("wb") as file:
+        file.truncate(MAX_REQUEST + 1)
+    with source.open("rb") as given:
+        piped = subprocess.run(
+            [SCRIPT, "record", "session-start"], cwd=project.root, stdin=given, capture_output=True, text=True, check=False
+        )
+    named = within("record", "session-start", "--input", source, cwd=project.root)
+    for code, out, err in ((piped.returncode, piped.stdout, piped.stderr), (named.code, named.out, named.err)):
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert f"{MAX_REQUEST:,}" in err
+    assert project.records() == []

@@ -22,6 +22,7 @@ from vibes_lsp.index.foreign import foreign_paths
 from vibes_lsp.index.repeats import show_once
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
+from vibes_lsp.recording.entries import REDACTION
 from vibes_lsp.store.initialise import REVIEWER_TOOL
 
 
@@ -64,6 +65,8 @@ def diagnose(subject: Subject, file: Path | None = None) -> Iterator[Step]:
     """Give the steps for a trail, and for one file of the project when asked."""
     yield Step("audit directory", Health.OK, str(subject.directory.path))
     yield from _files(subject)
+    if os.environ.get(REDACTION) == "off":
+        yield Step("masking", Health.NOTE, f"{REDACTION} is off: secrets are recorded as they are", "take it out of the environment")
     yield from _git(subject)
     yield from _hook(subject)
     if subject.trail.log.problem is None:

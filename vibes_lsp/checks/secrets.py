@@ -11,7 +11,7 @@ from vibes_lsp.checks.finding import Finding
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.model.secrets import secret_kinds
+from vibes_lsp.model.secrets import Rules, secret_kinds
 from vibes_lsp.store.reasoning import inline_entry
 
 _HOME: Final = re.compile(r"(?:/(?:home|Users|root)/|[A-Za-z]:\\+Users\\+)[^/\\\s\"']+")
@@ -21,6 +21,8 @@ _MAX_TEXT: Final = 1 << 20
 def check_privacy(subject: Subject) -> Iterator[Finding]:
     """Findings about secrets, one for each entry and kind, and one about all home directories."""
     manifest = subject.trail.manifest
+    redaction = subject.config.config.redaction
+    rules = Rules(allow=redaction.allow)
     at_home: list[str] = []
     for key, _ in zip(manifest, subject.steps("privacy", len(manifest)), strict=True):
         entry = manifest.entry(key)
@@ -29,7 +31,7 @@ def check_privacy(subject: Subject) -> Iterator[Finding]:
         member_texts = list(_texts(_unpacked(entry, subject)))
         if any(_HOME.search(value) for _, value in member_texts):
             at_home.append(key)
-        kinds = {(field, kind) for field, value in member_texts for kind in secret_kinds(value)}
+        kinds = {(field, kind) for field, value in member_texts for kind in secret_kinds(value, rules)}
         for field, kind in sorted(kinds):
             yield subject.in_entry(catalogue.SECRET, f"{field} looks as if it contained a secret: {kind}", key, field)
     if at_home:

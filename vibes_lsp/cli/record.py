@@ -33,6 +33,9 @@ _HELP: Final = {
     "mark-lost": "Record that an annotation's lines are nowhere.",
 }
 
+MAX_REQUEST: Final = 128 << 20
+"""Largest request, in bytes: room for the text of the largest source file, escaped."""
+
 
 @click.group("record")
 def command() -> None:
@@ -57,7 +60,9 @@ def _subcommand(name: str, kind: type[Request]) -> click.Command:
 
 def _members(source: Path | None) -> Members:
     where = "standard input" if source is None else str(source)
-    data = sys.stdin.buffer.read() if source is None else read_file(source)
+    data = sys.stdin.buffer.read(MAX_REQUEST + 1) if source is None else read_file(source, limit=MAX_REQUEST)
+    if data is not None and len(data) > MAX_REQUEST:
+        raise VibesError(f"{where} has more than the {MAX_REQUEST:,} bytes of a request", hint="save the file and leave out its text")
     if data is None:
         raise UnreadableFile(f"{source} is not there", hint="name a file that holds one JSON object")
     try:

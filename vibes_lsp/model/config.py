@@ -84,6 +84,39 @@ class Backfill(Strict):
     when: LaxWhen = BackfillWhen.NEXT_COMMIT
 
 
+def _not_off(value: bool) -> bool:  # noqa: FBT001  # pydantic passes the value alone
+    if not value:
+        raise PydanticCustomError("redaction", "a project cannot switch masking off; whoever records can, by VIBES_REDACTION=off")
+    return value
+
+
+def _pattern(value: str) -> str:
+    words = value.replace("*", "")
+    if not 4 <= len(words) <= 200 or len(value) > 220:
+        raise PydanticCustomError("pattern", "a pattern has 4 to 200 characters beside its *")
+    if "\n" in value or "\r" in value or ("*" in value and len(value.split()) != 1):
+        raise PydanticCustomError("pattern", "a pattern has no line break, and one with * no white space")
+    return value
+
+
+MaskPattern: TypeAlias = Annotated[str, AfterValidator(_pattern), Field(json_schema_extra={"minLength": 4, "maxLength": 220})]
+AllowedText: TypeAlias = Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+class Redaction(Strict):
+    """What is masked beyond the known formats of secrets, and what is none; nothing here can switch masking off.
+
+    Attributes:
+        enabled: True.
+        mask: Texts that are masked; `*` stands for any characters but white space.
+        allow: Exact texts that look like secrets and are none; only what lies within one of them is let through.
+    """
+
+    enabled: Annotated[bool, AfterValidator(_not_off), Field(json_schema_extra={"const": True})] = True
+    mask: list[MaskPattern] = Field(default_factory=list, max_length=100)
+    allow: list[AllowedText] = Field(default_factory=list, max_length=1_000)
+
+
 class Config(Strict):
     """What a project decided about its audit trail."""
 
@@ -95,6 +128,8 @@ class Config(Strict):
     exclude_patterns: list[str] = Field(default_factory=list)
     compress_reasoning_threshold_bytes: Bytes = COMPRESS_THRESHOLD
     external_blob_threshold_bytes: Bytes = BLOB_THRESHOLD
+    durability: Literal["normal", "full"] = "normal"
+    redaction: Redaction = Field(default_factory=Redaction)
     risk_scoring: RiskScoring | None = None
     backfill: Backfill = Field(default_factory=Backfill)
 

@@ -59,17 +59,22 @@ def read_config(members: Members) -> tuple[Config, list[Problem]]:
             kept = reduced if reduced != kept else {}
 
 
+_IN_PARTS: Final = ("redaction", "risk_scoring")
+"""Members of which a broken part is dropped alone, so that one mistake does not switch off the rest."""
+
+
 def _without(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
-    """Drop what is broken: of `risk_scoring` only the one weight, bound, tier or rule concerned, elsewhere the whole top-level member."""
+    """Drop what is broken: of `risk_scoring` and `redaction` only the weight, rule or pattern concerned, elsewhere the top-level member."""
     kept = dict(members)
-    scoring = mapping(kept, "risk_scoring")
-    in_scoring = [location[1:] for location in locations if len(location) > 1 and location[0] == "risk_scoring"]
-    if scoring and in_scoring:
-        kept["risk_scoring"] = _without_parts(scoring, in_scoring)
+    for name in _IN_PARTS:
+        whole = mapping(kept, name)
+        inside = [location[1:] for location in locations if len(location) > 1 and location[0] == name]
+        if whole and inside:
+            kept[name] = _without_parts(whole, inside)
     for location in locations:
         if not location:  # some name is no Unicode text, and pydantic does not say which
             kept = {name: value for name, value in kept.items() if _is_text(name)}
-        elif location[1:] not in in_scoring or not scoring:
+        elif len(location) == 1 or location[0] not in _IN_PARTS:
             kept.pop(str(location[0]), None)
     return kept
 

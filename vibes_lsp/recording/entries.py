@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Final
 
 from vibes_lsp.anchors.text import readable
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.model.secrets import mask_secrets
+from vibes_lsp.model.secrets import Rules, mask_secrets
 from vibes_lsp.model.vocabulary import CommandType, ContextType
 from vibes_lsp.recording.arguments import Command, Decision, DecisionOption, Model, Prompt, Reasoning, Tool, WrongArgument
 from vibes_lsp.recording.paths import project_path, project_paths, without_project
@@ -17,6 +18,8 @@ from vibes_lsp.recording.situation import Situation
 
 SUMMARY_BYTES: Final = 1_024
 """What is kept of a command's output (RFC 6.4)."""
+REDACTION: Final = "VIBES_REDACTION"
+"""The variable by which whoever records may switch masking off (`off`); nothing in a project can."""
 _MAX_OUTPUT: Final = 1 << 20
 """Characters of an output that are searched for secrets; far more than are kept."""
 
@@ -120,7 +123,11 @@ class Entries:
 
     def clean(self, text: str) -> str:
         """Return a text without secrets and without absolute paths inside the project; bytes that were no text are replaced."""
-        masked, count = mask_secrets(readable(without_project(text, self.situation.project)))
+        text = readable(without_project(text, self.situation.project))
+        if os.environ.get(REDACTION) == "off":
+            return text
+        redaction = self.situation.config.config.redaction
+        masked, count = mask_secrets(text, Rules(redaction.mask, redaction.allow))
         self.masked += count
         return masked
 

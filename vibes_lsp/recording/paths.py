@@ -51,12 +51,20 @@ def project_paths(project: Path, paths: Iterable[str]) -> tuple[list[str], list[
 
 def without_project(text: str, project: Path) -> str:
     """Return a text in which absolute paths inside the project are relative to it, and the project itself is `.`."""
-    for spelling in dict.fromkeys((str(project), project.as_posix(), str(project.resolve()))):
+    for spelling in _spellings(project):
         if len(spelling) < 2 or spelling not in text:
             continue
-        text = re.sub(rf"(?<![\w./\\-])(?:file://)?{re.escape(spelling)}[/\\](?=[\w.@+-])", "", text)
+        text = re.sub(rf"(?<![\w./\\-])(?:file://)?{re.escape(spelling)}(?:/|\\{{1,2}})(?=[\w.@+%-])", "", text)
         text = re.sub(rf"(?<![\w./\\-])(?:file://)?{re.escape(spelling)}(?![\w.-])", ".", text)
     return text
+
+
+def _spellings(project: Path) -> list[str]:
+    """Return how a project's folder may be written: with and without links, as in a URI, as in JSON."""
+    places = (project.absolute(), project.resolve())
+    plain = [each for place in places for each in (str(place), place.as_posix())]
+    quoted = [each for place in places for each in (place.as_uri().removeprefix("file://"), str(place).replace("\\", "\\\\"))]
+    return list(dict.fromkeys([*plain, *quoted]))
 
 
 def _relative(project: Path, path: str) -> str | None:

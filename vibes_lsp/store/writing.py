@@ -15,7 +15,7 @@ from typing import Final, Self
 from vibes_lsp.errors import RefusedWrite, UnsupportedVersion
 from vibes_lsp.model.canonical import canonical
 from vibes_lsp.model.hashing import annotation_id
-from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.members import Members
 from vibes_lsp.store.appending import append_lines, repair
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.durability import flush_file, flush_folder, replace, write_temporary
@@ -27,9 +27,6 @@ from vibes_lsp.store.locks import TIMEOUT, Held
 from vibes_lsp.store.log import MAX_LINE
 from vibes_lsp.store.packing import Packed, pack, portable
 from vibes_lsp.store.versions import unsupported_versions
-
-FULL: Final = "full"
-"""The value of the config's `durability` with which every acknowledged batch is on the disk, and not only with the system (R9)."""
 
 
 class AuditWriter:
@@ -166,4 +163,5 @@ class AuditWriter:
 
 
 def _durable(config: LoadedConfig) -> bool:
-    return text(config.members, "durability") == FULL
+    """Whether every acknowledged batch shall be on the disk, and not only with the system (R9)."""
+    return config.config.durability == "full"

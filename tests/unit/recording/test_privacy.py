@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.recording.projects import PROMPT, Project, by, new_project
-from vibes_lsp.model.secrets import MASK, mask_secrets, secret_kinds
-from vibes_lsp.recording import Command, CommandType, Decision, DecisionOption, Prompt, PromptType, Reasoning
+from vibes_lsp.model.secrets import MASK, Rules, mask_secrets, secret_kinds
+from vibes_lsp.recording import Command, CommandType, Decision, DecisionOption, Prompt, PromptType, Reasoning, Recorder
+from vibes_lsp.store.config import load_config
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +93,78 @@ def test_nothing_is_ever_found_in_what_was_masked(parts: list[str]) -> None:
 def test_a_secret_in_a_very_long_line_is_masked() -> None:
     masked, count = mask_secrets("x " * 5000 + "AKIAIOSFODNN7EXAMPLE" + " y" * 5000)
     assert (masked, count) == ("x " * 5000 + MASK + " y" * 5000, 1)
+
+
+KEY_ID = "AKIAIOSFODNN7EXAMPLE"
+OTHER_KEY = "AKIAIOSFODNN7EXAMPLF"
+
+
+@pytest.mark.parametrize(
+    ("rules", "text", "masked"),
+    [
+        (Rules(mask=["hunter2"]), "say hunter2, hunter22", (f"say {MASK}, {MASK}2", 2)),
+        (Rules(mask=["the old pass"]), "it is the old pass.", (f"it is {MASK}.", 1)),
+        (Rules(mask=["ACME-*"]), "ACME-1;x ACME-\nACME-2", (f"{MASK} {MASK}\n{MASK}", 3)),
+        (Rules(mask=["*.corp.example"]), "at db.corp.example:80", (f"at {MASK}:80", 1)),
+        (Rules(mask=["key*end*"]), "key1end2 key1 end", (f"{MASK} key1 end", 1)),
+        (Rules(mask=["wxyz*"]), "nothing", ("nothing", 0)),
+        (Rules(allow=[KEY_ID]), f"{KEY_ID} {OTHER_KEY}", (f"{KEY_ID} {MASK}", 1)),
+        (
+            Rules(allow=["postgres://ada:hunter2@localhost"]),
+            "postgres://ada:hunter2@localhost/x",
+            ("postgres://ada:hunter2@localhost/x", 0),
+        ),
+        (Rules(mask=[KEY_ID], allow=[f"id {KEY_ID}"]), f"id {KEY_ID}, {KEY_ID}", (f"id {KEY_ID}, {MASK}", 1)),
+        (Rules(allow=[KEY]), KEY, (MASK, 1)),
+    ],
+)
+def test_a_project_says_what_else_is_a_secret_and_what_is_none(rules: Rules, text: str, masked: tuple[str, int]) -> None:
+    assert mask_secrets(text, rules) == masked
+    assert not secret_kinds(masked[0], rules)
+
+
+@given(st.lists(st.text(st.sampled_from("AKIOSFDN7EXMPL=:/@ghp_a1B2"), min_size=1, max_size=19), max_size=8))
+def test_what_names_no_secret_whole_lets_none_through(allow: list[str]) -> None:
+    text = f"{KEY_ID} and ghp_{'a1B2' * 9}"
+    assert mask_secrets(text, Rules(allow=allow)) == (f"{MASK} and {MASK}", 2)
+
+
+@given(st.text("ab* ", max_size=40), st.text("ab", min_size=4, max_size=9))
+def test_a_pattern_fits_what_a_simple_reading_of_it_says(text: str, words: str) -> None:
+    pattern = "*".join(words[:2]) + words[2:]
+    simple = re.sub(r"\S*?".join(map(re.escape, pattern.split("*"))), lambda _: MASK, text.replace("*", "c"))
+    assert mask_secrets(text.replace("*", "c"), Rules(mask=[pattern]))[0] == simple
+
+
+def test_no_pattern_is_slow() -> None:
+    rules = Rules(mask=["a*" * 90 + "bbbb", *(f"{number:04}*" for number in range(99))])
+    assert mask_secrets("a" * 50_000, rules) == ("a" * 50_000, 0)
+
+
+def test_the_config_adds_and_cannot_switch_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    redaction = {"enabled": False, "mask": ["x", "ACME-*", "a *", 7, "the other"], "allow": [KEY_ID]}
+    project = new_project(tmp_path / "project", redaction=redaction)
+    session = project.session()
+    text = f"ACME-1 {KEY_ID} {OTHER_KEY} the other"
+    done = project.recorder.record_command(session, Command(text, CommandType.SHELL))
+    assert project.entry(done.command_hash)["command_text"] == f"{MASK} {KEY_ID} {MASK} {MASK}"
+    assert done.masked == 3
+    problems = load_config(project.recorder.directory).problems
+    assert {each.field for each in problems} == {"redaction.enabled", "redaction.mask.0", "redaction.mask.2", "redaction.mask.3"}
+    monkeypatch.setenv("VIBES_REDACTION", "off")
+    done = project.recorder.record_command(session, Command(text, CommandType.SHELL))
+    assert (project.entry(done.command_hash)["command_text"], done.masked) == (text, 0)
+
+
+def test_the_place_of_the_project_is_private_in_every_spelling(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "my project")
+    session = project.session()
+    (tmp_path / "link").symlink_to(project.root, target_is_directory=True)
+    spelled = Recorder(tmp_path / "link")
+    for recorder in (project.recorder, spelled):
+        output = f"{project.root}/a.py:1 {project.root.as_uri()}/b%20c.py ({project.root}) '{project.root}/d'"
+        done = recorder.record_command(session, Command("make", CommandType.SHELL, 0, output))
+        assert project.entry(done.command_hash)["command_output_summary"] == "a.py:1 b%20c.py (.) 'd'"
 
 
 def test_the_place_of_the_project_is_nobodys_business(project: Project) -> None:
