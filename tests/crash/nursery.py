@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import select
 import signal
 import sys
 import time
@@ -117,10 +118,12 @@ def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
 
 
 def kill_after(child: Child, told: int, seconds: float) -> None:
-    """Wait until a writer has told so often, and then for a moment whose length is left to chance."""
+    """Wait until a writer has told so often, and then go on listening for a moment whose length is left to chance."""
     while child.count < told and child.listen():
         pass
-    time.sleep(seconds)
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and select.select([child.out], [], [], left)[0] and child.listen():
+        pass
 
 
 def stages(folder: Path) -> dict[str, int]:
