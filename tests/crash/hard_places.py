@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.cli.running import SCRIPT
 from tests.crash.checking import check
 from tests.crash.work import reasoning
 from tests.unit.store.trail import look, new_trail, prompt, session
@@ -58,6 +59,7 @@ def full(folder: Path) -> dict[str, int]:
         log = directory.log.read_bytes()
         for _ in range(3):  # each further try finds the disk as full
             told.until_refused(directory, start + 50_000)
+        refused_on_the_command_line(directory.project, "No space left")
         assert directory.log.read_bytes().startswith(log)
         assert {json.loads(line)["annotation_id"] for line in directory.log.read_bytes().splitlines()} == set(told.records)
         assert directory.log.read_bytes().endswith(b"\n")
@@ -81,6 +83,14 @@ def check_after(directory: AuditDir, told: Told, folder: Path) -> None:
     assert folder.exists()
     AuditWriter(moved).fold()
     check(moved, told.entries, told.records)
+
+
+def refused_on_the_command_line(project: Path, reason: str) -> None:
+    """Try what a user would type: one line says why not, and that is all."""
+    given = json.dumps({"tool": {"name": "t", "version": "1"}, "model": {"name": "m", "version": "1"}, "description": "d" * 60_000})
+    done = subprocess.run([SCRIPT, "record", "session-start"], input=given, capture_output=True, text=True, check=False, cwd=project)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+    assert reason in done.stderr, done.stderr
 
 
 def limit(folder: Path) -> dict[str, int]:
@@ -114,6 +124,7 @@ def readonly(folder: Path) -> dict[str, int]:
         except RefusedWrite as error:
             refused.append(error)
     assert ["Read-only file system" in error.message for error in refused] == [True] * 3, [error.message for error in refused]
+    refused_on_the_command_line(folder / "project", "Read-only file system")
     assert {path: path.read_bytes() for path in before} == before
     assert waiting in read_manifest(directory)
     assert look(directory).lines == 0
