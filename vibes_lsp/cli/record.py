@@ -23,6 +23,7 @@ _HELP: Final = {
     "session-start": "Start a session.",
     "session-end": "End a session; again changes nothing.",
     "annotate": "Record lines or a function that an AI created, modified, deleted or reviewed.",
+    "inline-completion": "Record an inline completion that was accepted, or a part of one.",
     "command": "Record a command that a session has run.",
     "read": "Record that a session has read files.",
     "decision": "Record a decision between options.",
@@ -51,7 +52,7 @@ def _subcommand(name: str, kind: type[Request]) -> click.Command:
         recorder = Recorder(_directory(audit_dir, request))
         print_json(as_json(request.carry_out(recorder)))
         try:
-            recorder.close()
+            recorder.rest()
         except VibesError as error:  # what was recorded is safe all the same, and must not be sent again
             print_warning(f"recorded, but {error.message}")
 

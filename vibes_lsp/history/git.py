@@ -79,6 +79,14 @@ def run_git(folder: Path, *arguments: str, index: Path | None = None) -> bytes:
     return done.stdout
 
 
+def user_name(folder: Path) -> str | None:
+    """Return git's `user.name` for a folder; None when there is none, or no git."""
+    try:
+        return run_git(folder, "config", "--get", "user.name").decode("utf-8", "replace").strip() or None
+    except HistoryUnavailable:
+        return None
+
+
 @contextmanager
 def git_lines(folder: Path, *arguments: str) -> Iterator[Iterator[bytes]]:
     """Give the lines that git prints, as it prints them: for output that may be as large as a log.

@@ -33,11 +33,13 @@ class Lineage:
         members: The records in the order of events, one for each id.
         current: The record that holds now.
         superseded_by: Ids of the current records of the lineages that make this one history.
+        is_pending: Whether it waits to be recorded, and the log has nothing of it.
     """
 
     members: tuple[LogRecord, ...]
     current: LogRecord
     superseded_by: tuple[str, ...] = ()
+    is_pending: bool = False
 
     @property
     def first(self) -> LogRecord:

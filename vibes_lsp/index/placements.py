@@ -63,6 +63,11 @@ class Placement:
         return bool(self.lineage.superseded_by)
 
     @property
+    def is_pending(self) -> bool:
+        """Whether it waits to be recorded."""
+        return self.lineage.is_pending
+
+    @property
     def may_own(self) -> bool:
         """Whether lines can belong to it: not to history, functions, reviews, deletions and stand-ins (R7, R18)."""
         return _may_own(self.shown)
@@ -74,7 +79,7 @@ class Placement:
         return self.is_history, start is None, start or 0, -(self.located.end or 0)
 
 
-def place(trail: Trail, path: str, text: Text, past: Past = NO_PAST) -> list[Placement]:
+def place(trail: Trail, path: str, text: Text, past: Past = NO_PAST, pending: Sequence[Lineage] = ()) -> list[Placement]:
     """Return the annotations of a file in document order, history after owners.
 
     Args:
@@ -82,9 +87,12 @@ def place(trail: Trail, path: str, text: Text, past: Past = NO_PAST) -> list[Pla
         path: Relative to the project, forward slashes.
         text: The file as it is now, saved or not.
         past: What history knows of them.
+        pending: What waits to be recorded of the file; nothing that is written may name it.
     """
     lineages = [lineage for name in (path, *past.former_paths) for lineage in trail.lineages_in(name)]
     lineages += [lineage for identifier in past.arrivals if (lineage := trail.lineage_of(identifier)) is not None]
+    known = {identifier for lineage in lineages for identifier in lineage.ids}
+    lineages += [each for each in pending if each.current.id not in known]
     shown = show_once(sorted(lineages, key=lambda lineage: lineage.rank))
     pairs = list(zip(shown, _locate(shown, path, text, past.origins), strict=True))
     here = [(each, where) for each, where in pairs if where.sure or each.lineage.first.id not in past.arrivals]

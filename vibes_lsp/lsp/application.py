@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from vibes_lsp.lsp import lifecycle
 from vibes_lsp.lsp.features import code_actions, code_lens, commands, hover, recording, references, showing
+from vibes_lsp.lsp.resting import Resting
 from vibes_lsp.lsp.server import Server
 
 
 def create_server() -> Server:
     """Return a server that is ready to be started; diagnostics are added when the client has said how it wants them."""
     server = Server()
-    for feature in (lifecycle, hover, code_lens, code_actions, references, commands, showing):
+    resting = Resting(server, lifecycle.tell)
+    lifecycle.register(server, resting)
+    for feature in (hover, code_lens, code_actions, references, commands, showing):
         feature.register(server)
-    recording.register(server, lifecycle.tell)
+    recording.register(server, lifecycle.tell, resting.recorded)
     return server

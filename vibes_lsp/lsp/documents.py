@@ -15,6 +15,7 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.shifting import Edits
 from vibes_lsp.anchors.text import BOM, Text
+from vibes_lsp.lsp.versions import Past, Replaced
 
 Encoding: TypeAlias = types.PositionEncodingKind | str
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -24,12 +25,13 @@ _CONTINUING: Final = bytes(range(0x80, 0xC0))
 
 
 class Document:
-    """An open document as it is now.
+    """An open document as it is now, and as it was a few changes ago.
 
     Attributes:
         uri: Its URI.
         version: As the client counts.
         revision: Grows with every change, however the client counts.
+        awaits_text: Whether the client told of text that the next change brings.
         edits: Gathers the edits for whoever put it here; None when nobody did, or when the lines of LSP are not those of anchors.
     """
 
@@ -37,10 +39,12 @@ class Document:
         self.uri = uri
         self.version = version
         self.revision = 0
+        self.awaits_text = False
         self.edits: Edits | None = None
         self._lines = _split(content)
         self._lone = _lone_ends(self._lines) if "\r" in content else 0
         self._text: Text | None = Text(content)
+        self._past = Past()
 
     @property
     def text(self) -> Text:
@@ -53,6 +57,18 @@ class Document:
     def content(self) -> str:
         """The whole text."""
         return self.text.content
+
+    def before(self, version: int) -> str | None:
+        """Return the whole text as it was at a version; None for one that is to come, or was too long ago."""
+        if version == self.version:
+            return self.content
+        lines = self._past.lines(self._lines, version)
+        return None if lines is None else "".join(lines)
+
+    @property
+    def previous(self) -> int:
+        """The version before the last change; this one, if there was none that is remembered."""
+        return self._past.latest(self.version)
 
     def lines(self, start: int, end: int) -> Sequence[str]:
         """Return some lines as anchors see them, 1-based and inclusive, without their ends; fewer where the text ends before.
@@ -104,6 +120,7 @@ class Document:
             new.pop()  # which is empty: another line follows the last line end
         old = self._lines[first:stop]
         self._lines[first:stop] = new
+        self._past.add(self.version, Replaced(first, len(new), old))
         self._lone += _lone_ends(new) - (_lone_ends(old) if self._lone else 0)
         if self._lone:
             self.edits = None
@@ -209,3 +226,12 @@ def columns(line: str, characters: int, encoding: Encoding) -> int:
     if encoding == types.PositionEncodingKind.Utf8:
         return len(head.encode("utf-8", "surrogatepass"))
     return len(head.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def utf16_column(text: str, line: int, column: int, encoding: Encoding) -> int:
+    """Return a column of a text in UTF-16, that is given in another encoding."""
+    lines = _split(text)
+    if line >= len(lines):
+        return column
+    content = lines[line].rstrip(_ENDS)
+    return columns(content, _characters(content, column, encoding), types.PositionEncodingKind.Utf16)

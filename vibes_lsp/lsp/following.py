@@ -93,8 +93,9 @@ class Following:
         return self._now
 
     def _may_be_back(self, where: Sequence[Located]) -> bool:
-        """Whether so many lines were put in at once, as by pasting or by undoing, that what was lost may be among them."""
-        return self._edits.largest >= CONTEXT_LINES and any(each.start is None for each in where)
+        """Whether so much was put in at once, as by pasting or by undoing, that what was lost may be in it; or it was announced."""
+        is_announced, self.document.awaits_text = self.document.awaits_text, False
+        return (is_announced or self._edits.largest >= CONTEXT_LINES) and any(each.start is None for each in where)
 
     def snapshot(self) -> Snapshot | None:
         """Return what it takes to locate the document anew; None when it is as it was when that was done."""

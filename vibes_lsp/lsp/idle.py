@@ -15,23 +15,35 @@ class Idle:
 
     Args:
         begin: What to begin, given the document's URI.
+        pause: Seconds.
     """
 
-    def __init__(self, begin: Callable[[str], Coroutine[Any, Any, None]]) -> None:
+    def __init__(self, begin: Callable[[str], Coroutine[Any, Any, None]], pause: float = PAUSE) -> None:
         self._begin = begin
+        self._pause = pause
         self._waiting: dict[str, asyncio.TimerHandle] = {}
         self._running: set[asyncio.Task[None]] = set()
 
     def changed(self, uri: str) -> None:
         """Wait for the pause after this change, no longer for one after an earlier."""
         self.closed(uri)
-        self._waiting[uri] = asyncio.get_running_loop().call_later(PAUSE, self._start, uri)
+        self._waiting[uri] = asyncio.get_running_loop().call_later(self._pause, self._start, uri)
 
     def closed(self, uri: str) -> None:
         """Wait no longer."""
         waiting = self._waiting.pop(uri, None)
         if waiting is not None:
             waiting.cancel()
+
+    def postpone(self) -> None:
+        """Begin nothing before another pause."""
+        for uri in list(self._waiting):
+            self.changed(uri)
+
+    def stop(self) -> None:
+        """Begin nothing any more."""
+        for uri in list(self._waiting):
+            self.closed(uri)
 
     def _start(self, uri: str) -> None:
         del self._waiting[uri]

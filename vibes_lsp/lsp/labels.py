@@ -14,6 +14,8 @@ def label(view: View, placement: Placement) -> str:
     model = facts["model"]
     name = model["name"] if isinstance(model, dict) else "unknown"
     parts = [flat(name, 40), flat(title(placement), 40), whereabouts(placement)]
+    if placement.is_pending:
+        parts.append("pending")
     figures = view.report.figures(facts)
     if figures is not None:
         parts.append(f"risk {figures}")

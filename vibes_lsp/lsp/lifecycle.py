@@ -18,9 +18,11 @@ from vibes_lsp.lsp import showing
 from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.idle import Idle
 from vibes_lsp.lsp.messages import PROVENANCE_CHANGED
-from vibes_lsp.lsp.projects import Project, path_of
+from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.resting import Resting
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
+from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.store.layout import find_audit_dir
 
 _logger = logging.getLogger(__name__)
@@ -28,7 +30,7 @@ _LARGE = 4 << 20
 """A log of this many bytes is read in a thread, with progress."""
 
 
-def register(server: Server) -> None:  # noqa: C901  # a list of handlers
+def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  # a list of handlers
     """Follow the client through its life."""
     idle = Idle(partial(_locate_anew, server))
 
@@ -68,26 +70,30 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
+        resting.opened(params.text_document.uri)
         await _push(ls, params.text_document.uri)
         await _look(ls, params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
         idle.changed(params.text_document.uri)
+        resting.typed()
         await _push(ls, params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
+        await resting.left(params.text_document.uri)
         await _push(ls, params.text_document.uri)
         await _look(ls, params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+    async def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
         idle.closed(params.text_document.uri)
         ls.projects.forget(params.text_document.uri)
         ls.publishing.pop(params.text_document.uri, None)
         if not _pulls(ls.client_capabilities):
             ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
+        await resting.left(params.text_document.uri)
 
     every_file = types.FileOperationFilter(types.FileOperationPattern("**/*"))
 
@@ -103,8 +109,7 @@ def register(server: Server) -> None:  # noqa: C901  # a list of handlers
     @server.feature(types.SHUTDOWN)
     def shutdown(ls: Server, *_params: Any) -> None:
         ls.said_goodbye = True
-        for project in ls.projects.all():
-            project.close()
+        resting.shut_down()
         ls.showing.close()
 
     @server.feature(types.EXIT)

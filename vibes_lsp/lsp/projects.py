@@ -7,17 +7,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pygls.uris import to_fs_path
-
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile, VibesError
 from vibes_lsp.index.past import NO_PAST, Past
+from vibes_lsp.index.pending import Pending
 from vibes_lsp.index.placements import Placement, place
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.following import Following, newest
 from vibes_lsp.lsp.history import History, Looked, Nearest
+from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.config import LoadedConfig, load_config
@@ -75,6 +75,7 @@ class Project:
         renamed: New names by old ones, of files that the client renamed.
         nearest: Decides between several ends of a lineage.
         previews_risk: Whether live scores are shown also where the project has not enabled them (R27).
+        pending: What waits to be recorded.
         history: What looks into git's history.
     """
 
@@ -88,10 +89,12 @@ class Project:
     renamed: dict[str, str] = field(default_factory=dict)
     nearest: Nearest = field(default_factory=Nearest)
     previews_risk: bool = False
+    pending: Pending = field(init=False)
     history: History = field(init=False)
     _kept: dict[str, _Kept] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.pending = Pending(self.trail.directory)
         self.history = History(self.trail.directory)
 
     @cached_property
@@ -102,10 +105,8 @@ class Project:
         return Recorder(self.trail.directory)
 
     def close(self) -> None:
-        """Let go of git, and bring what was recorded to rest."""
+        """Let go of git."""
         self.history.close()
-        if "recorder" in self.__dict__:
-            self.recorder.close()
 
     def take(self, looked: Looked) -> bool:
         """Take in what history knows now; say whether answers are others by it."""
@@ -134,7 +135,7 @@ class Project:
         if self.loading:
             return False
         config = load_config(self.trail.directory, self.config)
-        changed = self.trail.refresh() or config is not self.config
+        changed = any((self.trail.refresh(), self.pending.refresh(), config is not self.config))
         self.config = config
         self.generation += changed
         return changed
@@ -156,15 +157,15 @@ class Project:
             UnreadableFile: The file is not open, and cannot be read.
         """
         if document is None:  # what is closed is never forgotten, and so not kept
-            text = Text.from_bytes(self._saved(path))
-            return self._view(uri, path, None, text, tuple(place(self.trail, path, text, self.past(path))))
+            text = Text.from_bytes(self.saved(path))
+            return self._view(uri, path, None, text, tuple(self._place(path, text, self.past(path))))
         kept = self._kept.get(uri)
         if kept is None or self.following(document) is None:
             before = kept.following if kept is not None and kept.following.document is document else None
             past = self.past(path)
             if before is not None:
                 past = replace(past, origins=newest(before.origins, past.origins))
-            following = Following(document, place(self.trail, path, document.text, past), past, before)
+            following = Following(document, self._place(path, document.text, past), past, before)
             view = self._view(uri, path, document.version, document.text, following.placements())
             self._kept[uri] = _Kept(self.generation, following, document.revision, view)
             return view
@@ -173,6 +174,9 @@ class Project:
             kept.view = self._view(uri, path, document.version, document.text, placements)
             kept.revision = document.revision
         return kept.view
+
+    def _place(self, path: str, text: Text, past: Past) -> list[Placement]:
+        return place(self.trail, path, text, past, self.pending.lineages_in(path))
 
     def _view(self, uri: str, path: str, version: int | None, text: Text, placements: tuple[Placement, ...]) -> View:
         policy = self.config.policy.previewed if self.previews_risk else self.config.policy
@@ -190,7 +194,8 @@ class Project:
             return None
         return kept.following if kept.following.keeps_up else None
 
-    def _saved(self, path: str) -> bytes:
+    def saved(self, path: str) -> bytes:
+        """Return a file as it is saved; raises `UnreadableFile`."""
         data = read_file(self.trail.directory.project / path, limit=_MAX_SOURCE)
         if data is None:
             raise UnreadableFile(f"{path} is not there")
@@ -204,15 +209,6 @@ class Project:
 def _project(directory: AuditDir) -> Project:
     nearest = Nearest()
     return Project(Trail(directory, nearest=nearest), load_config(directory), nearest=nearest)
-
-
-def path_of(uri: str) -> Path | None:
-    """Return the absolute path that a URI names; None for what can be no file of ours: `untitled:`, a notebook's cell, nonsense."""
-    try:
-        name = to_fs_path(uri)
-    except ValueError:
-        return None
-    return Path(name).absolute() if name and "\0" not in name else None
 
 
 class Projects:

@@ -48,6 +48,8 @@ class Description:
         when = quote(facts["timestamp"], 24) if facts["timestamp"] else "an unknown time"
         yield f"{self._title(placement)} by {self._named(facts['model'])} in {self._named(facts['tool'])}, {when}"
         yield f"{_kind(placement, owns=owns)}{whereabouts(placement)}{self._commit(facts)}"
+        if placement.is_pending:
+            yield "pending: accepted, and recorded in a moment"
         if placement.moved_from is not None:
             yield f"recorded for {quote(placement.moved_from, _LONG)}"
         if (record.text("environment_hash") or "") not in self.view.project.trail.manifest:
@@ -82,7 +84,7 @@ class Description:
         looked = self.view.project.looked
         if not looked.is_done:
             return "; commit not looked up yet"
-        return "; not committed yet" if looked.has_git else ""
+        return "; not committed yet" if looked.has_git and not facts.get("pending") else ""
 
     def _prompt(self, facts: Members, key: str | None) -> Iterator[str]:
         prompt = facts.get("prompt")

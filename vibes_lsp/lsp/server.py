@@ -15,10 +15,11 @@ from typing_extensions import override
 from vibes_lsp import __version__
 from vibes_lsp.errors import AuditDirNotFound, VibesError
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.projects import Project, Projects, path_of
+from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.protocol import Protocol
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.showing import Showing
+from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.store.layout import find_audit_dir
 
 _logger = logging.getLogger(__name__)

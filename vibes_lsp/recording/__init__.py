@@ -26,6 +26,7 @@ from vibes_lsp.recording.arguments import (
     WrongArgument,
 )
 from vibes_lsp.recording.backfilling import Scope
+from vibes_lsp.recording.completing import FORGOTTEN, InlineCompletion
 from vibes_lsp.recording.correcting import Reanchoring
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.relating import Relation
@@ -34,6 +35,7 @@ from vibes_lsp.recording.results import (
     Corrected,
     Delegated,
     Ended,
+    Pending,
     Recorded,
     RecordedCommand,
     RecordedDecision,
@@ -47,6 +49,7 @@ from vibes_lsp.recording.results import (
 from vibes_lsp.recording.reviewed import Reviewing, ReviewScope
 
 __all__ = [
+    "FORGOTTEN",
     "Action",
     "BackfillWhen",
     "Backfilled",
@@ -62,9 +65,11 @@ __all__ = [
     "Edit",
     "Ended",
     "Function",
+    "InlineCompletion",
     "Model",
     "NodeType",
     "Origin",
+    "Pending",
     "Prompt",
     "PromptType",
     "Reanchoring",

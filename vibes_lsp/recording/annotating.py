@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +20,7 @@ from vibes_lsp.recording.results import Recorded
 from vibes_lsp.recording.risk import custom_signals, risk_members
 from vibes_lsp.recording.situation import Draft, Node, Situation, present
 from vibes_lsp.recording.sources import source_text
+from vibes_lsp.risk.measured import CustomSignal
 
 ACTIONS: Final = (Action.CREATE, Action.MODIFY, Action.DELETE, Action.REVIEW)
 """What an AI can have done; the other two actions are for remaps (RFC 7.9)."""
@@ -58,67 +60,62 @@ def annotate(situation: Situation, edit: Edit, origin: Origin) -> tuple[Draft, R
         return Draft(situation.timestamp), Recorded(None, untracked=True)
     text = Text(edit.text) if edit.text is not None else source_text(situation.project, path)
     start, end = _range(edit, path, text)
-    entries = Entries(situation)
-    signals = custom_signals(origin.signals, entries)
-    contexts = _write_contexts(situation, entries, origin)
-    anchors = make_anchors(text, start, end)
-    place_members: Members = (
-        {"type": RecordType.LINE.value, "file_path": path, "line_start": start, "line_end": end}
-        if edit.function is None
-        else {
-            "type": RecordType.FUNCTION.value,
-            "file_path": path,
-            "function_name": edit.function.name,
-            "function_signature": edit.function.signature,
-        }
-    )
-    draft = Draft(situation.timestamp, origin.session_id)
-    record: Members = {
-        **present({**place_members, **contexts.hashes}),
-        "action": str(edit.action),
-        "timestamp": situation.timestamp,
-        "commit_hash": None,  # until it is committed (R4)
-        **present({"session_id": origin.session_id}),
-        "assurance_level": situation.level.value,
-        **present({"anchor_context": anchors.context, "anchor_hash": anchors.hash, "file_content_hash": anchors.file_hash}),
-    }
-    risk = risk_members(situation, entries, record, (end - start + 1, len(text.lines)), signals)
-    identifier = draft.add({**record, **risk})
-    annotation = Node(identifier, NodeType.ANNOTATION)
-    add_causes(draft, annotation, contexts.causes(origin.session_id))
-    add_informants(draft, annotation, contexts.informants)
-    if edit.action != Action.REVIEW:
-        add_replaced(draft, annotation, place(situation.trail, path, text), kind=str(place_members["type"]), start=start, end=end)
-    result = Recorded(
-        identifier,
-        tuple(draft.edges),
-        dict(draft.records[0]),
-        masked=entries.masked,
-        withheld=(*contexts.withheld, *(("signals",) if signals and not risk else ())),
-        left_out=tuple(dict.fromkeys(entries.left_out)),
-    )
-    return draft, result
+    contexts = write_contexts(situation, origin)
+    draft = compose(situation, edit.action, contexts, Lines(path, text, start, end), edit.function)
+    return draft, result_of(draft.records, contexts)
 
 
 @dataclass(frozen=True, slots=True)
-class _Contexts:
-    """The entries that an annotation names, all written."""
+class Lines:
+    """Lines of a text, 1-based and inclusive."""
 
-    hashes: Members
-    informants: tuple[Node, ...]
-    withheld: tuple[str, ...]
+    path: str
+    text: Text
+    start: int
+    end: int
 
-    def causes(self, session: str | None) -> list[Node | None]:
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """What an annotation names, all written.
+
+    Attributes:
+        hashes: The members that name entries; None for what there is not.
+        informants: What the AI had looked at.
+        session_id: The session that it belongs to, if any.
+        withheld: What the project leaves out.
+        masked: Number of secrets masked.
+        left_out: Files outside the project that were named.
+        signals: What the caller says of its risk.
+    """
+
+    hashes: Mapping[str, str | None]
+    informants: tuple[Node, ...] = ()
+    session_id: str | None = None
+    withheld: tuple[str, ...] = ()
+    masked: int = 0
+    left_out: tuple[str, ...] = ()
+    signals: tuple[CustomSignal, ...] = ()
+
+    def causes(self) -> list[Node | None]:
         """Return what may have triggered the edit, the nearest first; tool and model are always known."""
         prompt, command = self._entry("prompt_hash"), self._entry("command_hash")
-        return [prompt, command, Node(session, NodeType.SESSION) if session else None, self._entry("environment_hash")]
+        return [prompt, command, Node(self.session_id, NodeType.SESSION) if self.session_id else None, self._entry("environment_hash")]
 
     def _entry(self, name: str) -> Node | None:
-        key = self.hashes[name]
-        return Node(key, NodeType.CONTEXT) if isinstance(key, str) else None
+        key = self.hashes.get(name)
+        return None if key is None else Node(key, NodeType.CONTEXT)
 
 
-def _write_contexts(situation: Situation, entries: Entries, origin: Origin) -> _Contexts:
+def write_contexts(situation: Situation, origin: Origin) -> Contexts:
+    """Write the entries that an annotation names, and return their hashes.
+
+    Raises:
+        WrongArgument: Something is missing or not what it may be.
+        UnknownId: A session, a decision or something that informed the AI is named and not there.
+    """
+    entries = Entries(situation)
+    signals = custom_signals(origin.signals, entries)
     environment, model = _environment(situation, entries, origin)
     decision = origin.decision
     if isinstance(decision, str) and not situation.has_entry(decision, ContextType.DECISION):
@@ -127,7 +124,7 @@ def _write_contexts(situation: Situation, entries: Entries, origin: Origin) -> _
     keeps_prompt = situation.level != AssuranceLevel.LOW
     keeps_reasoning = situation.level == AssuranceLevel.HIGH
     prompt, reasoning = origin.prompt, origin.reasoning
-    hashes: Members = {
+    hashes = {
         "environment_hash": environment,
         "command_hash": entries.command(origin.command) if origin.command else None,
         "prompt_hash": entries.prompt(prompt) if prompt and keeps_prompt else None,
@@ -138,10 +135,67 @@ def _write_contexts(situation: Situation, entries: Entries, origin: Origin) -> _
         nodes += [Node(entries.read([file]), NodeType.CONTEXT) for file in entries.files(prompt.context_files)]
     if origin.session_id is not None:
         nodes += unused_reads(situation.trail, origin.session_id)
-    withheld = [
-        name for name, given, kept in (("prompt", prompt, keeps_prompt), ("reasoning", reasoning, keeps_reasoning)) if given and not kept
-    ]
-    return _Contexts(hashes, tuple(nodes), tuple(withheld))
+    keeps = (
+        ("prompt", prompt, keeps_prompt),
+        ("reasoning", reasoning, keeps_reasoning),
+        ("signals", signals, situation.config.policy.scores),
+    )
+    return Contexts(
+        hashes,
+        tuple(nodes),
+        origin.session_id,
+        tuple(name for name, given, kept in keeps if given and not kept),
+        entries.masked,
+        tuple(dict.fromkeys(entries.left_out)),
+        signals,
+    )
+
+
+def compose(situation: Situation, action: str, contexts: Contexts, lines: Lines, function: Function | None = None) -> Draft:
+    """Return the annotation of some lines, or of a function that stands there, and then its edges."""
+    anchors = make_anchors(lines.text, lines.start, lines.end)
+    place_members: Members = (
+        {"type": RecordType.LINE.value, "file_path": lines.path, "line_start": lines.start, "line_end": lines.end}
+        if function is None
+        else {
+            "type": RecordType.FUNCTION.value,
+            "file_path": lines.path,
+            "function_name": function.name,
+            "function_signature": function.signature,
+        }
+    )
+    draft = Draft(situation.timestamp, contexts.session_id)
+    record: Members = {
+        **present({**place_members, **contexts.hashes}),
+        "action": str(action),
+        "timestamp": situation.timestamp,
+        "commit_hash": None,  # until it is committed (R4)
+        **present({"session_id": contexts.session_id}),
+        "assurance_level": situation.level.value,
+        **present({"anchor_context": anchors.context, "anchor_hash": anchors.hash, "file_content_hash": anchors.file_hash}),
+    }
+    risk = risk_members(situation, record, (lines.end - lines.start + 1, len(lines.text.lines)), contexts.signals)
+    identifier = draft.add({**record, **risk})
+    annotation = Node(identifier, NodeType.ANNOTATION)
+    add_causes(draft, annotation, contexts.causes())
+    add_informants(draft, annotation, contexts.informants)
+    if action != Action.REVIEW:
+        older = place(situation.trail, lines.path, lines.text)
+        add_replaced(draft, annotation, older, kind=str(place_members["type"]), start=lines.start, end=lines.end)
+    return draft
+
+
+def result_of(records: Sequence[Members], contexts: Contexts) -> Recorded:
+    """Return the result for an annotation and the edges that follow it."""
+    ids = [str(record["annotation_id"]) for record in records]
+    return Recorded(
+        ids[0],
+        tuple(ids[1:]),
+        dict(records[0]),
+        masked=contexts.masked,
+        withheld=contexts.withheld,
+        left_out=contexts.left_out,
+    )
 
 
 def _environment(situation: Situation, entries: Entries, origin: Origin) -> tuple[str, str]:

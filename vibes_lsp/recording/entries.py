@@ -31,17 +31,15 @@ class Entries:
     Attributes:
         masked: Number of secrets masked so far.
         left_out: Files outside the project that were named.
-        written: The entries of environments and prompts, by their hashes.
     """
 
     situation: Situation
     masked: int = 0
     left_out: list[str] = field(default_factory=list)
-    written: dict[str, Members] = field(default_factory=dict)
 
     def environment(self, tool: Tool, model: Model) -> str:
         """Write who generates (RFC 6.2), and return its hash."""
-        return self._kept(
+        return self.situation.entry(
             {
                 "type": ContextType.ENVIRONMENT.value,
                 "tool_name": tool.name,
@@ -58,7 +56,7 @@ class Entries:
         files = self.files(prompt.context_files)
         if prompt.token_count is not None and prompt.token_count < 0:
             raise WrongArgument("prompt.token_count", "must not be negative")
-        return self._kept(
+        return self.situation.entry(
             {
                 "type": ContextType.PROMPT.value,
                 "prompt_text": self.clean(_something("prompt.text", prompt.text)),
@@ -134,11 +132,6 @@ class Entries:
     def clean_or_none(self, text: str | None) -> str | None:
         """As `clean`, for a text that may be missing."""
         return None if text is None else self.clean(text)
-
-    def _kept(self, members: Members) -> str:
-        key = self.situation.entry(members)
-        self.written[key] = members
-        return key
 
     def _folder(self, path: str) -> str | None:
         if without_project(path, self.situation.project) == "." or path in {"", ".", "./"}:

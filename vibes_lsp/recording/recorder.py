@@ -17,12 +17,15 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import DelegationType
 from vibes_lsp.recording import annotating, backfilling, correcting, relating, remapping, reviewing, sessions
 from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Tool
+from vibes_lsp.recording.completing import FORGOTTEN, Completions, InlineCompletion
+from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.repeats import Repeats
 from vibes_lsp.recording.results import (
     Backfilled,
     Corrected,
     Delegated,
     Ended,
+    Pending,
     Recorded,
     RecordedCommand,
     RecordedDecision,
@@ -78,7 +81,8 @@ class Recorder:
         self.now: Final = now
         self._new_id = new_id
         self._config: LoadedConfig | None = None
-        self._threads: Final = threading.Lock()
+        self._threads: Final = threading.RLock()
+        self.completions: Final = Completions(self.directory, self._situation, self._write, self._threads)
 
     def __enter__(self) -> Self:
         return self
@@ -89,10 +93,18 @@ class Recorder:
     def close(self) -> None:
         """Bring the manifest up to date, and everything to the disk; the recorder can still be used.
 
+        Inline completions that wait for another part are recorded as they are.
+
         Raises:
             RefusedWrite: The manifest cannot be read or written. What was recorded is safe: new entries wait in the journal.
             UnsupportedVersion: The manifest is of a version that is not ours to change (R11).
         """
+        self.completions.settle(others_after=FORGOTTEN)
+        self._writer.close()
+
+    def rest(self) -> None:
+        """As `close`, for a pause of a program that goes on: what waits for another part goes on waiting; raises as that does."""
+        self.completions.settle(own_after=FORGOTTEN, others_after=FORGOTTEN)
         self._writer.close()
 
     def start_session(
@@ -111,7 +123,8 @@ class Recorder:
         return self._record(Session, request_id, lambda situation: sessions.start_session(situation, tool, model, start))
 
     def end_session(self, session_id: str, *, request_id: str | None = None) -> Ended:
-        """End a session, whoever started it; nothing happens when it has ended already."""
+        """End a session, whoever started it; nothing happens when it has ended already. What is held of it is recorded before."""
+        self.completions.settle(session_id=session_id)
         ended = self._record(Ended, request_id, lambda situation: sessions.end_session(situation, session_id))
         self._repeats.forget_old()
         try:
@@ -177,7 +190,18 @@ class Recorder:
 
     def annotate(self, edit: annotating.Edit, origin: Origin, *, request_id: str | None = None) -> Recorded:
         """Record an edit of lines or of a function."""
+        self._settle_in(edit.path, edit.text)
         return self._record(Recorded, request_id, lambda situation: annotating.annotate(situation, edit, origin))
+
+    def record_inline_completion(self, completion: InlineCompletion, origin: Origin) -> Recorded | Pending:
+        """Record an inline completion that a person accepted; one id, and within it one part, changes something only once.
+
+        A part that is not the last is held. It is recorded when the last one comes, by `completions.settle`, and when its session ends.
+
+        Raises:
+            UnreadableFile: No text was given, and the file cannot be read.
+        """
+        return self.completions.record(completion, origin)
 
     def record_command(self, session_id: str, command: Command, *, request_id: str | None = None) -> RecordedCommand:
         """Record a command that a session has run (RFC 6.4)."""
@@ -237,6 +261,7 @@ class Recorder:
         Raises:
             UnreadableFile: The file cannot be read.
         """
+        self._settle_in(review.path, review.text)
         return self._record(Reviewed, request_id, lambda situation: reviewing.review(situation, review))
 
     def reanchor(self, wanted: correcting.Reanchoring, *, request_id: str | None = None) -> Corrected:
@@ -275,6 +300,12 @@ class Recorder:
             if not dry_run:
                 self._write(draft.records, repeated=True)
             return result
+
+    def _settle_in(self, path: str | None, text: str | None) -> None:
+        """Record what is held of a file before anything else about it, for what came first must stand first."""
+        relative = None if path is None else project_path(self.directory.project, path)
+        if relative is not None:
+            self.completions.settle({} if text is None else {relative: text}, paths={relative})
 
     def _record(self, kind: type[_R], request_id: str | None, decide: Callable[[Situation], tuple[Draft, _R]]) -> _R:
         with self._threads:

@@ -30,7 +30,8 @@ from vibes_lsp.store.locks import FileLock
 KEPT_SECONDS: Final = 7 * 24 * 3600
 """How long a request is remembered."""
 
-_LOCK: Final = "requests.lock"
+LOCK: Final = "requests.lock"
+"""Keeps two programs with one request apart."""
 
 _R = TypeVar("_R", bound=Result)
 
@@ -58,7 +59,7 @@ class Repeats:
         digest = hashlib.sha256(f"{kind.__name__} {request_id}".encode("utf-8", "surrogatepass")).hexdigest()
         path = self._folder / f"{digest}.json"
         make_folder(self._folder)
-        with FileLock(self._folder / _LOCK).acquire():
+        with FileLock(self._folder / LOCK).acquire():
             known = _read(path, kind)
             if known is not None:
                 records, result = known
@@ -74,12 +75,12 @@ class Repeats:
         """Forget the requests that are too old to be repeated."""
         with suppress(OSError):
             for path in self._folder.iterdir():
-                if path.name != _LOCK and time.time() - path.stat().st_mtime > KEPT_SECONDS:
+                if path.is_file() and path.name != LOCK and time.time() - path.stat().st_mtime > KEPT_SECONDS:
                     path.unlink(missing_ok=True)
 
     @property
     def _folder(self) -> Path:
-        return self.directory.path / "spool"
+        return self.directory.spool
 
 
 def _read(path: Path, kind: type[_R]) -> tuple[list[Members], _R] | None:

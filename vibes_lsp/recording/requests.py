@@ -28,6 +28,7 @@ from vibes_lsp.recording.arguments import (
     Tool,
     WrongArgument,
 )
+from vibes_lsp.recording.completion_form import RecordInlineCompletion
 from vibes_lsp.recording.correcting import Reanchoring
 from vibes_lsp.recording.forms import InText, Request
 from vibes_lsp.recording.recorder import Recorder
@@ -238,6 +239,7 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "session-start": StartSession,
     "session-end": EndSession,
     "annotate": Annotate,
+    "inline-completion": RecordInlineCompletion,
     "command": RecordCommand,
     "read": RecordRead,
     "decision": RecordDecision,

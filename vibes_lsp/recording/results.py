@@ -39,6 +39,7 @@ class Recorded:
         masked: Number of secrets that were masked.
         withheld: What the project leaves out: `prompt` and `reasoning` by its assurance level, `signals` while it scores no risk. It was written nowhere.
         left_out: Files outside the project that were named and not recorded.
+        gone: Whether nothing was recorded because nothing is left of an inline completion, or it never was more than white space.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = FORM
@@ -49,6 +50,15 @@ class Recorded:
     masked: int = 0
     withheld: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A part of an inline completion is held, and will be recorded with the others."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    pending: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +171,7 @@ Result = (
     Session
     | Ended
     | Recorded
+    | Pending
     | RecordedCommand
     | RecordedDecision
     | Delegated

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from vibes_lsp import __version__
-from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import run_git
+from vibes_lsp.history.git import user_name
 from vibes_lsp.index.places import Places
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import NO_MODEL, EdgeType, NodeType, ReviewerKind, Verdict
@@ -32,7 +31,9 @@ def review(situation: Situation, reviewing: Reviewing) -> tuple[Draft, Reviewed]
     """
     if reviewing.verdict not in set(Verdict):
         raise WrongArgument("verdict", f"is one of {', '.join(Verdict)}, not {reviewing.verdict!r}")
-    reviewer = reviewing.reviewer or _git_user(situation)
+    reviewer = reviewing.reviewer or user_name(situation.project)
+    if reviewer is None:
+        raise WrongArgument("reviewer", "is required: git knows no user.name here")
     with Places(situation.trail) as places:  # as the reviewer saw them: with all that git's history knows
         chosen, left_out = Chooser(situation, reviewing, places).choose()
     entries = Entries(situation)
@@ -52,13 +53,3 @@ def review(situation: Situation, reviewing: Reviewing) -> tuple[Draft, Reviewed]
         draft.edge(EdgeType.REVIEWED_BY, Node(identifier, NodeType.ANNOTATION), Node(session, NodeType.SESSION), present(metadata))
     add_end(draft, session, situation.timestamp)
     return draft, Reviewed(tuple(chosen), tuple(draft.edges), left_out)
-
-
-def _git_user(situation: Situation) -> str:
-    try:
-        name = run_git(situation.project, "config", "--get", "user.name").decode("utf-8", "replace").strip()
-    except HistoryUnavailable:
-        name = ""
-    if not name:
-        raise WrongArgument("reviewer", "is required: git knows no user.name here")
-    return name

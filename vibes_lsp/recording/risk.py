@@ -36,14 +36,11 @@ def custom_signals(given: Sequence[RiskSignal], entries: Entries) -> tuple[Custo
     return tuple(CustomSignal(each.signal, each.value, entries.clean_or_none(each.reason)) for each in given)
 
 
-def risk_members(
-    situation: Situation, entries: Entries, record: Members, lines: tuple[int, int], custom: tuple[CustomSignal, ...]
-) -> Members:
+def risk_members(situation: Situation, record: Members, lines: tuple[int, int], custom: tuple[CustomSignal, ...]) -> Members:
     """Return the risk members of an annotation; none while the project scores no risk (R27).
 
     Args:
         situation: The trail and its policy.
-        entries: What was written with the annotation.
         record: The annotation so far.
         lines: How many lines it is about, and how many the file has.
         custom: The caller's own signals.
@@ -51,7 +48,7 @@ def risk_members(
     policy = situation.config.policy
     if not policy.scores:
         return {}
-    environment = _entry(situation, entries, text(record, "environment_hash"))
+    environment = _entry(situation, text(record, "environment_hash"))
     session, path = text(record, "session_id"), text(record, "file_path") or ""
     score = score_of(
         Measured(
@@ -61,7 +58,7 @@ def risk_members(
             total_lines=lines[1],
             files=len(situation.trail.files_of(session) | {path}) if session else None,
             level=situation.level.value,
-            prompt=prompt_length(_entry(situation, entries, text(record, "prompt_hash"))),
+            prompt=prompt_length(_entry(situation, text(record, "prompt_hash"))),
             model=text(environment, "model_name"),
             custom=custom,
         ),
@@ -72,7 +69,5 @@ def risk_members(
     return {"risk_score": round(score.value, _SCORE_DIGITS), "risk_factors": factors_as_recorded(score.factors)}
 
 
-def _entry(situation: Situation, entries: Entries, key: str | None) -> Members:
-    if key is None:
-        return {}
-    return entries.written.get(key) or situation.entry_of(key) or {}
+def _entry(situation: Situation, key: str | None) -> Members:
+    return ({} if key is None else situation.entry_of(key)) or {}

@@ -31,6 +31,7 @@ class Situation:
         writer: Writes entries; records are written at the end, all at once.
         now: The instant of everything that is written.
         new_id: Gives ids for new sessions.
+        written: The entries that were written since the trail was read, by their hashes.
     """
 
     trail: Trail
@@ -38,6 +39,7 @@ class Situation:
     writer: AuditWriter
     now: datetime
     new_id: Callable[[], str]
+    written: dict[str, Members] = field(default_factory=dict)
 
     @property
     def project(self) -> Path:
@@ -63,11 +65,13 @@ class Situation:
         entry = {**present(members), "created_at": self.timestamp}
         for problem in entry_problems(entry):
             raise WrongArgument(problem.field, problem.message)
-        return self.writer.entry(entry)
+        key = self.writer.entry(entry)
+        self.written[key] = entry
+        return key
 
     def entry_of(self, key: str) -> Members | None:
         """Return an entry by its hash; None when there is none."""
-        return self.trail.manifest.entry(key) if key in self.trail.manifest else None
+        return self.written.get(key) or (self.trail.manifest.entry(key) if key in self.trail.manifest else None)
 
     def session(self, identifier: str) -> Session:
         """Return a session that was started.

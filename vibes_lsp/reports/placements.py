@@ -91,6 +91,8 @@ class PlacementReport:
             "timestamp": placement.lineage.first.text("timestamp"),
             "assuranceLevel": record.text("assurance_level"),
         }
+        if placement.is_pending:
+            result["pending"] = True
         if placement.moved_from is not None:
             result["movedFrom"] = placement.moved_from
         result.update({name: value for name, member in _OPTIONAL.items() if (value := record.text(member)) is not None})

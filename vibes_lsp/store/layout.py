@@ -56,6 +56,16 @@ class AuditDir:
         return self.path / "wal"
 
     @property
+    def spool(self) -> Path:
+        """The folder of requests that may come twice; git ignores it (R13)."""
+        return self.path / "spool"
+
+    @property
+    def held(self) -> Path:
+        """The folder of inline completions that were accepted, and wait for their last part to be recorded."""
+        return self.spool / "held"
+
+    @property
     def gitignore(self) -> Path:
         """Keeps derived files out of git (RFC 4.2, R13)."""
         return self.path / ".gitignore"

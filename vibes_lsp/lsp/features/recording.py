@@ -7,7 +7,12 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from lsprotocol import types
+
 from vibes_lsp.errors import VibesError
+from vibes_lsp.lsp.documents import Document, Encoding, utf16_column
+from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.resting import open_texts
 from vibes_lsp.lsp.server import CommandFailed, Server
 
 if TYPE_CHECKING:
@@ -17,6 +22,7 @@ COMMANDS: Final = {
     "vibes.startSession": "session-start",
     "vibes.endSession": "session-end",
     "vibes.recordAnnotation": "annotate",
+    "vibes.recordInlineCompletion": "inline-completion",
     "vibes.recordCommand": "command",
     "vibes.recordRead": "read",
     "vibes.recordDecision": "decision",
@@ -36,27 +42,33 @@ class DocumentChanged(VibesError):
     code = "document-changed"
 
 
-def register(server: Server, tell: Callable[[Server], Coroutine[Any, Any, None]]) -> None:
+def register(server: Server, tell: Callable[[Server], Coroutine[Any, Any, None]], recorded: Callable[[Project], None]) -> None:
     """Offer the commands.
 
     Args:
         server: The server.
         tell: Says that answers given before may be wrong now.
+        recorded: Is told of a trail that something was recorded in.
     """
     for name, use_case in COMMANDS.items():
-        server.command(name)(_handler(use_case, tell))
+        server.command(name)(_handler(use_case, tell, recorded))
 
 
-def _handler(use_case: str, tell: Callable[[Server], Coroutine[Any, Any, None]]) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
+def _handler(
+    use_case: str, tell: Callable[[Server], Coroutine[Any, Any, None]], recorded: Callable[[Project], None]
+) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
     async def record(ls: Server, arguments: Any) -> dict[str, Any]:
         members = dict(arguments) if isinstance(arguments, Mapping) else {}
         uri = members.get("uri")
         try:
-            recorder = ls.project(uri if isinstance(uri, str) else None).read().recorder
-            work = partial(_carry_out, use_case, _with_text(ls, members), recorder)
+            project = ls.project(uri if isinstance(uri, str) else None).read()
+            prepared = _PREPARED.get(use_case, _with_text)(ls, members)
+            held = open_texts(project, ls.documents) if project.pending else {}
+            work = partial(_carry_out, use_case, prepared, project.recorder, held)
             result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
+        recorded(project)
         if ls.projects.news():
             await tell(ls)
         return result
@@ -85,8 +97,70 @@ def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
     return {"text": document.content, **rest} if takes_text else rest
 
 
-def _carry_out(use_case: str, members: dict[str, Any], recorder: Recorder) -> dict[str, Any]:
+def _of_completion(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of an accepted completion, with the document as it was before and as it is now.
+
+    The change that put it in may have arrived or not. A client that names the version after it, though the range is that before, is understood.
+
+    Raises:
+        DocumentChanged: The version is not known yet, or no more.
+    """
+    rest = {name: value for name, value in members.items() if name != "version"}
+    document, version = ls.documents.get(str(members.get("uri"))), members.get("version")
+    if document is None or "text" in members:
+        return rest
+    version = document.version if version is None else version
+    before = document.before(version) if isinstance(version, int) else None
+    if before is None:
+        hint = "tell of a completion when it is accepted, with the version of the document that it was accepted in"
+        raise DocumentChanged(f"version {version} of the document is not known, {document.version} is open", hint=hint)
+    is_to_come = version == document.version
+    if is_to_come and _is_there(document, rest, ls.documents.encoding):
+        before, is_to_come = document.before(document.previous) or "", False
+    document.awaits_text = is_to_come
+    with_range = {**rest, "range": _in_utf16(rest.get("range"), before, ls.documents.encoding)}
+    now = {} if is_to_come else {"currentText": document.content}
+    return {"text": before, **now, **with_range}
+
+
+def _is_there(document: Document, members: dict[str, Any], encoding: Encoding) -> bool:
+    """Whether the last change of a document was to accept the completion."""
+    new, within, before = members.get("newText"), members.get("range"), document.before(document.previous)
+    if before is None or within is None or not isinstance(new, str):
+        return False
+    trial = Document(document.uri, document.previous, before)
+    try:
+        ends = [types.Position(within[end]["line"], within[end]["character"]) for end in ("start", "end")]
+    except (KeyError, TypeError):
+        return False
+    trial.change(None, [types.TextDocumentContentChangePartial(types.Range(*ends), new)], encoding)
+    return trial.text.lines == document.text.lines
+
+
+def _in_utf16(within: Any, text: str, encoding: Encoding) -> Any:
+    """Return a range as the use case has it; what is no range is left for it to refuse."""
+    if encoding == types.PositionEncodingKind.Utf16:
+        return within
+    try:
+        return {
+            end: {"line": place["line"], "character": utf16_column(text, place["line"], place["character"], encoding)}
+            for end, place in within.items()
+        }
+    except (AttributeError, KeyError, TypeError):
+        return within
+
+
+_PREPARED: Final[dict[str, Callable[[Server, dict[str, Any]], dict[str, Any]]]] = {
+    "inline-completion": _of_completion,
+}
+
+
+def _carry_out(use_case: str, members: dict[str, Any], recorder: Recorder, held: Mapping[str, str]) -> dict[str, Any]:
     from vibes_lsp.recording import as_json  # noqa: PLC0415  # it needs pydantic's models, which a server that only reads does without
     from vibes_lsp.recording.requests import EDITOR_REQUESTS, parse  # noqa: PLC0415
 
-    return dict(as_json(parse(EDITOR_REQUESTS[use_case], members).carry_out(recorder)))
+    request = parse(EDITOR_REQUESTS[use_case], members)
+    session = members.get("sessionId")
+    if use_case == "session-end" and isinstance(session, str):  # with the texts as they are open
+        recorder.completions.settle(held, session_id=session)
+    return dict(as_json(request.carry_out(recorder)))

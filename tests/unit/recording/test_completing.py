@@ -1,0 +1,242 @@
+"""Inline completions: one annotation however many parts, each part once, and nothing that is not in the text."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.requirements import REPOSITORY
+from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from vibes_lsp.index.pending import Pending as Waiting
+from vibes_lsp.recording import InlineCompletion, Origin, Pending, Recorded, Recorder, Reviewing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ORIGIN = Origin(tool=TOOL, model=MODEL, prompt=PROMPT)
+HALF = "def half(one):\n    return one / 2\n"
+PUT = InlineCompletion("a.py", "c1", (7, 0), (7, 0), HALF, SOURCE)
+"""Puts a function before the last one of the source, on lines 8 and 9."""
+WITH_HALF = SOURCE.replace("\n\ndef same", "\n" + HALF + "\ndef same")
+KILLED = """
+import os, signal, sys
+from vibes_lsp.recording import InlineCompletion, Model, Origin, Recorder, Tool
+origin = Origin(session_id="s1")
+print(Recorder(sys.argv[1]).record_inline_completion(InlineCompletion("a.py", "c1", (7, 0), (7, 0), "one = 1", part=1, final=False), origin))
+sys.stdout.flush()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def recorded(answer: Recorded | Pending) -> Recorded:
+    assert isinstance(answer, Recorded)
+    assert answer.record is not None
+    return answer
+
+
+def lines(answer: Recorded | Pending) -> tuple[int, int]:
+    record = recorded(answer).record
+    assert record is not None
+    return record["line_start"], record["line_end"]
+
+
+def words(*parts: str, text: str = SOURCE, line: int = 7) -> list[InlineCompletion]:
+    """Return the acceptance of a completion part by part, each at the end of the one before."""
+    found, column = [], 0
+    for number, part in enumerate(parts, 1):
+        place = (line, column)
+        found.append(InlineCompletion("a.py", "c1", place, place, part, text, part=number, final=number == len(parts)))
+        rows = text.split("\n")
+        rows[line] = rows[line][:column] + part + rows[line][column:]
+        text = "\n".join(rows)
+        line, column = (line + part.count("\n"), len(part.rpartition("\n")[2]) + (0 if "\n" in part else column))
+    return found
+
+
+def test_one_is_recorded_with_what_was_asked(project: Project) -> None:
+    project.file("a.py")
+    answer = project.recorder.record_inline_completion(PUT, ORIGIN)
+    assert lines(answer) == (8, 9)
+    assert recorded(answer).record == project.records("line")[0]
+    [(source, target)] = project.edges("caused_by")
+    assert (source, target) == (recorded(answer).annotation_id, project.records("line")[0]["prompt_hash"])
+
+
+def test_the_same_again_changes_nothing_in_any_process(project: Project) -> None:
+    project.file("a.py")
+    first = project.recorder.record_inline_completion(PUT, ORIGIN)
+    before = project.records()
+    assert project.recorder.record_inline_completion(PUT, ORIGIN) == first
+    assert Recorder(project.root).record_inline_completion(PUT, ORIGIN) == first
+    assert project.records() == before
+
+
+def test_a_repeat_finishes_what_a_crash_left_out_of_the_log(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.file("a.py")
+    with monkeypatch.context() as dying:
+        dying.setattr("vibes_lsp.store.writing.append_lines", _die)
+        with pytest.raises(KeyboardInterrupt):
+            project.recorder.record_inline_completion(PUT, ORIGIN)
+    answer = Recorder(project.root).record_inline_completion(PUT, ORIGIN)
+    assert [record["annotation_id"] for record in project.records("line")] == [recorded(answer).annotation_id]
+
+
+def _die(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("everywhere_another", [False, True])
+def test_word_by_word_it_is_one_annotation_over_the_whole(project: Project, everywhere_another: bool) -> None:
+    project.file("a.py")
+    recorder = project.recorder
+    parts = words("def half", "(one):", "\n    return", " one / 2", "\n")
+    waiting = Waiting(recorder.directory)
+    for part in parts[:-1]:
+        recorder = Recorder(project.root) if everywhere_another else recorder
+        assert recorder.record_inline_completion(part, ORIGIN) == Pending()
+        assert recorder.record_inline_completion(part, ORIGIN) == Pending()
+        assert project.records() == []
+        assert waiting.refresh()
+        assert len(waiting.lineages_in("a.py")) == 1
+    assert lines(recorder.record_inline_completion(parts[-1], ORIGIN)) == (8, 9)
+    assert len(project.records("line")) == 1
+    assert waiting.refresh()
+    assert waiting.lineages_in("a.py") == []
+    assert isinstance(Recorder(project.root).record_inline_completion(parts[1], ORIGIN), Recorded)
+    assert len(project.records("line")) == 1
+
+
+def test_a_part_after_a_pause_takes_the_place_of_what_was_recorded_before(project: Project) -> None:
+    project.file("a.py")
+    first, second = words("def half(one):", "\n    return one / 2")
+    project.recorder.record_inline_completion(first, ORIGIN)
+    project.recorder.completions.settle()
+    answer = project.recorder.record_inline_completion(second, ORIGIN)
+    earlier, whole = project.records("line")
+    assert (earlier["line_start"], earlier["line_end"]) == (8, 8)
+    assert lines(answer) == (whole["line_start"], whole["line_end"]) == (8, 9)
+    assert project.edges("supersedes") == [(whole["annotation_id"], earlier["annotation_id"])]
+
+
+def test_lines_of_somebody_else_between_two_parts_are_not_claimed(project: Project) -> None:
+    project.file("a.py")
+    first, second = words("one = 1\n", "two = 2\n")
+    project.recorder.record_inline_completion(first, ORIGIN)
+    assert second.text is not None
+    typed = second.text.replace("one = 1\n", "one = 1\nmine = 0\n")
+    answer = project.recorder.record_inline_completion(replace(second, start=(9, 0), end=(9, 0), text=typed), ORIGIN)
+    assert lines(answer) == (10, 10)
+    assert [(each["line_start"], each["line_end"]) for each in project.records("line")] == [(8, 8), (10, 10)]
+
+
+def test_it_is_where_it_has_gone_to_meanwhile(project: Project) -> None:
+    project.file("a.py")
+    moved = replace(PUT, current_text="# new\n" + WITH_HALF)
+    assert lines(project.recorder.record_inline_completion(moved, ORIGIN)) == (9, 10)
+
+
+def test_an_edited_one_says_what_the_ai_wrote(project: Project) -> None:
+    project.file("a.py")
+    edited = replace(PUT, current_text=WITH_HALF.replace("one / 2", "one // 2"))
+    answer = recorded(project.recorder.record_inline_completion(edited, ORIGIN))
+    assert lines(answer) == (8, 9)
+    assert answer.record is not None
+    assert answer.record["anchor_context"] == HALF.rstrip("\n")
+
+
+@pytest.mark.parametrize("now", [SOURCE, "", "print()\n"])
+def test_of_what_was_undone_nothing_is_recorded(project: Project, now: str) -> None:
+    project.file("a.py")
+    answer = project.recorder.record_inline_completion(replace(PUT, current_text=now), ORIGIN)
+    assert answer == Recorded(None, gone=True)
+    project.recorder.record_inline_completion(replace(PUT, completion_id="c2", final=False), ORIGIN)
+    project.recorder.completions.settle({"a.py": now})
+    assert project.records() == []
+
+
+def test_half_a_line_that_was_undone_is_not_claimed(project: Project) -> None:
+    start = "total = one\nreturn total\n"
+    project.file("a.py", start)
+    put = InlineCompletion("a.py", "c1", (0, 11), (0, 11), " + two", start)
+    answer = project.recorder.record_inline_completion(replace(put, current_text=start), ORIGIN)
+    assert answer == Recorded(None, gone=True)
+
+
+def test_white_space_alone_is_not_recorded(project: Project) -> None:
+    project.file("a.py")
+    answer = project.recorder.record_inline_completion(replace(PUT, new_text="\n    "), ORIGIN)
+    assert answer == Recorded(None, gone=True)
+    assert project.records() == []
+
+
+def test_without_a_text_the_saved_file_is_meant_before_or_after(project: Project) -> None:
+    project.file("a.py")
+    assert lines(project.recorder.record_inline_completion(replace(PUT, text=None), ORIGIN)) == (8, 9)
+    project.file("a.py", WITH_HALF)
+    assert lines(project.recorder.record_inline_completion(replace(PUT, text=None, completion_id="c2"), ORIGIN)) == (8, 9)
+
+
+@pytest.mark.parametrize("how", ["session", "close", "annotate", "review"])
+def test_what_is_held_is_recorded_before_anything_that_follows_from_it(project: Project, how: str) -> None:
+    project.file("a.py", WITH_HALF)
+    session = project.session()
+    project.recorder.record_inline_completion(replace(PUT, final=False), by(session))
+    if how == "session":
+        Recorder(project.root).end_session(session)
+    elif how == "close":
+        project.recorder.close()
+    elif how == "annotate":
+        project.recorder.annotate_lines("a.py", 9, 9, "modify", by(session))
+        assert len(project.edges("depends_on")) == 1
+    else:
+        assert len(project.recorder.review(Reviewing("approved", "a.py", (8, 8), reviewer="Ada")).reviewed) == 1
+    first = project.records("line")[0]
+    assert (first["line_start"], first["line_end"], first["session_id"]) == (8, 9, session)
+
+
+def test_an_untracked_file_is_said_to_be(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "other", tracked_extensions=[".ts"])
+    project.file("a.py")
+    assert project.recorder.record_inline_completion(PUT, ORIGIN) == Recorded(None, untracked=True)
+    assert project.records() == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no such signal")
+def test_a_part_that_was_acknowledged_outlives_a_kill(project: Project) -> None:
+    project.file("a.py")
+    session = project.session()
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    run = subprocess.run([sys.executable, "-c", KILLED, str(project.root)], capture_output=True, text=True, check=False, env=environment)
+    assert "Pending" in run.stdout, run.stderr
+    project.recorder.close()
+    assert project.records("line") == [], "it may be going on still"
+    for held in (project.root / ".ai-audit" / "spool" / "held").iterdir():
+        os.utime(held, (0, 0))
+    project.recorder.close()
+    assert [record["session_id"] for record in project.records("line")] == [session]
+
+
+def test_a_file_there_that_is_not_ours_is_passed_over(project: Project) -> None:
+    project.file("a.py")
+    project.recorder.record_inline_completion(replace(PUT, final=False), ORIGIN)
+    [held] = (project.root / ".ai-audit" / "spool" / "held").iterdir()
+    held.write_bytes(b"{}")
+    project.recorder.completions.settle()
+    assert not Waiting(project.recorder.directory).lineages_in("a.py")
+    assert lines(project.recorder.record_inline_completion(PUT, ORIGIN)) == (8, 9)
+
+
+def test_what_is_written_of_one_is_sound(project: Project) -> None:
+    project.file("a.py", WITH_HALF)
+    for part in words("def half(one):", "\n    return one / 2"):
+        project.recorder.record_inline_completion(part, ORIGIN)
+    assert len(project.entries("prompt")) == 1
+    run = subprocess.run(
+        [sys.executable, "-m", "vibes_lsp.cli.main", "check"], cwd=project.root, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -1,0 +1,88 @@
+"""Inline completions that were accepted and are not in the log yet: they wait in `spool/held/`, whoever holds them, and show all the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.records import LogRecord
+from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.members import text
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.store.disk import Signature, read_file, signature
+from vibes_lsp.store.layout import AuditDir
+
+_AFTER_ALL: Final = 1 << 62
+"""The line of what is in no log: it comes after all that is."""
+_MAX_FILE: Final = 16 << 20
+
+
+class Pending:
+    """What waits in one trail.
+
+    Args:
+        directory: The trail.
+    """
+
+    def __init__(self, directory: AuditDir) -> None:
+        self._folder = directory.held
+        self._seen: dict[str, Signature] = {}
+        self._records: dict[str, LogRecord] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._seen)
+
+    def refresh(self) -> bool:
+        """Take in what changed on disk; say whether anything did."""
+        found = dict(self._files())
+        if found == self._seen:
+            return False
+        changed = {name for name, each in found.items() if self._seen.get(name) != each}
+        self._records = {name: record for name, record in self._records.items() if name in found and name not in changed}
+        for name in changed:
+            record = _read(self._folder / name)
+            if record is not None:
+                self._records[name] = record
+        self._seen = found
+        return True
+
+    def lineages_in(self, path: str) -> list[Lineage]:
+        """Return what waits for a file.
+
+        Args:
+            path: Relative to the project, forward slashes.
+        """
+        wanted = normal_path(path)
+        found = [record for record in self._records.values() if normal_path(record.text("file_path") or "") == wanted]
+        return [Lineage((record,), record, is_pending=True) for record in found]
+
+    def _files(self) -> Iterator[tuple[str, Signature]]:
+        try:
+            names = [entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".json")]
+        except OSError:  # nothing was ever held
+            return
+        for name in names:
+            try:
+                found = signature(self._folder / name)
+            except UnreadableFile:
+                continue
+            if found is not None:
+                yield name, found
+
+
+def _read(path: Path) -> LogRecord | None:
+    """Return the annotation that a file holds; None when it holds none yet, or is not ours."""
+    try:
+        data = read_file(path, limit=_MAX_FILE)
+        records = {} if data is None else parse_object(data).get("records")
+    except (MalformedJson, UnreadableFile):
+        return None
+    record = records[0] if isinstance(records, list) and records else None
+    if not isinstance(record, dict):
+        return None
+    found = LogRecord(_AFTER_ALL, text(record, "annotation_id") or "", record)
+    return found if found.id and found.is_annotation else None

@@ -1,0 +1,108 @@
+"""Brings what was recorded to rest when a trail is left alone: held completions to the log, the journal to the manifest, all to the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnreadableFile, VibesError
+from vibes_lsp.lsp.documents import Documents
+from vibes_lsp.lsp.idle import Idle
+from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.uris import path_of
+
+_logger = logging.getLogger(__name__)
+
+QUIET: Final = 2.0
+"""Seconds without a record, and without a change of any document, after which a trail is left alone."""
+
+
+class Resting:
+    """Knows which trails have something to bring to rest.
+
+    Args:
+        server: The server.
+        tell: Says that answers given before may be wrong now.
+    """
+
+    def __init__(self, server: Server, tell: Callable[[Server], Coroutine[Any, Any, None]]) -> None:
+        self._server = server
+        self._tell = tell
+        self._quiet = Idle(self._rest, QUIET)
+
+    def recorded(self, project: Project) -> None:
+        """Wait for the pause after something was recorded."""
+        self._quiet.changed(str(project.trail.directory.path))
+
+    def typed(self) -> None:
+        """Wait on: somebody is at work."""
+        self._quiet.postpone()
+
+    def opened(self, uri: str) -> None:
+        """Look after what another program, which may be dead, holds of a document's project."""
+        found = self._server.projects.of(uri)
+        if found is not None and found[0].pending:
+            self.recorded(found[0])
+
+    async def left(self, uri: str) -> None:
+        """Record what is held of a document that was saved or closed."""
+        found = self._server.projects.of(uri)
+        if found is None or not found[0].pending:
+            return
+        project, path = found
+        texts = open_texts(project, self._server.documents)
+        with suppress(UnreadableFile):
+            texts = {path: Text.from_bytes(project.saved(path)).content, **texts}
+        await self._settle(project, partial(project.recorder.completions.settle, texts, paths={path}))
+
+    async def _rest(self, key: str) -> None:
+        project = next((each for each in self._server.projects.all() if str(each.trail.directory.path) == key), None)
+        if project is None or project.loading:
+            return
+        await self._settle(project, partial(_rest, project, open_texts(project, self._server.documents)))
+        if project.pending:  # of another program, whose time is not over
+            self.recorded(project)
+
+    async def _settle(self, project: Project, settle: Callable[[], object]) -> None:
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._server.thread_pool, settle)
+        except VibesError as error:  # nothing is lost: it waits where it is
+            _logger.warning("%s is not brought to rest: %s", project.trail.directory.path, error.message)
+        if self._server.projects.news():
+            await self._tell(self._server)
+
+    def shut_down(self) -> None:
+        """Bring everything to rest, and wait for it."""
+        self._quiet.stop()
+        for project in self._server.projects.all():
+            project.close()
+            try:
+                if "recorder" in vars(project):
+                    _rest(project, open_texts(project, self._server.documents))
+            except VibesError as error:
+                _logger.warning("%s is not brought to rest: %s", project.trail.directory.path, error.message)
+
+
+def open_texts(project: Project, documents: Documents) -> dict[str, str]:
+    """Return the open documents of a project as they are now, by path relative to it."""
+    root = project.trail.directory.project
+    found = {}
+    for uri in documents.uris():
+        document, path = documents.get(uri), path_of(uri)
+        if document is not None and path is not None and path.is_relative_to(root):
+            found[path.relative_to(root).as_posix()] = document.content
+    return found
+
+
+def _rest(project: Project, texts: Mapping[str, str]) -> None:
+    """Bring to rest what was recorded here, and what nobody holds any more; raises a `VibesError` when that cannot be written."""
+    from vibes_lsp.recording import FORGOTTEN  # noqa: PLC0415  # a server that only reads starts without it
+
+    project.recorder.completions.settle(texts, others_after=FORGOTTEN)
+    project.recorder.close()

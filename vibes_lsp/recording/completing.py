@@ -1,0 +1,288 @@
+"""Recording inline completions: once for each, as one annotation however many parts it was accepted in (`docs/recording.md`).
+
+Each part is made into the annotation that would be written if no other came; that is held, and so shows at once, until it is settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Final
+
+from vibes_lsp.anchors.located import Origin as Made
+from vibes_lsp.anchors.located import Recorded as Range
+from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.making import Anchors
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.recording.accepting import Accepted, Place, accept, accepted_already
+from vibes_lsp.recording.annotating import Contexts, Lines, compose, result_of, write_contexts
+from vibes_lsp.recording.arguments import Origin
+from vibes_lsp.recording.holding import Done, Held, Holding, name_of
+from vibes_lsp.recording.paths import required_path
+from vibes_lsp.recording.repeats import LOCK
+from vibes_lsp.recording.results import Pending, Recorded
+from vibes_lsp.recording.situation import Situation
+from vibes_lsp.recording.sources import source_text
+from vibes_lsp.store.journal import make_folder
+from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.locks import FileLock
+from vibes_lsp.store.locks import Held as Lock
+
+FORGOTTEN: Final = 30.0
+"""Seconds after which a held completion is anyone's to record: the program that held it would have done so, were it still there."""
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCompletion:
+    """A completion that a person accepted, or a part of one.
+
+    Attributes:
+        path: The file, absolute or relative to the project.
+        completion_id: Given by the client; together with the part it says what is the same.
+        start: Where what it replaced began, in the text before: line and UTF-16 column, both from 0, as in LSP.
+        end: Where that ended.
+        new_text: What was put there.
+        text: The file's text before it was accepted, where that is not what is saved.
+        current_text: The text as it is now, where it may have changed since it was accepted.
+        part: Which part of the completion it is.
+        final: Whether no part follows.
+    """
+
+    path: str
+    completion_id: str
+    start: Place
+    end: Place
+    new_text: str
+    text: str | None = None
+    current_text: str | None = None
+    part: int = 1
+    final: bool = True
+
+
+class Completions:
+    """Records the inline completions of one trail.
+
+    Args:
+        directory: The trail.
+        situation: Gives the trail as it is now.
+        write: Appends records, told whether some of them may be there already.
+        threads: Held while anything is done.
+    """
+
+    def __init__(
+        self,
+        directory: AuditDir,
+        situation: Callable[[], Situation],
+        write: Callable[[list[Members], bool], None],
+        threads: AbstractContextManager[bool],
+    ) -> None:
+        self._holding: Final = Holding(directory)
+        self._folder: Final = directory.spool
+        self._situation = situation
+        self._write = write
+        self._threads = threads
+        self._texts: dict[str, Text] = {}
+
+    def record(self, completion: InlineCompletion, origin: Origin) -> Recorded | Pending:
+        """Record a completion, or hold a part of it; the same part again changes nothing.
+
+        Raises:
+            WrongArgument: Something is missing or not what it may be.
+            UnknownId: A session is named and not there.
+            UnreadableFile: No text was given and the file cannot be read.
+            RefusedWrite: The trail cannot be locked or written.
+        """
+        with self._threads:
+            situation = self._situation()
+            path = required_path(situation.project, completion.path)
+            if not situation.config.tracking.tracks(path):
+                return Recorded(None, untracked=True)
+            return self._record(situation, path, completion, origin)
+
+    def _record(self, situation: Situation, path: str, completion: InlineCompletion, origin: Origin) -> Recorded | Pending:
+        name = name_of(path, completion.completion_id)
+        with self._lock():
+            done, held = self._holding.done.read(name), self._holding.held.read(name)
+            if done is not None and (done.final or completion.part in done.held.parts):
+                return self._finish(name, done, repeated=True)
+            if held is not None and completion.part in held.parts and not completion.final:
+                return Pending()
+            accepted, before = _accepted(situation, completion, path)
+            earlier = held or (None if done is None else done.held)
+            carried = None if earlier is None else self._carried(name, earlier, accepted, before)
+            if carried is not None and accepted.lines is not None and _are_apart(accepted.text, carried, accepted.lines):
+                if held is not None:
+                    self._settle(name, held, None, final=False)  # it stands by itself
+                carried = None
+            contexts = write_contexts(situation, origin)
+            whole = _whole(situation, completion, path, earlier=earlier, contexts=contexts, accepted=accepted, carried=carried)
+            self._texts[name] = Text(accepted.text)
+            if not completion.final:
+                self._holding.held.write(name, whole)
+                return Pending()
+            now = completion.current_text
+            return self._settle(name, whole, None if now is None or now == accepted.text else Text(now), final=True)
+
+    def settle(
+        self,
+        texts: Mapping[str, str] | None = None,
+        *,
+        paths: Collection[str] | None = None,
+        session_id: str | None = None,
+        own_after: float = 0,
+        others_after: float = 0,
+    ) -> bool:
+        """Record what is held; say whether anything was.
+
+        Args:
+            texts: Files as they are now, by path relative to the project: of what is no longer in them nothing is recorded.
+            paths: Only what is about these files.
+            session_id: Only what belongs to this session.
+            own_after: Only what was accepted so many seconds ago, of what this program holds.
+            others_after: Likewise of what other programs hold, which may be dead.
+
+        Raises:
+            RefusedWrite: The trail cannot be locked or written.
+        """
+        is_any = False
+        with self._threads:
+            for name, age, seen in list(self._holding.waiting()):
+                is_due = age >= (own_after if name in self._texts else others_after)
+                is_meant = (paths is None or seen.path in paths) and session_id in (None, seen.contexts.session_id)
+                if not is_due or not is_meant:
+                    continue
+                with self._lock():
+                    held = self._holding.held.read(name)
+                    if held is not None:
+                        content = (texts or {}).get(held.path)
+                        self._settle(name, held, None if content is None else Text(content), final=False)
+                        is_any = True
+        return is_any
+
+    def _lock(self) -> Lock:
+        make_folder(self._folder)
+        return FileLock(self._folder / LOCK).acquire()
+
+    def _settle(self, name: str, held: Held, now: Text | None, *, final: bool) -> Recorded:
+        done = self._holding.done.read(name)
+        if done is None or set(done.held.parts) < set(held.parts):
+            records = self._records(name, held, now)
+            result = result_of(records, held.contexts) if records else Recorded(None, gone=True)
+            done = Done(held, final, tuple(records), result)
+            self._holding.done.write(name, done)
+            return self._finish(name, done, repeated=False)
+        return self._finish(name, done, repeated=True)  # its writer died before the log had it
+
+    def _finish(self, name: str, done: Done, *, repeated: bool) -> Recorded:
+        self._write(list(done.records), repeated)
+        self._holding.release(name)
+        self._texts.pop(name, None)
+        return done.result
+
+    def _records(self, name: str, held: Held, now: Text | None) -> list[Members]:
+        """Return what is to be written, given the text as it is now; nothing when the completion is not in it any more."""
+        records = list(held.records)
+        if held.lines is None or now is None:
+            return records
+        [where] = locate([_range(held)], now, [self._made(name, held)])
+        if where.start is None or where.end is None:
+            return []
+        lines = now.lines[where.start - 1 : where.end]
+        if where.sure:
+            return self._composed(held, Lines(held.path, now, where.start, where.end))
+        is_undone = all(not line.strip() or line.strip() in held.replaced for line in lines)
+        return [] if is_undone else records  # which say what the AI wrote, before others changed it
+
+    def _composed(self, held: Held, lines: Lines) -> list[Members]:
+        situation = self._situation()
+        then = replace(situation, now=parse_timestamp(held.timestamp) or situation.now)
+        return compose(then, held.action, held.contexts, lines).records
+
+    def _carried(self, name: str, earlier: Held, accepted: Accepted, before: str | None) -> tuple[int, int] | None:
+        """Return where the earlier parts are in a text in which one more was accepted; None where nothing of them is found."""
+        if earlier.lines is None:
+            return None
+        [where] = locate([_range(earlier)], Text(accepted.text if before is None else before), [self._made(name, earlier)])
+        if where.start is None or where.end is None:
+            return None
+        return (where.start, where.end) if before is None else accepted.follow(where.start, where.end)
+
+    def _made(self, name: str, held: Held) -> Made | None:
+        """Return the text in which the last part was accepted; None where it was in another program."""
+        made = self._texts.get(name)
+        return None if made is None or held.lines is None else Made(made, *held.lines)
+
+
+def _accepted(situation: Situation, completion: InlineCompletion, path: str) -> tuple[Accepted, str | None]:
+    """Return the text in which a completion was accepted, and the one before it; None where that is not known."""
+    before = completion.text
+    if before is None:
+        before = source_text(situation.project, path).content
+        already = accepted_already(before, completion.start, completion.end, completion.new_text)
+        if already is not None:
+            return already, None
+    return accept(before, completion.start, completion.end, completion.new_text), before
+
+
+def _whole(
+    situation: Situation,
+    completion: InlineCompletion,
+    path: str,
+    *,
+    earlier: Held | None,
+    contexts: Contexts,
+    accepted: Accepted,
+    carried: tuple[int, int] | None,
+) -> Held:
+    """Return all that was accepted so far, and the annotation that it makes.
+
+    Args:
+        situation: The trail.
+        completion: The part that was accepted last.
+        path: The file.
+        earlier: The parts before it.
+        contexts: What the last part names.
+        accepted: The text with all parts.
+        carried: Where the earlier ones are in it, if they are part of the same annotation.
+    """
+    both = [each for each in (carried, accepted.lines) if each is not None]
+    lines = (min(start for start, _ in both), max(end for _, end in both)) if both else None
+    parts: tuple[int, ...] = (completion.part,)
+    action, replaced = accepted.action, accepted.replaced
+    if earlier is not None:
+        parts = tuple(sorted({*earlier.parts, completion.part}))
+        contexts = _joined(earlier.contexts, contexts)
+        if carried is not None:
+            action = Action.MODIFY.value if Action.MODIFY in (earlier.action, action) else action
+            replaced = (*earlier.replaced, *replaced)
+    records = () if lines is None else tuple(compose(situation, action, contexts, Lines(path, Text(accepted.text), *lines)).records)
+    return Held(path, parts, contexts, situation.timestamp, action, lines, replaced, records)
+
+
+def _joined(earlier: Contexts, later: Contexts) -> Contexts:
+    """Return what the parts of a completion name: the last that says something counts."""
+    return Contexts(
+        {**earlier.hashes, **{name: key for name, key in later.hashes.items() if key is not None}},
+        tuple(dict.fromkeys((*earlier.informants, *later.informants))),
+        later.session_id or earlier.session_id,
+        tuple(dict.fromkeys((*earlier.withheld, *later.withheld))),
+        max(earlier.masked, later.masked),
+        tuple(dict.fromkeys((*earlier.left_out, *later.left_out))),
+        later.signals or earlier.signals,
+    )
+
+
+def _are_apart(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether lines of somebody else stand between two ranges."""
+    first, second = sorted((one, other))
+    return any(line.strip() for line in Text(text).lines[first[1] : second[0] - 1])
+
+
+def _range(held: Held) -> Range:
+    record = held.records[0]
+    start, end = held.lines or (1, 1)
+    return Range(start, end, Anchors(text(record, "anchor_context"), text(record, "anchor_hash"), text(record, "file_content_hash")))
