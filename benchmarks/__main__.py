@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import risk, scan, server, typing, writing
+from benchmarks import recording, risk, scan, server, typing, writing
 from benchmarks.locating import speed
 
 scan.main()
@@ -11,3 +11,4 @@ typing.main()
 speed.main()
 writing.main()
 risk.main()
+recording.main()

@@ -28,6 +28,9 @@ _AT_ONCE: Final = 1024
 Progress = Callable[[int], None]
 """Told how many bytes of the log have been read."""
 
+_KEPT: Final = 8_192
+"""How many decoded records are kept: those of some open files, with their edges."""
+
 
 class LogIndex:
     """An annotation log and where things are in it.
@@ -51,6 +54,7 @@ class LogIndex:
 
     def _clear(self) -> None:
         self.columns = Columns()
+        self._kept: dict[int, LogRecord] = {}
         self._annotations = _KeyTable(annotations=True)
         self._others = _KeyTable(annotations=False)
         self._first_out: dict[int, int] = {}
@@ -103,7 +107,20 @@ class LogIndex:
         return next(self.records([line]), None)
 
     def records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
-        """Decode the records on some lines in the order asked, passing over lines that hold none."""
+        """Return the records on some lines in the order asked, passing over lines that hold none; the last that were asked for are kept."""
+        wanted = list(lines)
+        missing = [line for line in wanted if line not in self._kept]
+        if len(wanted) > _KEPT // 4:  # a report; it is asked for once
+            return self._fresh(wanted)
+        unfinished = len(self.columns) if self.unterminated else 0  # it may become another one
+        found = {record.line: record for record in self._fresh(missing)} if missing else {}
+        known = [self._kept.get(line) or found.get(line) for line in wanted]
+        self._kept.update((line, record) for line, record in found.items() if line != unfinished)
+        while len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+        return (record for record in known if record is not None)
+
+    def _fresh(self, lines: Iterable[int]) -> Iterator[LogRecord]:
         return (record for _, record in self.decoded(lines) if isinstance(record, LogRecord))
 
     def decoded(self, lines: Iterable[int]) -> Iterator[tuple[int, LogRecord | MalformedJson]]:
@@ -115,7 +132,7 @@ class LogIndex:
 
     def of_kind(self, *kinds: Kind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in the order of the log."""
-        return self.records(line for line, kind in enumerate(self.columns.kinds, 1) if kind in kinds)
+        return self._fresh(line for line, kind in enumerate(self.columns.kinds, 1) if kind in kinds)
 
     def annotations_since(self, moment: datetime) -> Iterator[LogRecord]:
         """Decode the annotations from about some time on, in the order of the log: all later ones, and perhaps some of the days before."""

@@ -15,5 +15,5 @@ def create_server() -> Server:
     lifecycle.register(server, resting)
     for feature in (hover, code_lens, code_actions, references, commands, showing):
         feature.register(server)
-    recording.register(server, lifecycle.tell, resting.recorded)
+    recording.register(server, resting.recorded)
     return server

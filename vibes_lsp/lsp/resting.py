@@ -22,6 +22,9 @@ _logger = logging.getLogger(__name__)
 QUIET: Final = 2.0
 """Seconds without a record, and without a change of any document, after which a trail is left alone."""
 
+ANSWERED: Final = 0.02
+"""Seconds after a record in which its answer goes out, before anything is worked out that nobody waits for; of a burst of records is told once."""
+
 
 class Resting:
     """Knows which trails have something to bring to rest.
@@ -35,10 +38,13 @@ class Resting:
         self._server = server
         self._tell = tell
         self._quiet = Idle(self._rest, QUIET)
+        self._answered = Idle(self._say, ANSWERED)
 
     def recorded(self, project: Project) -> None:
-        """Wait for the pause after something was recorded."""
-        self._quiet.changed(str(project.trail.directory.path))
+        """Wait for the pause after something was recorded; say so once the command is answered."""
+        key = str(project.trail.directory.path)
+        self._quiet.changed(key)
+        self._answered.changed(key)
 
     def typed(self) -> None:
         """Wait on: somebody is at work."""
@@ -61,6 +67,10 @@ class Resting:
             texts = {path: Text.from_bytes(project.saved(path)).content, **texts}
         await self._settle(project, partial(project.recorder.completions.settle, texts, paths={path}))
 
+    async def _say(self, _key: str) -> None:
+        if self._server.projects.news():
+            await self._tell(self._server)
+
     async def _rest(self, key: str) -> None:
         project = next((each for each in self._server.projects.all() if str(each.trail.directory.path) == key), None)
         if project is None or project.loading:
@@ -74,12 +84,12 @@ class Resting:
             await asyncio.get_running_loop().run_in_executor(self._server.thread_pool, settle)
         except VibesError as error:  # nothing is lost: it waits where it is
             _logger.warning("%s is not brought to rest: %s", project.trail.directory.path, error.message)
-        if self._server.projects.news():
-            await self._tell(self._server)
+        await self._say("")
 
     def shut_down(self) -> None:
         """Bring everything to rest, and wait for it."""
         self._quiet.stop()
+        self._answered.stop()
         for project in self._server.projects.all():
             project.close()
             try:

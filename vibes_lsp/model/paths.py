@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 
@@ -32,6 +33,7 @@ def path_kind(path: str) -> PathKind:
     return PathKind.UNUSABLE if normal == "." else PathKind.INSIDE
 
 
+@lru_cache(maxsize=1 << 16)
 def normal_path(path: str) -> str:
     """Return the path as we compare it: forward slashes, no `./`, no doubled slash. Meant for relative paths."""
     return posixpath.normpath(path.replace("\\", "/")) if "\\" in path or "." in path or "//" in path else path

@@ -42,21 +42,18 @@ class DocumentChanged(VibesError):
     code = "document-changed"
 
 
-def register(server: Server, tell: Callable[[Server], Coroutine[Any, Any, None]], recorded: Callable[[Project], None]) -> None:
+def register(server: Server, recorded: Callable[[Project], None]) -> None:
     """Offer the commands.
 
     Args:
         server: The server.
-        tell: Says that answers given before may be wrong now.
         recorded: Is told of a trail that something was recorded in.
     """
     for name, use_case in COMMANDS.items():
-        server.command(name)(_handler(use_case, tell, recorded))
+        server.command(name)(_handler(use_case, recorded))
 
 
-def _handler(
-    use_case: str, tell: Callable[[Server], Coroutine[Any, Any, None]], recorded: Callable[[Project], None]
-) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
+def _handler(use_case: str, recorded: Callable[[Project], None]) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
     async def record(ls: Server, arguments: Any) -> dict[str, Any]:
         members = dict(arguments) if isinstance(arguments, Mapping) else {}
         uri = members.get("uri")
@@ -69,8 +66,6 @@ def _handler(
         except VibesError as error:
             raise CommandFailed(error) from error
         recorded(project)
-        if ls.projects.news():
-            await tell(ls)
         return result
 
     return record
