@@ -38,10 +38,11 @@ class Trail:
 
     def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
         """Take in what changed on disk; say whether anything did. Call it before every answer: it costs two stats."""
-        manifest = read_manifest(self.directory, self.manifest)
-        changed = manifest is not self.manifest
+        changed = self.log.refresh(thorough=thorough, progress=progress)
+        manifest = read_manifest(self.directory, self.manifest)  # after the log: entries are written before the records that name them
+        changed = changed or manifest is not self.manifest
         self.manifest = manifest
-        return self.log.refresh(thorough=thorough, progress=progress) or changed
+        return changed
 
     def paths(self) -> list[str]:
         """Return the paths that annotations name, as recorded, in the order of their first record."""
