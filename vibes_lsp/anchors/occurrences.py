@@ -99,5 +99,5 @@ def copies(block: list[str], text: Text, start: int) -> list[int] | None:
         return []
     if counts[rarest] > _MAX_LOOKS:
         return None
-    firsts = (number - rarest for number in text.line_numbers[block[rarest]])
+    firsts = (number - rarest for number in text.repeats[block[rarest]])
     return [first for first in firsts if first >= 1 and first != start and text.lines[first - 1 : first - 1 + len(block)] == block]

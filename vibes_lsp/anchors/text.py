@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, count
+from itertools import accumulate, compress, count
 from operator import add
 from typing import Final
 
@@ -65,14 +65,11 @@ class Text:
         return Counter(self.lines)
 
     @cached_property
-    def line_numbers(self) -> Mapping[str, Sequence[int]]:
-        """Where each line stands in the text, 1-based."""
-        numbers: dict[str, list[int]] = {}
-        for number, line in enumerate(self.lines, 1):
-            if line in numbers:
-                numbers[line].append(number)
-            else:
-                numbers[line] = [number]
+    def repeats(self) -> Mapping[str, Sequence[int]]:
+        """Where each line stands, 1-based, that stands more than once in the text."""
+        numbers: dict[str, list[int]] = {line: [] for line, times in self.line_counts.items() if times > 1}
+        for number in compress(range(len(self.lines)), map(numbers.__contains__, self.lines)):
+            numbers[self.lines[number]].append(number + 1)
         return numbers
 
     @cached_property

@@ -17,6 +17,7 @@ from vibes_lsp.anchors.functions import located_by_name
 from vibes_lsp.anchors.located import Located, State
 from vibes_lsp.anchors.locating import locate
 from vibes_lsp.anchors.making import Anchors, range_hashes
+from vibes_lsp.anchors.occurrences import copies
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.committed import CommittedFile, CommittedFiles
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
@@ -196,16 +197,11 @@ def _lines(located: Located, anchors: Anchors, text: Text) -> _Found | None:
     if located.start is None or located.end is None:
         return None
     lines = text.lines[located.start - 1 : located.end]
-    if located.ambiguous and (located.state == State.EDITED or not _stand_once(lines, text)):
+    if located.ambiguous and (located.state == State.EDITED or copies(lines, text, located.start) != []):
         return None
     if not located.sure and (located.state == State.UNVERIFIED or anchors.hash is None):
         return None
     return _Found(located.start, located.end, lines, located.sure)
-
-
-def _stand_once(lines: Sequence[str], text: Text) -> bool:
-    starts = text.line_numbers.get(lines[0], ()) if lines else ()
-    return sum(text.lines[start - 1 : start - 1 + len(lines)] == lines for start in starts) == 1
 
 
 def _function(lineage: Lineage, text: Text, path: str) -> _Found | None:
