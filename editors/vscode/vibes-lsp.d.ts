@@ -56,7 +56,7 @@ export interface InlineCompletion {
   prompt?: Prompt;
   /** Your own id of the completion; parts of one completion have the same. */
   completionId: string;
-  /** For a completion that is accepted in parts: which part this is, from 0, and whether it is the last. */
+  /** For a completion that is accepted in parts: which part this is, from 1, and whether it is the last. */
   partial?: { part: number; final: boolean };
   sessionId?: string;
   requestId?: string;

@@ -38,6 +38,10 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     registerReviewCommands(server, () => review.refresh()),
     registerRecordingCommands(server, new Authors(context.workspaceState)),
     register('vibes.ui.showProvenance', server, () => provenance.reveal()),
+    register('vibes.ui.showChanges', server, async () => {
+      const uri = vscode.window.activeTextEditor?.document.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri;
+      await server.run('vibes.changes', { ...(uri && { uri: server.toWire(uri) }), show: true });
+    }),
     register('vibes.ui.groupReview', server, () => review.chooseGrouping()),
     register('vibes.ui.refreshReview', server, () => Promise.resolve().then(() => review.refresh())),
     vscode.commands.registerCommand('vibes.ui.toggleMarks', () => visibility.toggle()),

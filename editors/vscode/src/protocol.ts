@@ -2,6 +2,9 @@
 
 import type { Range } from 'vscode-languageclient/node';
 
+/** Offered by the server as a code action, since this client can ask for the note; its argument is that of `vibes.review`. */
+export const REJECT_WITH_NOTE = 'vibes.ui.rejectWithNote';
+
 export type Band = 'low' | 'medium' | 'high' | 'critical';
 
 export interface Review {

@@ -8,7 +8,7 @@ import {
   RevealOutputChannelOn,
   State,
 } from 'vscode-languageclient/node';
-import { type Provenance } from '../protocol';
+import { REJECT_WITH_NOTE, type Provenance } from '../protocol';
 import { findProgram, type Program } from './location';
 import { logLines } from './logging';
 
@@ -130,6 +130,14 @@ export class Server implements vscode.Disposable {
         revealOutputChannelOn: RevealOutputChannelOn.Never,
       },
     );
+    client.registerFeature({
+      fillClientCapabilities: (capabilities) => {
+        capabilities.experimental = { vibes: { commands: [REJECT_WITH_NOTE] } };
+      },
+      initialize: () => undefined,
+      getState: () => ({ kind: 'static' }),
+      clear: () => undefined,
+    });
     client.onNotification('vibes/provenanceChanged', ({ uri }: { uri: string }) =>
       this.changes.fire(client.protocol2CodeConverter.asUri(uri).toString()),
     );

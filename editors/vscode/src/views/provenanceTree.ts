@@ -76,8 +76,9 @@ export class ProvenanceTree implements vscode.TreeDataProvider<Node>, vscode.Dis
     const state = node.kind === 'leaf' ? vscode.TreeItemCollapsibleState.None : vscode.TreeItemCollapsibleState.Collapsed;
     const item = new vscode.TreeItem(node.name, state);
     item.description = node.value;
-    item.tooltip = `${node.name}: ${node.value}`;
-    item.accessibilityInformation = { label: `${node.name}: ${node.value}` };
+    const words = node.value === '' ? node.name : `${node.name}: ${node.value}`;
+    item.tooltip = words;
+    item.accessibilityInformation = { label: words };
     if (node.kind === 'branch') item.iconPath = new vscode.ThemeIcon(node.icon);
     return item;
   }
@@ -105,7 +106,7 @@ export class ProvenanceTree implements vscode.TreeDataProvider<Node>, vscode.Dis
 
   private async rootsOf(placement: Placement): Promise<Node[]> {
     const leaves: Node[] = [
-      leaf('Where', placement.label),
+      leaf('What', placement.label),
       leaf('Model', [placement.model.name, placement.model.version].filter(Boolean).join(' ')),
       leaf('Tool', [placement.tool.name, placement.tool.version].filter(Boolean).join(' ')),
       ...(placement.prompt === undefined ? [] : [leaf('Prompt', placement.prompt)]),

@@ -149,16 +149,16 @@ function itemOf(waiting: Waiting): vscode.TreeItem {
   const where =
     waiting.functionName === undefined ? `Lines ${waiting.lineStart ?? '?'}-${waiting.lineEnd ?? '?'}` : plain(waiting.functionName, 60);
   const score = waiting.score ?? waiting.storedScore;
-  const risk = waiting.band === null ? '' : ` · ${waiting.band}${score === null ? '' : ` ${score.toFixed(2)}`}`;
+  const risk = waiting.band === null ? '' : `${waiting.band}${score === null ? '' : ` ${score.toFixed(2)}`} · `;
   const who = plain(waiting.model.name ?? 'unknown model', 40);
   const stale = waiting.review?.stale === true ? ' · changed since its review' : '';
   const item = new vscode.TreeItem(where);
   item.id = waiting.annotationId;
-  item.description = `${who}${risk}${stale}`;
+  item.description = `${risk}${who}${stale}`;
   item.iconPath = ICONS[waiting.band ?? 'none'];
   item.contextValue = 'waiting';
-  item.tooltip = `${plain(waiting.filePath, 200)}: ${where}\n${who}${risk}${stale}\n${plain(waiting.prompt ?? 'no prompt recorded', 300)}`;
-  item.accessibilityInformation = { label: `${where} of ${plain(waiting.filePath, 200)}, by ${who}${risk}${stale}` };
+  item.tooltip = `${plain(waiting.filePath, 200)}: ${where}\n${risk}${who}${stale}\n${plain(waiting.prompt ?? 'no prompt recorded', 300)}`;
+  item.accessibilityInformation = { label: `${where} of ${plain(waiting.filePath, 200)}, ${risk}${who}${stale}` };
   item.command = { command: 'vscode.open', title: 'Open', arguments: [vscode.Uri.parse(waiting.uri), { selection: selectionOf(waiting) }] };
   return item;
 }
