@@ -23,7 +23,7 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
   const server = new Server(vscode.Uri.joinPath(context.globalStorageUri, 'server'), log);
   const known = new KnownProvenance(server);
   const visibility = new Visibility();
-  const review = new ReviewTree(server, known);
+  const review = new ReviewTree(server);
   const provenance = new ProvenanceTree(server, known);
   context.subscriptions.push(
     log,
@@ -43,7 +43,7 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
       await server.run('vibes.changes', { ...(uri && { uri: server.toWire(uri) }), show: true });
     }),
     register('vibes.ui.groupReview', server, () => review.chooseGrouping()),
-    register('vibes.ui.refreshReview', server, () => Promise.resolve().then(() => review.refresh())),
+    register('vibes.ui.refreshReview', server, () => review.refresh()),
     vscode.commands.registerCommand('vibes.ui.toggleMarks', () => visibility.toggle()),
     vscode.commands.registerCommand('vibes.ui.cycleLineText', () => visibility.cycleLineText()),
     vscode.commands.registerCommand('vibes.ui.restart', () => server.restart()),

@@ -2,12 +2,12 @@
 
 import * as vscode from 'vscode';
 
-const FILES = '{config.json,manifest.json,annotations.jsonl}';
+const FILES = ['config.json', 'manifest.json', 'annotations.jsonl'];
 const DEPTHS = ['', '*/', '*/*/', '*/*/*/'];
 const AT_MOST = 50;
 
 /** Matches the files of audit trails, a few folders deep at most. */
-export const TRAIL_FILES = `{${DEPTHS.map((depth) => `${depth}.ai-audit/${FILES}`).join(',')}}`;
+export const TRAIL_FILES = `{${DEPTHS.flatMap((depth) => FILES.map((file) => `${depth}.ai-audit/${file}`)).join(',')}}`;
 
 /** Returns the folders of the workspace that have an audit trail: in them, or the nearest one above them. */
 export async function findTrails(): Promise<vscode.Uri[]> {

@@ -112,6 +112,8 @@ class Program:
                 continue
         self._process.wait()
         self._reader.join(10)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
     @property
     def log(self) -> str:

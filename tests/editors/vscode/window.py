@@ -221,6 +221,22 @@ class Window:
         rows = self.page.locator(f'.pane:has(.pane-header[aria-label^="{name}"]) .monaco-list-row')
         return [label for row in rows.all() if (label := row.get_attribute("aria-label"))]
 
+    def row(self, label: str) -> Locator:
+        """A row of the views in the side bar, by the beginning of its label."""
+        return self.page.locator(f".part.sidebar .monaco-list-row[aria-label^={json.dumps(label)}]").first
+
+    def press_in_row(self, label: str, action: str) -> None:
+        """Press one of the buttons that a row of a view shows under the mouse, until it asks something."""
+        row, question = self.row(label), self.page.locator(".quick-input-widget:not(.hidden) input")
+
+        def pressed() -> bool:
+            row.hover(timeout=5000)
+            row.locator(f".action-label[aria-label^={json.dumps(action)}]").first.click(timeout=5000)
+            question.first.wait_for(timeout=5000)
+            return True
+
+        self.until(pressed, f"the button {action!r} of {label!r}")
+
     def picture(self, file: Path) -> None:
         """Take a picture of the window."""
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -10,24 +10,28 @@ import { selected } from './selection';
 
 type Verdict = 'approved' | 'rejected';
 
-export function registerReviewCommands(server: Server, refresh: () => void): vscode.Disposable {
-  const give = (verdict: Verdict) => async (node: unknown) => {
-    await review(server, verdict, node);
-    refresh();
+export function registerReviewCommands(server: Server, refresh: () => Promise<void>): vscode.Disposable {
+  const give = (verdict: Verdict, isInView: boolean) => async (node: unknown) => {
+    const place = isInView ? listed(node) : selected(server).place;
+    await send(server, { ...place, verdict, ...(await askNote(verdict)) });
+    await refresh();
   };
   return vscode.Disposable.from(
-    register('vibes.ui.approve', server, give('approved')),
-    register('vibes.ui.reject', server, give('rejected')),
+    register('vibes.ui.approve', server, give('approved', false)),
+    register('vibes.ui.reject', server, give('rejected', false)),
+    register('vibes.ui.approveListed', server, give('approved', true)),
+    register('vibes.ui.rejectListed', server, give('rejected', true)),
     register(REJECT_WITH_NOTE, server, async (argument) => {
       await send(server, { ...(argument as Members), ...(await askNote('rejected')) });
-      refresh();
+      await refresh();
     }),
   );
 }
 
-async function review(server: Server, verdict: Verdict, node: unknown): Promise<void> {
-  const place = isWaiting(node) ? { uri: node.uri, annotationIds: [node.annotationId] } : selected(server).place;
-  await send(server, { ...place, verdict, ...(await askNote(verdict)) });
+/** Returns what an entry of the review view is about; never what the cursor is on, for the list may have changed under the mouse. */
+function listed(node: unknown): Members {
+  if (!isWaiting(node)) throw new Error('the list has just changed: try again');
+  return { uri: node.uri, annotationIds: [node.annotationId] };
 }
 
 async function askNote(verdict: Verdict): Promise<Members> {
@@ -41,8 +45,6 @@ async function askNote(verdict: Verdict): Promise<Members> {
 }
 
 async function send(server: Server, members: Members): Promise<void> {
-  const reviewer = vscode.workspace.getConfiguration('vibes').get<string>('reviewer', '').trim();
-  const named = reviewer === '' ? members : { ...members, reviewer };
-  const { reviewed } = await server.run<Reviewed>('vibes.review', { requestId: randomUUID(), ...named });
+  const { reviewed } = await server.run<Reviewed>('vibes.review', { requestId: randomUUID(), ...members });
   done(`${reviewed.length} ${reviewed.length === 1 ? 'annotation' : 'annotations'} ${String(members.verdict)}`);
 }

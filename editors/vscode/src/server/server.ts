@@ -2,11 +2,13 @@
 
 import * as vscode from 'vscode';
 import {
+  CloseAction,
   DidChangeConfigurationNotification,
   ExecuteCommandRequest,
   LanguageClient,
   RevealOutputChannelOn,
   State,
+  type ErrorHandler,
 } from 'vscode-languageclient/node';
 import { REJECT_WITH_NOTE, type Provenance } from '../protocol';
 import { findProgram, type Program } from './location';
@@ -118,13 +120,22 @@ export class Server implements vscode.Disposable {
   }
 
   private newClient(program: Program): LanguageClient {
-    const client = new LanguageClient(
+    let usual: ErrorHandler | undefined;
+    const client: LanguageClient = new LanguageClient(
       'vibes',
       'VIBES',
       { command: program.command, args: program.args },
       {
         documentSelector: [{ scheme: 'file' }],
         initializationOptions: vscode.workspace.getConfiguration('vibes'),
+        errorHandler: {
+          error: (...what) => (usual ??= client.createDefaultErrorHandler()).error(...what),
+          // One that ended before it ran would do so again.
+          closed: () =>
+            this.life === 'running'
+              ? (usual ??= client.createDefaultErrorHandler()).closed()
+              : { action: CloseAction.DoNotRestart, handled: true },
+        },
         outputChannel: this.log,
         stdioOptions: { stdout: logLines, stderr: logLines },
         revealOutputChannelOn: RevealOutputChannelOn.Never,

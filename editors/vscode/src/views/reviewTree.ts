@@ -2,13 +2,12 @@
 
 import * as vscode from 'vscode';
 import { waits, type Band, type Queue, type Waiting } from '../protocol';
-import type { KnownProvenance } from '../provenance';
 import type { Server } from '../server/server';
 import { plain } from '../text';
 import { findTrails } from '../trails';
 
 const AT_MOST = 500;
-const PAUSE = 500;
+const PAUSE = 300;
 const GROUPINGS = ['file', 'prompt', 'session'] as const;
 type Grouping = (typeof GROUPINGS)[number];
 
@@ -33,6 +32,7 @@ export function isWaiting(node: unknown): node is Waiting {
 
 export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
   private queue: Waiting[] | undefined;
+  private isOld = true;
   private timer: NodeJS.Timeout | undefined;
   private readonly changes = new vscode.EventEmitter<undefined>();
   private readonly view: vscode.TreeView<Node>;
@@ -40,18 +40,19 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
 
   readonly onDidChangeTreeData = this.changes.event;
 
-  constructor(
-    private readonly server: Server,
-    known: KnownProvenance,
-  ) {
+  constructor(private readonly server: Server) {
     this.view = vscode.window.createTreeView('vibes.review', { treeDataProvider: this, showCollapseAll: true });
     this.parts = [
       this.view,
       this.changes,
-      server.onDidChangeLife(() => this.refresh()),
-      known.onDidChange(() => this.refreshSoon()),
+      server.onDidChangeLife(() => this.refreshSoon()),
+      server.onDidChangeProvenance((uri) => {
+        const isEdited = vscode.workspace.textDocuments.some((each) => each.isDirty && each.uri.toString() === uri);
+        if (!isEdited) this.refreshSoon(); // the queue is about what is saved
+      }),
+      vscode.workspace.onDidSaveTextDocument(() => this.refreshSoon()),
       this.view.onDidChangeVisibility(({ visible }) => {
-        if (visible && this.queue === undefined) this.changes.fire(undefined);
+        if (visible && this.isOld) void this.refresh();
       }),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('vibes.review.groupBy')) this.changes.fire(undefined);
@@ -59,10 +60,13 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
     ];
   }
 
-  /** Asks the server again, at once when the view is to be seen, else when it will be. */
-  refresh(): void {
+  /** Asks the server again, when the view is to be seen, else once it will be. What is listed stays until the answer is there. */
+  async refresh(): Promise<void> {
     clearTimeout(this.timer);
-    this.queue = undefined;
+    this.isOld = true;
+    if (!this.view.visible) return;
+    this.isOld = false;
+    this.queue = this.server.life === 'running' ? await this.ask() : [];
     this.changes.fire(undefined);
   }
 
@@ -71,10 +75,9 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
     if (chosen) await vscode.workspace.getConfiguration('vibes').update('review.groupBy', chosen, vscode.ConfigurationTarget.Global);
   }
 
-  async getChildren(node?: Node): Promise<Node[]> {
+  getChildren(node?: Node): Node[] {
     if (node !== undefined) return isWaiting(node) ? [] : node.waiting;
-    if (this.server.life !== 'running') return [];
-    this.queue ??= await this.ask();
+    if (this.queue === undefined) return this.refreshSoon();
     const grouping = vscode.workspace.getConfiguration('vibes').get<Grouping>('review.groupBy', 'file');
     const groups = new Map<string, Waiting[]>();
     for (const each of this.queue) {
@@ -93,9 +96,10 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
     vscode.Disposable.from(...this.parts).dispose();
   }
 
-  private refreshSoon(): void {
+  private refreshSoon(): Node[] {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.refresh(), PAUSE);
+    this.timer = setTimeout(() => void this.refresh(), PAUSE);
+    return [];
   }
 
   private async ask(): Promise<Waiting[]> {

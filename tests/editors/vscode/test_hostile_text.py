@@ -1,0 +1,45 @@
+"""Text that somebody planted in a trail is inert on the screen: in hover, lens, line end, views and lists it is text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.editors.vscode.conftest import Open
+from tests.server.project import STORY, Project
+
+PROMPT = '[run](command:workbench.action.closeAllEditors) <img src=x onerror="alert(1)"> ![](http://example.org/x.png) $(zap) \u202eevil\x07\n# big'
+
+
+def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_path: Path) -> None:
+    project = Project(tmp_path / "shop")
+    project.config()
+    environment = project.environment(model="$(flame)<b>model</b>")
+    prompt = project.prompt(PROMPT)
+    project.line("a.py", 4, 7, environment=environment, prompt=prompt, text=STORY)
+    project.file("a.py", STORY)
+    code = open_window(project.root)
+    code.open_file("a.py")
+
+    hover = code.hover(5, 8, "Prompt:")
+    assert "[run](command:workbench.action.closeAllEditors)" in hover
+    shown = code.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content")
+    assert shown.locator("img, h1").count() == 0
+    assert shown.locator("a[data-href^='command:']").count() == 0
+    _, lens = code.lens("exact")
+    assert "$ (flame)<b>model</b>" in lens
+    assert code.until(lambda: "$ (flame)<b>model</b>" in code.painted(5), "text at the line's end")
+
+    code.command("VIBES: Show Provenance")
+    row = code.until(
+        lambda: next((each for each in code.view("Provenance") if each.startswith("Prompt: ")), None), "the prompt in the view"
+    )
+    assert row.startswith("Prompt: [run](command:workbench.action.closeAllEditors) <img src=x onerror=")
+    assert "\\u202eevil\\u0007 # big" in row
+    assert "$ (zap)" in row
+    waiting = code.until(
+        lambda: next((each for each in code.view("Review") if each.startswith("Lines 4-7")), None), "the range in the queue"
+    )
+    assert "$ (flame)<b>model</b>" in waiting
+    views = code.page.locator(".part.sidebar .monaco-list")
+    assert views.locator("img, b, .codicon-zap, .codicon-flame").count() == 0
+    assert code.refused == [], "something planted was fetched"
