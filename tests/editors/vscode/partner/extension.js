@@ -1,4 +1,4 @@
-// Another maker's extension: it offers no completions, it inserts one at the cursor and records it through the VIBES extension.
+// Another maker's extension: a command of its own accepts a completion at the cursor, and records it through the VIBES extension.
 const vscode = require('vscode');
 
 const TEXT = 'def farewell(name):\n    return f"Goodbye, {name}, and thanks for all the fish"\n';
@@ -10,20 +10,20 @@ exports.activate = (context) => {
 async function complete() {
   const vibes = await vscode.extensions.getExtension('vibes-lsp.vibes-lsp').activate();
   const editor = vscode.window.activeTextEditor;
-  const { document, selection } = editor;
+  const { document } = editor;
+  const at = editor.selection.active;
   const version = document.version;
-  const range = new vscode.Range(selection.active, selection.active);
-  await editor.edit((edit) => edit.insert(selection.active, TEXT));
+  await editor.edit((edit) => edit.insert(at, TEXT));
   const recorded = await vibes.recordInlineCompletion({
     uri: document.uri,
     version,
-    range,
+    range: new vscode.Range(at, at),
     newText: TEXT,
     tool: { name: 'Partner', version: '0.0.1' },
     model: { name: 'partner-small', version: '2026-05' },
     prompt: { text: 'Say goodbye politely.', type: 'inline_completion' },
     completionId: 'completion-1',
   });
-  const [known] = await vibes.provenanceAt(document.uri, selection.active);
-  vscode.window.showInformationMessage(`Partner: ${recorded.annotationId ? 'recorded' : 'not recorded'}, by ${known?.model.name}`);
+  const [known] = await vibes.provenanceAt(document.uri, at);
+  void vscode.window.showInformationMessage(`Recorded ${recorded.annotationId.slice(0, 8)}, by ${known.model.name}`);
 }
