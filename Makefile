@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools editors node lint lint-client format test test-fast bench demo docs vsix dist clean
+.PHONY: help setup tools editors node lint lint-client format test test-fast bench demo docs vsix dist screenshots clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -42,8 +42,8 @@ lint: setup lint-client ## check format, style, types, layers, dependencies and 
 
 lint-client: # the same for the VS Code client, where Node is; in CI it must be
 	@if [ -e editors/vscode/node_modules/.installed ]; then cd editors/vscode && PATH="$(CURDIR)/.tools/bin:$$PATH" npm run --silent check; \
-	elif [ -n "$(CI)" ]; then echo 'the VS Code client cannot be checked: run make tools' >&2; exit 1; \
-	else echo 'skipped: checks of the VS Code client (make tools installs what they need)'; fi
+	elif [ -n "$(CI)" ]; then echo 'the VS Code client cannot be checked: run make node' >&2; exit 1; \
+	else echo 'skipped: checks of the VS Code client (make node installs what they need)'; fi
 
 format: setup ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
@@ -70,6 +70,9 @@ vsix: node ## build the VS Code extension, dist/vibes-lsp.vsix
 
 dist: vsix ## build all that is released, into dist
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+screenshots: editors vsix ## take the pictures of the documentation anew, in the real editors
+	@$(PY) -m tests.editors.vscode.pictures
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) .tools .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist htmlcov editors/vscode/dist editors/vscode/node_modules

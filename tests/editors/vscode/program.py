@@ -21,6 +21,7 @@ ENTRY: Final = HOME / "node_modules/code-server/out/node/entry.js"
 _PATIENCE: Final = 120
 _QUIET: Final[Mapping[str, Any]] = {
     "chat.disableAIFeatures": True,
+    "editor.hover.above": False,
     "editor.hover.delay": 100,
     "editor.minimap.enabled": False,
     "extensions.autoCheckUpdates": False,

@@ -1,0 +1,60 @@
+"""Takes the documentation's pictures: the demonstration's repository in the real VS Code (`make screenshots`)."""
+
+from __future__ import annotations
+
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import sync_playwright
+
+from tests.demo.workspace import build
+from tests.editors.vscode.program import Program
+from tests.editors.vscode.window import Window
+from tests.requirements import REPOSITORY, require
+
+PICTURES: Final = REPOSITORY / "docs/pictures"
+EXTENSION: Final = REPOSITORY / "dist/vibes-lsp.vsix"
+_SIZE: Final = {"width": 1240, "height": 720}
+
+
+def main() -> None:
+    """Take all pictures anew."""
+    settings = {"vibes.server.path": str(Path(sysconfig.get_path("scripts")) / "vibes-lsp"), "vibes.reviewer": "Ada Example"}
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        shop = build(Path(scratch) / "shop").root
+        with Program(Path(scratch) / "profile", [EXTENSION], settings) as program, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=require("chromium", "shows VS Code"), args=["--no-sandbox", "--disable-gpu"]
+            )
+            window = Window(browser.new_page(viewport=_SIZE), program.url, shop)
+            _line(window)
+            _views(window)
+            browser.close()
+
+
+def _line(window: Window) -> None:
+    """A hover over a risky line, between lenses and marks."""
+    window.page.keyboard.press("Control+B")
+    window.open_file("src/auth.py")
+    window.lens("lines intact")
+    window.marks_on([*range(13, 21), 23, 24, 25, 27])
+    window.hover(23, 6, "PRISM")
+    window.picture(PICTURES / "vscode-hover.png")
+
+
+def _views(window: Window) -> None:
+    """What waits for a review, and what led to the line."""
+    window.go_to(25)
+    window.command("VIBES: Show Provenance")
+    window.until(lambda: len(window.view("Review")) == 8, "the queue")
+    window.row("caused by").click()
+    window.until(lambda: "prompt_type: user_instruction" in window.view("Provenance"), "the prompt")
+    window.page.mouse.move(700, 640)
+    window.until(lambda: "Store passwords" in window.painted(25), "text at the line's end")
+    window.picture(PICTURES / "vscode-views.png")
+
+
+if __name__ == "__main__":
+    main()
