@@ -95,7 +95,7 @@ export interface SessionStart {
 }
 
 export interface Recorded {
-  /** Null when nothing was recorded: the file is not tracked, or more parts of a completion are to come. */
+  /** Null when nothing was recorded: the file is not tracked, more parts of a completion are to come, or nothing of it is left. */
   annotationId: string | null;
   /** Ids of the edges that were recorded with it. */
   edges: string[];
