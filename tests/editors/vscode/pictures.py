@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import ViewportSize, sync_playwright
 
 from tests.demo.workspace import build
 from tests.editors.vscode.program import Program
@@ -16,7 +16,7 @@ from tests.requirements import REPOSITORY, require
 
 PICTURES: Final = REPOSITORY / "docs/pictures"
 EXTENSION: Final = REPOSITORY / "dist/vibes-lsp.vsix"
-_SIZE: Final = {"width": 1240, "height": 720}
+_SIZE: Final[ViewportSize] = {"width": 1240, "height": 720}
 
 
 def main() -> None:
