@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from functools import partial
+from typing import Any
 
 from lsprotocol import types
 
@@ -226,14 +227,12 @@ class TestTelling:
 
     async def test_whether_it_asks_to_watch_depends_on_the_client(self, editor: Editor) -> None:
         if editor.profile == "vscode_current":
-            await editor.asked(types.CLIENT_REGISTER_CAPABILITY, after=0)
-        asked = [params for method, params in editor.client.sent if method == types.CLIENT_REGISTER_CAPABILITY]
-        if editor.profile == "vscode_current":
-            ((registration,),) = [params.registrations for params in asked]
-            assert registration.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
-            assert json.dumps(registration.register_options) == '{"watchers": [{"globPattern": "**/.ai-audit/**"}]}'
+            await editor.client.until(lambda sent: bool(_watchers(*sent)))
+            assert [each for sent in editor.client.sent for each in _watchers(*sent)] == [
+                '{"watchers": [{"globPattern": "**/.ai-audit/**"}]}'
+            ]
         else:
-            assert asked == []
+            assert [method for method, _ in editor.client.sent if method == types.CLIENT_REGISTER_CAPABILITY] == []
 
     async def _refreshed(self, editor: Editor, after: int) -> None:
         """Check that the client was asked to refresh what it can refresh, and nothing else."""
@@ -246,3 +245,9 @@ class TestTelling:
 
 def _is(method: str, sent: tuple[str, object]) -> bool:
     return sent[0] == method
+
+
+def _watchers(method: str, params: Any) -> list[str]:
+    """Return what a message asks the client to watch."""
+    asked = params.registrations if method == types.CLIENT_REGISTER_CAPABILITY else ()
+    return [json.dumps(each.register_options) for each in asked if each.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES]
