@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.cli.running import SCRIPT, vibes
 from tests.trails import Repository
 from vibes_lsp.model.vocabulary import AssuranceLevel
-from vibes_lsp.recording import Model, Origin, Prompt, PromptType, Recorder, Tool
+from vibes_lsp.recording import Decision, DecisionOption, Model, Origin, Prompt, PromptType, Recorder, Tool
 from vibes_lsp.store.initialise import initialise
 
 if TYPE_CHECKING:
@@ -61,6 +61,14 @@ class Workspace(Repository):
             found = recorder.annotate_lines(path, start, end, action, BY).annotation_id
         assert found is not None
         return found
+
+    def decide(self, point: str, *, fold: bool = True) -> None:
+        """Record a decision: an entry that no record names yet, in the manifest or still in the journal."""
+        options = (DecisionOption("a", "one way"), DecisionOption("b", "another"))
+        recorder = Recorder(self.path, now=self.now)
+        recorder.record_decision(Decision(point, options, "a", "It was shorter."))
+        if fold:
+            recorder.close()
 
     def now(self) -> datetime:
         """Return the time of this repository: a little before the next commit."""

@@ -19,6 +19,7 @@ from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.disk import inside
 from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
+from vibes_lsp.store.writing import is_cut_back
 
 RECENT: Final = timedelta(days=90)
 """How old an annotation is at most whose commit is looked for while a commit waits; `vibes backfill` looks for all."""
@@ -87,7 +88,7 @@ def _prepare(directory: AuditDir, index: CommitIndex, *, by_framework: bool) -> 
     backfilled: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
     try:
-        if by_framework and not index.differs_from_head(directory.log):
+        if by_framework and (is_cut_back(directory) or not index.differs_from_head(directory.log)):
             return Prepared(directory)
         with Recorder(directory) as recorder:
             backfilled = _backfill(recorder, index)

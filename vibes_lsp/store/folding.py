@@ -59,7 +59,7 @@ def fold(directory: AuditDir, *, wait: bool = True, timeout: float = TIMEOUT) ->
         if held is None:
             break
         with held:
-            gained += _fold_once(directory, timeout)
+            gained += _fold_once(directory, held, timeout)
     return gained
 
 
@@ -70,15 +70,15 @@ def _anything_waits(directory: AuditDir, *, others: bool) -> bool:
     return others and bool(journal_files(directory))
 
 
-def _fold_once(directory: AuditDir, timeout: float) -> int:
+def _fold_once(directory: AuditDir, folding: Held, timeout: float) -> int:
     journal = read_journal(directory)
-    gained = _merge(directory, journal) if journal.entries else 0
+    gained = _merge(directory, journal, folding) if journal.entries else 0
     with append_lock(directory, timeout).acquire() as held:
         _clear(directory, journal if gained is not None else Journal(), held)
     return gained or 0
 
 
-def _merge(directory: AuditDir, journal: Journal) -> int | None:
+def _merge(directory: AuditDir, journal: Journal, folding: Held) -> int | None:
     """Bring the journal's entries into the manifest; return how many were new to it, None when it changed meanwhile."""
     path = directory.manifest
     if path.is_symlink():
@@ -103,6 +103,7 @@ def _merge(directory: AuditDir, journal: Journal) -> int | None:
         temporary.unlink(missing_ok=True)
         return None  # git or another tool wrote it; the next round begins with what it is now
     replace(temporary, path)
+    folding.write_reach(len(text))
     flush_folder(directory.path)
     return len(new)
 

@@ -28,6 +28,8 @@ _LONGEST: Final = 2e-3
 """Seconds between two tries: they begin short, double, and are cut by up to a half at random, so that waiting programs do not march in step."""
 _NOTE: Final = 120
 """Bytes of the note, always written whole, so that a full disk cannot refuse to overwrite it."""
+_REACH: Final = 20
+"""Bytes of how far a file reached, behind the note."""
 _LOCKED_AT: Final = 1 << 30
 """The byte that is locked where locks are of bytes and forbid reading: far behind the note."""
 _BUSY: Final = frozenset({errno.EACCES, errno.EAGAIN, errno.EDEADLK})
@@ -67,8 +69,13 @@ class Held:
         note = f"{os.getpid()} {intent}".encode()
         if len(note) >= _NOTE:
             raise ValueError("the note is too long")
-        _write_at_start(self._descriptor, note.ljust(_NOTE - 1) + b"\n")
+        _write_at(self._descriptor, note.ljust(_NOTE - 1) + b"\n", 0)
         self.note = intent
+
+    def write_reach(self, size: int) -> None:
+        """Remember how many bytes the file has that this lock is for; where the disk is full, what was remembered before stays."""
+        with suppress(OSError):
+            _write_at(self._descriptor, str(size).encode().ljust(_REACH - 1) + b"\n", _NOTE)
 
 
 class FileLock:
@@ -135,14 +142,11 @@ class FileLock:
 
     def unfinished(self) -> bool:
         """Whether a holder left something unfinished, or is just at work; False when the lock was never taken."""
-        try:
-            descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        except OSError:
-            return False
-        try:
-            return bool(_read_note(descriptor)[1])
-        finally:
-            os.close(descriptor)
+        return bool(self._read()[1])
+
+    def reach(self) -> int:
+        """Return how many bytes the file had, when it was last written, that this lock is for; 0 where that is not known."""
+        return self._read()[2]
 
     def _open(self) -> int:
         try:
@@ -161,35 +165,40 @@ class FileLock:
         return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
 
     def _holder(self) -> str:
+        signed = self._read()[0]
+        return f" (process {signed})" if signed else ""
+
+    def _read(self) -> tuple[str, str, int]:
+        """Return who signed last, the intent, and how far the file reached."""
         try:
             descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         except OSError:
-            return ""
+            return "", "", 0
         try:
-            signed = _read_note(descriptor)[0]
+            reach = _read_at(descriptor, _REACH, _NOTE).strip()
+            return *_read_note(descriptor), int(reach) if reach.isdigit() else 0
         finally:
             os.close(descriptor)
-        return f" (process {signed})" if signed else ""
 
 
 def _read_note(descriptor: int) -> tuple[str, str]:
     """Return who signed last, and the intent."""
-    signed, _, intent = _read_at_start(descriptor).decode("ascii", "replace").strip().partition(" ")
+    signed, _, intent = _read_at(descriptor, _NOTE, 0).decode("ascii", "replace").strip().partition(" ")
     return (signed, intent) if signed.isdecimal() else ("", "")
 
 
-def _read_at_start(descriptor: int) -> bytes:
+def _read_at(descriptor: int, count: int, place: int) -> bytes:
     if hasattr(os, "pread"):
-        return os.pread(descriptor, _NOTE, 0)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return os.read(descriptor, _NOTE)
+        return os.pread(descriptor, count, place)
+    os.lseek(descriptor, place, os.SEEK_SET)
+    return os.read(descriptor, count)
 
 
-def _write_at_start(descriptor: int, data: bytes) -> None:
+def _write_at(descriptor: int, data: bytes, place: int) -> None:
     if hasattr(os, "pwrite"):
-        os.pwrite(descriptor, data, 0)
+        os.pwrite(descriptor, data, place)
         return
-    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.lseek(descriptor, place, os.SEEK_SET)
     os.write(descriptor, data)
 
 

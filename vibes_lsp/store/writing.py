@@ -18,8 +18,9 @@ from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.appending import append_lines, repair
 from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.disk import signature
 from vibes_lsp.store.durability import flush_file, flush_folder, replace, write_temporary
-from vibes_lsp.store.folding import append_lock, fold
+from vibes_lsp.store.folding import append_lock, fold, fold_lock
 from vibes_lsp.store.journal import append_entries, make_folder, own_file
 from vibes_lsp.store.known import KnownEntries
 from vibes_lsp.store.layout import AuditDir
@@ -107,7 +108,7 @@ class AuditWriter:
             if new:
                 with self._lock.acquire() as held:
                     self._prepare(config, held)
-                    append_lines(self._log, new, held, durable=_durable(config))
+                    held.write_reach(append_lines(self._log, new, held, durable=_durable(config)).size)
         return ids
 
     def fold(self, *, wait: bool = True) -> int:
@@ -160,6 +161,17 @@ class AuditWriter:
         replace(write_temporary(self._directory.journal, content, durable=durable), path)
         if durable:
             flush_folder(path.parent)
+
+
+def is_cut_back(directory: AuditDir) -> bool:
+    """Whether log or manifest are shorter than this program left them, as while another one has put aside what is not staged."""
+    locks = {directory.log: append_lock(directory), directory.manifest: fold_lock(directory)}
+    return any(_size(path) < lock.reach() for path, lock in locks.items())
+
+
+def _size(path: Path) -> int:
+    found = signature(path)
+    return 0 if found is None else found.size
 
 
 def _durable(config: LoadedConfig) -> bool:

@@ -1,0 +1,81 @@
+"""The hook that `vibes init --git-hooks` puts in, with the real command behind it: record, commit, amend, rebase, merge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.hooked import executable
+from tests.cli.running import vibes
+from tests.stories.workspace import LOG, Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git, its hook, and this program
+
+ONE = "def one():\n    return 1\n"
+TWO = "\n\ndef two():\n    return 2\n"
+BEFORE = '#!/bin/sh\ngit diff --cached --name-only >> "$(git rev-parse --git-dir)/was-there-before"\n'
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    """A repository that has a hook already, to which `vibes init --git-hooks` adds ours; all of it is committed."""
+    made = Workspace(tmp_path / "work", hook=False)
+    executable(made.path / ".git/hooks/pre-commit", BEFORE)
+    done = vibes("init", "--git-hooks", "--project-name", "p", cwd=made.path)
+    assert (done.code, done.err) == (0, "")
+    made.step("add", "--all")
+    made.step("commit", "-m", "Begin")
+    return made
+
+
+def test_what_is_recorded_is_committed_and_filled_in_through_amend_rebase_and_merge(work: Workspace) -> None:
+    one = work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py")
+    first = work.step("commit", "-m", "One")
+    work.is_sound()
+
+    two = work.ai("b.py", TWO, 3, 4)
+    work.step("add", "b.py")
+    work.step("commit", "-m", "Two")
+    second = work.step("commit", "--amend", "-m", "Two, with a better message")
+    work.is_sound()
+    assert work.owners("b.py") == [(3, 4, "exact", second, "log")]
+
+    work.branch("topic", first)
+    work.switch("topic")
+    three = work.ai("c.py", ONE, 1, 2)
+    work.step("add", "c.py")
+    work.step("commit", "-m", "Three")
+    third = work.step("rebase", "main")
+    work.is_sound()
+    assert work.owners("c.py") == [(1, 2, "exact", third, "log")]
+
+    work.switch("main")
+    four = work.ai("d.py", ONE, 1, 2)
+    work.step("add", "d.py")
+    fourth = work.step("commit", "-m", "Four")
+    work.step("merge", "--no-ff", "-m", "Bring it together", "topic")
+    work.is_sound()
+    work.settle()
+    work.is_sound()
+    assert work.filled_in() == {one: first, two: second, three: third, four: fourth}
+    assert [work.owners(path)[0][3:] for path in ("a.py", "c.py")] == [(first, "recorded"), (third, "recorded")]
+
+
+def test_the_hook_that_was_there_goes_on_running_and_sees_what_is_committed(work: Workspace) -> None:
+    told = work.path / ".git/was-there-before"
+    told.unlink()
+    work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py")
+    work.step("commit", "-m", "One")
+    assert told.read_text("utf-8").splitlines() == [LOG, ".ai-audit/manifest.json", "a.py"]
+    assert vibes("init", "--remove-git-hooks", cwd=work.path).code == 0
+    told.unlink()
+    work.write("b.py", TWO)
+    work.step("add", "b.py")
+    work.step("commit", "-m", "Two")
+    assert told.read_text("utf-8").splitlines() == ["b.py"]
