@@ -49,7 +49,7 @@ def _views(window: Window) -> None:
     window.go_to(25)
     window.command("VIBES: Show Provenance")
     window.until(lambda: len(window.view("Review")) == 8, "the queue")
-    window.row("caused by").click()
+    window.click_row("caused by")
     window.until(lambda: "prompt_type: user_instruction" in window.view("Provenance"), "the prompt")
     window.page.mouse.move(700, 640)
     window.until(lambda: "Store passwords" in window.painted(25), "text at the line's end")

@@ -19,7 +19,7 @@ def test_a_folder_without_a_trail_starts_no_server_until_it_has_one(open_window:
     code = open_window(folder, vibes__server__path=str(server))
     code.open_file("a.py")
     code.command("VIBES: Show Log")  # the extension is awake by now, and has looked
-    code.page.locator(".part.panel .output-view-container, .part.panel .view-lines").first.wait_for()
+    code.wait_for(".part.panel .output-view-container, .part.panel .view-lines")
     assert not started.exists()
 
     plain = Project(folder)

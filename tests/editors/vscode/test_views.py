@@ -24,8 +24,8 @@ def test_the_queue_is_worked_off_in_the_review_view(open_window: Open, tmp_path:
         "Lines 12-14 of src/limits.py, medium 0.41 · gpt-5.2-codex",
         "Lines 3-4 of src/limits.py, medium 0.40 · gpt-5.2-codex",
     ]
-    code.row("Lines 1-11 of web/app.ts").click()
-    code.page.locator(".tab.active", has_text="app.ts").wait_for()
+    code.click_row("Lines 1-11 of web/app.ts")
+    code.wait_for(".tab.active", "app.ts")
     code.press_in_row("Lines 23-27 of src/auth.py", "Reject")
     code.answer("Salted SHA-256 is too fast.")
     code.until(lambda: not [row for row in code.view("Review") if "src/auth.py" in row], "the rejected range to leave")
@@ -50,7 +50,7 @@ def test_the_record_under_the_cursor_leads_to_its_prompt(open_window: Open, tmp_
     code.command("VIBES: Show Provenance")
     assert code.until(lambda: "Model: claude-opus-4-5 20251101" in code.view("Provenance"), "the model")
     assert "Prompt: Store passwords safely. Use what the standard library has." in code.view("Provenance")
-    code.row("caused by").click()
+    code.click_row("caused by")
     assert code.until(lambda: "prompt_type: user_instruction" in code.view("Provenance"), "the prompt's entry")
     code.go_to(14)
     assert code.until(lambda: any("approved by Ada" in row for row in code.view("Provenance")), "the other record's review")

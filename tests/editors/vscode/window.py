@@ -14,8 +14,12 @@ from playwright.sync_api import Error, Locator, Page, Route
 
 PATIENCE: Final = 90
 """Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
+_PATIENCE_MS: Final = PATIENCE * 1000
+_A_MOMENT: Final = 5000
+"""Milliseconds that one attempt takes at most, of those that are repeated until patience ends."""
 _PACE: Final = 100
 """Milliseconds between two looks at what may have changed."""
+_LABELS: Final = "rows => rows.map(row => row.getAttribute('aria-label') ?? '')"
 _T = TypeVar("_T")
 
 
@@ -33,12 +37,12 @@ class Window:
         self.console: list[str] = []
         self.refused: list[str] = []
         self._url = url
-        page.set_default_timeout(PATIENCE * 1000)
+        page.set_default_timeout(_A_MOMENT)
         page.on("console", lambda message: self.console.append(f"{message.type}: {message.text[:300]}"))
         page.route(re.compile("^https?://"), self._keep_home)
-        page.goto(f"{url}?folder={quote(str(folder))}")
-        page.locator(".monaco-workbench .part.statusbar").wait_for()
-        page.locator(".explorer-folders-view .monaco-list-row").first.wait_for()
+        page.goto(f"{url}?folder={quote(str(folder))}", timeout=_PATIENCE_MS)
+        page.locator(".monaco-workbench .part.statusbar").wait_for(timeout=_PATIENCE_MS)
+        page.locator(".explorer-folders-view .monaco-list-row").first.wait_for(timeout=_PATIENCE_MS)
 
     def _keep_home(self, route: Route) -> None:
         if route.request.url.startswith(self._url):
@@ -71,8 +75,8 @@ class Window:
         """Open a file of the folder by its path."""
         name = path.rsplit("/", maxsplit=1)[-1]
         self._in_quick_input("Control+P", path, name)
-        self.page.locator(".tab.active", has_text=name).wait_for()
-        self.editor.locator(".view-line").first.wait_for()
+        self.page.locator(".tab.active", has_text=name).wait_for(timeout=_PATIENCE_MS)
+        self.editor.locator(".view-line").first.wait_for(timeout=_PATIENCE_MS)
 
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a 1-based line and column."""
@@ -81,10 +85,10 @@ class Window:
         def went() -> bool:
             self.page.keyboard.press("Control+G")
             field = self.page.locator(".quick-input-widget input")
-            field.fill(f":{line}:{column}", timeout=5000)
+            field.fill(f":{line}:{column}")
             self.page.keyboard.press("Enter")
-            self.page.locator(".quick-input-widget").wait_for(state="hidden", timeout=5000)
-            place.wait_for(timeout=5000)
+            self.page.locator(".quick-input-widget").wait_for(state="hidden")
+            place.wait_for()
             return True
 
         self.until(went, f"the cursor at {line}:{column}")
@@ -96,7 +100,7 @@ class Window:
     def answer(self, text: str) -> None:
         """Type into the question that is asked, and give it."""
         field = self.page.locator(".quick-input-widget:not(.hidden) input").first
-        field.fill(text)
+        field.fill(text, timeout=_PATIENCE_MS)
         self.page.keyboard.press("Enter")
 
     def type(self, text: str) -> None:
@@ -106,7 +110,7 @@ class Window:
     def save(self) -> None:
         """Save the active file."""
         self.page.keyboard.press("Control+S")
-        self.page.locator(".tab.active:not(.dirty)").wait_for()
+        self.page.locator(".tab.active:not(.dirty)").wait_for(timeout=_PATIENCE_MS)
 
     def _in_quick_input(self, key: str, text: str, label: str) -> None:
         widget = self.page.locator(".quick-input-widget")
@@ -118,8 +122,8 @@ class Window:
         def chosen() -> bool:
             if not widget.is_visible():
                 self.page.keyboard.press(key)
-            widget.locator("input").first.fill(text, timeout=5000)
-            row.click(timeout=5000)
+            widget.locator("input").first.fill(text)
+            row.click()
             return True
 
         self.until(chosen, f"{label!r} in the list that {key} brings up")
@@ -204,9 +208,9 @@ class Window:
         panel = self.page.locator(".markers-panel").first
         if not panel.is_visible():
             self.page.keyboard.press("Control+Shift+M")
-            panel.wait_for()
+            panel.wait_for(timeout=_PATIENCE_MS)
         rows = self.page.locator('.markers-panel .monaco-list-row[aria-level="2"]')
-        return [label for row in rows.all() if (label := row.get_attribute("aria-label"))]
+        return list(rows.evaluate_all(_LABELS))
 
     def status_bar(self) -> str:
         """Return what the status bar says."""
@@ -219,20 +223,27 @@ class Window:
     def view(self, name: str) -> list[str]:
         """Return the rows of one of our views, which is open, by their labels."""
         rows = self.page.locator(f'.pane:has(.pane-header[aria-label^="{name}"]) .monaco-list-row')
-        return [label for row in rows.all() if (label := row.get_attribute("aria-label"))]
+        return list(rows.evaluate_all(_LABELS))
 
-    def row(self, label: str) -> Locator:
-        """A row of the views in the side bar, by the beginning of its label."""
+    def click_row(self, label: str) -> None:
+        """Click a row of our views, by the beginning of its label."""
+        self._row(label).click(timeout=_PATIENCE_MS)
+
+    def wait_for(self, selector: str, text: str = "") -> None:
+        """Wait until something is to be seen."""
+        self.page.locator(selector, has_text=text).first.wait_for(timeout=_PATIENCE_MS)
+
+    def _row(self, label: str) -> Locator:
         return self.page.locator(f".part.sidebar .monaco-list-row[aria-label^={json.dumps(label)}]").first
 
     def press_in_row(self, label: str, action: str) -> None:
         """Press one of the buttons that a row of a view shows under the mouse, until it asks something."""
-        row, question = self.row(label), self.page.locator(".quick-input-widget:not(.hidden) input")
+        row, question = self._row(label), self.page.locator(".quick-input-widget:not(.hidden) input")
 
         def pressed() -> bool:
-            row.hover(timeout=5000)
-            row.locator(f".action-label[aria-label^={json.dumps(action)}]").first.click(timeout=5000)
-            question.first.wait_for(timeout=5000)
+            row.hover()
+            row.locator(f".action-label[aria-label^={json.dumps(action)}]").first.click()
+            question.first.wait_for()
             return True
 
         self.until(pressed, f"the button {action!r} of {label!r}")
