@@ -40,7 +40,10 @@ def test_blame_tells_for_each_line_whose_it_is(story: Project, within: Vibes) ->
     assert (done.code, done.err) == (0, "")
     digest, same = ids(story)
     lines = STORY.splitlines()
-    owned = {**dict.fromkeys(range(4, 8), (digest, "older-model exact high")), **dict.fromkeys(range(10, 14), (same, "newer-model exact"))}
+    owned = {
+        **dict.fromkeys(range(4, 8), (digest, "older-model exact high")),
+        **dict.fromkeys(range(10, 14), (same, "newer-model exact approved")),
+    }
     assert len(done.lines) == len(lines)
     for number, (line, text) in enumerate(zip(done.lines, lines, strict=True), 1):
         label, _, shown = line.partition(f"{number:>2} ")
@@ -122,6 +125,8 @@ def test_blame_of_what_is_no_file_of_the_project(story: Project, within: Vibes, 
         ("--state lost", []),
         ("--unreviewed", [4]),
         ("--unreviewed --model newer", []),
+        ("--file a.py", [4, 10]),
+        ("--file b.py", []),
     ],
 )
 def test_find_answers_each_question(story: Project, within: Vibes, question: str, found: list[int]) -> None:
@@ -131,6 +136,27 @@ def test_find_answers_each_question(story: Project, within: Vibes, question: str
     shown = within("find", *question.split(), cwd=story.root)
     assert [f"a.py:{start}-{start + 3}" in shown.out for start in (4, 10)] == [start in found for start in (4, 10)]
     assert ("nothing found" in shown.out) == (not found)
+
+
+def test_find_says_who_stands_where_with_reviewers(story: Project, within: Vibes) -> None:
+    digest, same = ids(story)
+
+    def unreviewed() -> list[str]:
+        return [each["annotationId"] for each in within("find", "--unreviewed", "--json", cwd=story.root).json["placements"]]
+
+    def told() -> list[bool]:
+        rows = [line for line in within("find", cwd=story.root).lines if "a.py" in line]
+        blamed = within("blame", "a.py", cwd=story.root).out
+        return [words in row and words in blamed for row, words in zip(rows, ("approved by AI", "review stale"), strict=True)]
+
+    story.review(digest, kind="ai", reviewer="Critic")
+    assert unreviewed() == [digest], "an AI's review is none"
+    assert told() == [True, False]
+    story.file("a.py", STORY.replace("left == right", "left is right"))
+    assert unreviewed() == [digest, same], "nor is one of other lines"
+    assert told() == [True, True]
+    story.review(digest, verdict="rejected")
+    assert unreviewed() == [same]
 
 
 def test_find_tells_where_code_is_now(story: Project, within: Vibes) -> None:

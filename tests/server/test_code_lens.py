@@ -59,13 +59,14 @@ async def test_none_for_what_is_history_a_stand_in_or_lost(editor: Editor, proje
 
 
 async def test_it_tells_risk_and_review(editor: Editor, project: Project) -> None:
-    for number, review in enumerate(({}, {"verdict": "rejected"}, {"text_hash": "0" * 64})):
+    for number, review in enumerate(({}, {"verdict": "rejected"}, {"text_hash": "0" * 64}, {"kind": "ai"})):
         path = f"{number}.py"
         project.review(project.line(path, 4, 7, text=STORY, risk_score=0.65), **review)
         project.file(path)
-    told = [title for number in range(3) for _, title in await editor.lenses(editor.open(project.root / f"{number}.py"))]
+    told = [title for number in range(4) for _, title in await editor.lenses(editor.open(project.root / f"{number}.py"))]
     assert told == [
-        f"claude-opus-4-5 · create · exact · risk 0.65 high (as recorded) · {words}" for words in ("approved", "rejected", "review stale")
+        f"claude-opus-4-5 · create · exact · risk 0.65 high (as recorded) · {words}"
+        for words in ("approved", "rejected", "review stale", "approved by AI")
     ]
 
 

@@ -9,12 +9,11 @@ import click
 
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
+from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
 from vibes_lsp.cli.output import plain, print_json, styled
-from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.reports.blame import Blame, blame, kind_of, owners, read_source
-from vibes_lsp.reports.words import whereabouts
+from vibes_lsp.reports.words import review_label, whereabouts
 
 _STYLES = {"exact": "green", "moved": "green", "edited": "yellow", "lost": "red", "unverified": "dim"}
 
@@ -28,7 +27,7 @@ _STYLES = {"exact": "green", "moved": "green", "edited": "yellow", "lost": "red"
 def command(file: Path, contents: str | None, git: bool, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
     """Say for each line of FILE which annotation owns it, and whether that still holds."""
     project = open_project(audit_dir, near=file)
-    path = _in_project(file, project.trail.directory.project)
+    path = path_in_project(file, project.trail.directory.project)
     text = Text.from_bytes(sys.stdin.buffer.read()) if contents else read_source(project.trail.directory.project, path)
     with project.places(use_git=git) as places:
         found = blame(places, path, text, project.scorer)
@@ -36,13 +35,6 @@ def command(file: Path, contents: str | None, git: bool, audit_dir: Path | None,
         print_json(found.as_json())
         return
     _print(found)
-
-
-def _in_project(file: Path, project: Path) -> str:
-    try:
-        return file.absolute().relative_to(project.absolute()).as_posix()
-    except ValueError:
-        raise UnreadableFile(f"{file} is not in the project {project}", hint="name the trail with --audit-dir") from None
 
 
 def _print(found: Blame) -> None:
@@ -70,5 +62,7 @@ def _label(found: Blame, placement: Placement) -> str:
     model = facts["model"]
     name = str(model["name"]) if isinstance(model, dict) else "unknown"
     band = f" {facts['band']}" if facts["band"] is not None else ""
+    review = review_label(facts)
+    reviewed = f" {review}" if review is not None else ""
     doubt = "?" if placement.located.ambiguous else ""
-    return f"{plain(placement.current.id)[:8]} {plain(name)[:24]} {placement.located.state.value}{doubt}{band}"
+    return f"{plain(placement.current.id)[:8]} {plain(name)[:24]} {placement.located.state.value}{doubt}{band}{reviewed}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from vibes_lsp.anchors.located import State
-from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
+from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
 from vibes_lsp.errors import VibesError
 from vibes_lsp.index.placements import Placement
@@ -15,7 +15,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.find import Question, find
-from vibes_lsp.reports.words import whereabouts
+from vibes_lsp.reports.words import review_label
 
 
 @click.command("find")
@@ -27,7 +27,8 @@ from vibes_lsp.reports.words import whereabouts
 @click.option("--since", metavar="DATE", help="Made at this time (2026-02-03 or 2026-02-03T10:00Z) or later.")
 @click.option("--band", type=click.Choice([band.value for band in Band]), help="With risk in this band.")
 @click.option("--state", type=click.Choice([state.value for state in State]), help="In this state.")
-@click.option("--unreviewed", is_flag=True, help="That nobody has reviewed.")
+@click.option("--file", type=click.Path(path_type=Path), help="In this file or folder.")
+@click.option("--unreviewed", is_flag=True, help="That nobody has reviewed as they are now; an AI's review is none.")
 @git_option
 @audit_dir_option
 @json_option
@@ -40,6 +41,7 @@ def command(  # noqa: PLR0917
     since: str | None,
     band: str | None,
     state: str | None,
+    file: Path | None,
     unreviewed: bool,  # noqa: FBT001
     git: bool,  # noqa: FBT001
     audit_dir: Path | None,
@@ -51,14 +53,15 @@ def command(  # noqa: PLR0917
         moment = parse_timestamp(since if "T" in since else f"{since}T00:00Z")
         if moment is None:
             raise VibesError(f"--since {since!r} is not a date", hint="write it like 2026-02-03 or 2026-02-03T10:00Z")
-    question = Question(model, tool, prompt, session, commit, moment, band, state, unreviewed)
     project = open_project(audit_dir)
+    place = None if file is None else path_in_project(file, project.trail.directory.project)
+    question = Question(model, tool, prompt, session, commit, moment, band, state, unreviewed, place)
     with project.places(use_git=git) as places:
         found = find(places, question, project.scorer)
     if as_json:
         print_json({"placements": [facts for _, facts in found]})
         return
-    print_table(("id", "where", "state", "model"), [_row(placement, facts) for placement, facts in found], wrap="where")
+    print_table(("id", "where", "state", "review", "model"), [_row(placement, facts) for placement, facts in found], wrap="where")
     if not found:
         print_line("nothing found")
 
@@ -70,6 +73,7 @@ def _row(placement: Placement, facts: Members) -> tuple[object, ...]:
     return (
         plain(placement.current.id)[:8],  # cut last: what shows as its code is longer
         f"{facts['filePath']}{lines}{name}",
-        plain(whereabouts(placement), 26),
+        f"{facts['state']}{'?' if facts['ambiguous'] else ''}",
+        plain(review_label(facts) or "-"),
         plain(model["name"])[:20] if isinstance(model, dict) else "unknown",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from vibes_lsp.cli.output import print_warning, progress
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
@@ -47,6 +49,18 @@ def directory_of(audit_dir: Path | None) -> AuditDir:
         AuditDirNotFound: There is none.
     """
     return named_audit_dir(audit_dir) if audit_dir is not None else find_audit_dir(Path.cwd())
+
+
+def path_in_project(file: Path, project: Path) -> str:
+    """Return a file's path relative to the project, forward slashes.
+
+    Raises:
+        UnreadableFile: It is outside the project.
+    """
+    try:
+        return Path(os.path.abspath(file)).relative_to(project.absolute()).as_posix()  # noqa: PTH100  # a link stays what it is
+    except ValueError:
+        raise UnreadableFile(f"{file} is not in the project {project}", hint="name the trail with --audit-dir") from None
 
 
 def open_trail(audit_dir: Path | None) -> Trail:

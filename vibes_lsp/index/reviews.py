@@ -71,6 +71,28 @@ def standing(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_remov
     return standing_of([Answer(each.kind, each.verdict, is_removed or holds(each, lines)) for each in reviews])
 
 
+def counting(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False) -> Review | None:
+    """Return the review that says where an annotation stands, in accord with `standing`; None where there is none (R6).
+
+    It is a person's approval of the text as it is, else a person's rejection that no such approval followed, else a person's newest review, else
+    the newest.
+
+    Args:
+        reviews: In the order of events.
+        lines: Its lines as they are now; None where they are not found.
+        is_removed: As for `standing`.
+    """
+    people = [each for each in reviews if each.kind == ReviewerKind.HUMAN]
+    rejections = [number for number, each in enumerate(people) if each.verdict == Verdict.REJECTED]
+    since = people[rejections[-1] :] if rejections else people
+    for each in reversed(since):
+        if each.verdict == Verdict.APPROVED and (is_removed or holds(each, lines)):
+            return each
+    if rejections:
+        return since[0]
+    return next(reversed(people or reviews), None)
+
+
 def _read(edge: Edge, find: Callable[[str], LogRecord | None]) -> Review | None:
     annotation = _reviewed(edge, find)
     if annotation is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.markup import flat
 from vibes_lsp.lsp.projects import View
-from vibes_lsp.reports.words import title, whereabouts
+from vibes_lsp.reports.words import review_label, title, whereabouts
 
 
 def label(view: View, placement: Placement) -> str:
@@ -19,7 +19,7 @@ def label(view: View, placement: Placement) -> str:
     figures = view.report.figures(facts)
     if figures is not None:
         parts.append(f"risk {figures}")
-    review = facts["review"]
-    if isinstance(review, dict):
-        parts.append("review stale" if review.get("stale") else flat(review.get("verdict") or "reviewed", 10))
+    review = review_label(facts)
+    if review is not None:
+        parts.append(review)
     return " · ".join(parts).replace("$(", "$ (")  # which VS Code would draw as an icon

@@ -13,12 +13,15 @@ from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import read_source
-from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What must hold; None asks nothing. Names and prompts match by any part, ids and commits by their beginning."""
+    """What must hold; None asks nothing.
+
+    Names and prompts match by any part, ids and commits by their beginning. A file is relative to the project, and may be a folder.
+    """
 
     model: str | None = None
     tool: str | None = None
@@ -29,6 +32,7 @@ class Question:
     band: str | None = None
     state: str | None = None
     unreviewed: bool = False
+    file: str | None = None
 
 
 def find(places: Places, question: Question, scorer: Scorer) -> list[tuple[Placement, Members]]:
@@ -65,9 +69,14 @@ def _answers(placement: Placement, facts: Members, question: Question) -> bool:
         question.since is None or placement.lineage.first.moment >= question.since,
         question.band is None or facts["band"] == question.band,
         question.state is None or facts["state"] == question.state,
-        not question.unreviewed or facts["review"] is None,
+        not question.unreviewed or not is_reviewed(facts),
+        question.file is None or _lies_in(placement.path, question.file),
     )
     return all(wanted)
+
+
+def _lies_in(path: str, place: str) -> bool:
+    return place in {".", path} or path.startswith(f"{place}/")
 
 
 def _name(author: object) -> object:

@@ -10,11 +10,11 @@ from vibes_lsp.history.derived import DerivedCommit
 from vibes_lsp.index.commits import known_commit
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.ranges import recorded_lines
-from vibes_lsp.index.reviews import Review, holds
+from vibes_lsp.index.reviews import counting, holds
 from vibes_lsp.index.risk import Scorer, lines_of
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.model.vocabulary import Action, Band, ContextType
+from vibes_lsp.model.vocabulary import Action, Band, ContextType, ReviewerKind
 from vibes_lsp.reports.environments import Authors
 from vibes_lsp.risk.bands import band_of, figure
 from vibes_lsp.risk.policy import Policy
@@ -130,21 +130,24 @@ class PlacementReport:
         return text(entry, "prompt_text") if entry is not None and entry.get("type") == ContextType.PROMPT else None
 
     def review(self, placement: Placement) -> Members | None:
-        """Return the review that counts: the newest by a person, else the newest; stale when the lines changed since."""
-        reviews = self._trail.reviews_of(placement.lineage)
-        if not reviews:
+        """Return the review that counts; stale when the lines changed since."""
+        lines, is_removed = lines_of(placement, self._content), placement.lineage.action == Action.DELETE
+        chosen = counting(self._trail.reviews_of(placement.lineage), lines, is_removed=is_removed)
+        if chosen is None:
             return None
-        chosen = max(reviews, key=lambda review: (review.kind == "human", review.edge.record.rank))
         return {
             "verdict": chosen.verdict.value if chosen.verdict else None,
             "by": chosen.by,
             "kind": chosen.kind.value,
             "at": chosen.edge.record.text("timestamp"),
-            "stale": self._is_stale(chosen, placement),
+            "stale": not is_removed and holds(chosen, lines) is False,
         }
 
-    def _is_stale(self, review: Review, placement: Placement) -> bool:
-        return placement.lineage.action != Action.DELETE and holds(review, lines_of(placement, self._content)) is False
+
+def is_reviewed(facts: Members) -> bool:
+    """Whether a placement was reviewed as it is now, by a person or by somebody of whom nothing is known; an AI's word is none (R6)."""
+    review = facts["review"]
+    return isinstance(review, dict) and not review.get("stale") and review.get("kind") != ReviewerKind.AI
 
 
 def stored_score(placement: Placement) -> float | None:

@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.members import Members
+from vibes_lsp.model.vocabulary import Action, Verdict
 from vibes_lsp.reports.find import Question, find
+from vibes_lsp.reports.placements import is_reviewed
+
+_WITHOUT_LINES: Final = frozenset({Action.DELETE, Action.REVIEW})
+ANYTHING: Final = Question()
+"""Asks for all there is."""
 
 
-def review_queue(places: Places, scorer: Scorer) -> list[Members]:
+def review_queue(places: Places, scorer: Scorer, question: Question = ANYTHING, *, rejected: bool = False) -> list[Members]:
     """Return placements without a review that still holds, by falling score, then by file and line; without a score last.
 
-    What could not be found has no lines to read, and does not wait.
+    What could not be found, and what was removed, has no lines to read, and does not wait; nor does what is not recorded yet.
+
+    Args:
+        places: Of the project.
+        scorer: Scores the annotations.
+        question: What must hold beside that.
+        rejected: Whether what was rejected as it stands now comes as well, after all that waits.
     """
-    waiting = [facts for _, facts in find(places, Question(), scorer) if facts["lineStart"] is not None and _waits(facts)]
-    return sorted(waiting, key=_urgency)
+    found = [facts for _, facts in find(places, question, scorer) if _has_lines(facts)]
+    return sorted((facts for facts in found if not is_reviewed(facts) or (rejected and is_rejected(facts))), key=_urgency)
 
 
-def _waits(facts: Members) -> bool:
+def is_rejected(facts: Members) -> bool:
+    """Whether a placement was rejected as it stands now: it waits for who wrote it."""
     review = facts["review"]
-    return not isinstance(review, dict) or review.get("stale") is True
+    return is_reviewed(facts) and isinstance(review, dict) and review.get("verdict") == Verdict.REJECTED
 
 
-def _urgency(facts: Members) -> tuple[float, str, int]:
+def _has_lines(facts: Members) -> bool:
+    return facts["lineStart"] is not None and facts["action"] not in _WITHOUT_LINES and not facts.get("pending")
+
+
+def _urgency(facts: Members) -> tuple[bool, float, str, int]:
     scores = (facts["score"], facts["storedScore"])
     score = next((score for score in scores if isinstance(score, int | float)), -1.0)
     start = facts["lineStart"]
-    return (-score, str(facts["filePath"]), start if isinstance(start, int) else 0)
+    return (is_rejected(facts), -score, str(facts["filePath"]), start if isinstance(start, int) else 0)

@@ -6,7 +6,7 @@ from vibes_lsp.anchors.located import State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import Action, RecordType
+from vibes_lsp.model.vocabulary import Action, RecordType, ReviewerKind
 
 
 def whereabouts(placement: Placement) -> str:
@@ -52,6 +52,17 @@ def title(placement: Placement) -> str:
     action = placement.lineage.action or placement.current.text("action") or "edit"
     name = placement.current.text("function_name")
     return f"{action} {name}" if name else action
+
+
+def review_label(facts: Members) -> str | None:
+    """Say in a word or two where a placement stands with its reviewers; None where nobody reviewed it. Its text is our own."""
+    review = facts["review"]
+    if not isinstance(review, dict):
+        return None
+    if review.get("stale"):
+        return "review stale"
+    verdict = str(review.get("verdict") or "reviewed")
+    return f"{verdict} by AI" if review.get("kind") == ReviewerKind.AI else verdict
 
 
 def review_words(facts: Members) -> str:

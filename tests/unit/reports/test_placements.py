@@ -227,6 +227,23 @@ class TestReviews:
         ]
         assert stale == [False, False, False, True, True]
 
+    def test_it_accords_with_the_standing_that_scores_and_gates_use(self, trail: TrailWriter) -> None:
+        identifier = trail.line("a.py", 4, 6, text=BEFORE)
+
+        def counts(content: str = BEFORE) -> tuple[str, str, bool]:
+            review = only(trail, content).facts["review"]
+            return review["verdict"], review["by"], review["stale"]
+
+        trail.review(identifier, reviewer="Ada")
+        trail.review(identifier, reviewer="Bo", text_hash="0" * 64)
+        assert counts() == ("approved", "Ada", False), "what was changed and changed back stands as Ada approved it"
+        assert counts(BEFORE.replace("st_size", "st_mode")) == ("approved", "Bo", True)
+        trail.review(identifier, reviewer="Cy", verdict="rejected")
+        trail.review(identifier, reviewer="Bo", text_hash="0" * 64)
+        assert counts() == ("rejected", "Cy", False), "an approval of other lines releases nothing"
+        trail.review(identifier, reviewer="Ada")
+        assert counts() == ("approved", "Ada", False)
+
     def test_without_the_reviewed_text_nothing_is_known_to_have_changed(self, trail: TrailWriter) -> None:
         identifier = trail.line("a.py", 4, 6, text=BEFORE)
         trail.edge("reviewed_by", identifier, "someone", target_type="session", metadata={"verdict": "approved"})
