@@ -1,11 +1,16 @@
 """Settings and fixtures that every test may use."""
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.requirements import REPOSITORY, in_ci
+from vibes_lsp.cli.agents import VARIABLES
+
+for _name in VARIABLES:  # whoever runs the tests may be an agent; the people in them are none
+    os.environ.pop(_name, None)
 
 # No deadline in either profile: on a shared machine it measures the neighbours.
 settings.register_profile("local", deadline=None)

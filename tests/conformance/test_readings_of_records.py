@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from tests.conformance import sound
 from tests.conformance.faces import LOG, audit_dir, checked, found, opened, places, vibes, weight
 from tests.conformance.requirement import reading
+from tests.server.project import STORY, Project
 from tests.trails import CompleteTrail, Repository, TrailWriter
 from vibes_lsp.index.reviews import Review
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.recording import Model, Recorder, ReviewerKind, Reviewing, Tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @reading("R4", "a record without a commit gets one from git: the oldest commit whose log holds it")
@@ -86,6 +94,84 @@ def test_a_person_is_no_model(trail: CompleteTrail) -> None:
     models = vibes(trail.root, "models", "--json").json["models"]
     assert "none" not in {each["model_name"] for each in models}
     assert sum(each["annotations"] for each in models) == 5
+
+
+def placed(project: Project) -> dict[str, Any]:
+    """Return the one annotation of a project as it stands now."""
+    (placement,) = vibes(project.root, "find", "--json").json["placements"]
+    return dict(placement)
+
+
+@pytest.fixture
+def scored(tmp_path: Path) -> Project:
+    """A project with one annotation, lines 4 to 7 of `a.py`, whose risk only its review decides."""
+    project = Project(tmp_path / "scored")
+    others = ("scope_lines", "scope_files", "action_type", "assurance_gap", "temperature", "prompt_token_count", "model_capability_tier")
+    project.config(risk_scoring={"enabled": True, "weights": {**dict.fromkeys(others, 0), "human_review_present": 1}})
+    project.environment()
+    project.annotated()
+    return project
+
+
+@reading(
+    "R6",
+    "a person's approval lowers the risk as long as the lines are as they were reviewed; a rejection does not, and is undone by an approval only",
+)
+def test_only_an_approval_of_the_text_as_it_is_releases(scored: Project) -> None:
+    annotation = placed(scored)["annotationId"]
+
+    def told() -> tuple[float, str | None, bool | None]:
+        placement = placed(scored)
+        review = placement["review"] or {"verdict": None, "stale": None}
+        return placement["score"], review["verdict"], review["stale"]
+
+    assert told() == (1.0, None, None)
+    scored.review(annotation)
+    assert told() == (0.0, "approved", False)
+    scored.file("a.py", STORY.replace("hexdigest", "digest"))
+    assert told() == (1.0, "approved", True)
+    scored.file("a.py")
+    assert told() == (0.0, "approved", False)
+    scored.review(annotation, verdict="rejected", reviewer="Grace")
+    assert told() == (1.0, "rejected", False)
+    scored.review(annotation, reviewer="Grace")
+    assert told() == (0.0, "approved", False)
+
+
+@reading("R6", "an AI's review is shown as such, releases nothing and rejects nothing")
+@pytest.mark.parametrize("verdict", ["approved", "rejected"])
+def test_an_ais_review_changes_nothing(scored: Project, verdict: str) -> None:
+    annotation = placed(scored)["annotationId"]
+    scored.review(annotation, kind="ai", reviewer="Critic", verdict=verdict)
+    placement = placed(scored)
+    assert (placement["score"], placement["review"]["kind"], placement["review"]["by"]) == (1.0, "ai", "Critic")
+    assert len(vibes(scored.root, "find", "--unreviewed", "--json").json["placements"]) == 1
+    scored.review(annotation)
+    scored.review(annotation, kind="ai", reviewer="Critic", verdict=verdict)
+    assert (placed(scored)["score"], placed(scored)["review"]["kind"]) == (0.0, "human")
+
+
+@reading(
+    "R6", "of a review that we write, the session says that it is a person's and of no model, or which AI's; no reviewer counts for a model"
+)
+@pytest.mark.parametrize("kind", ["human", "ai"])
+def test_what_we_write_of_a_review_says_who(scored: Project, kind: str) -> None:
+    who: dict[str, Any] = {"reviewer": "Ada"}
+    if kind == "ai":
+        who = {"kind": ReviewerKind.AI, "tool": Tool("review-bot", "1"), "model": Model("critic-model", "1")}
+    before = vibes(scored.root, "models", "--json").json
+    with Recorder(scored.root) as recorder:
+        recorder.review(Reviewing("approved", "a.py", (4, 7), **who))
+    records = [json.loads(line) for line in (scored.root / LOG).read_bytes().splitlines()]
+    (edge,) = [each for each in records if each["type"] == "edge"]
+    start = next(each for each in records if each["type"] == "session" and each["event"] == "start")
+    environment = opened(scored.root).manifest.entry(str(start["environment_hash"]))
+    assert environment is not None
+    assert (edge["source_type"], edge["target_type"], edge["target_ref"]) == ("annotation", "session", start["session_id"])
+    assert (edge["metadata"]["kind"], start["agent_type"] == "human", environment["model_name"]) == (
+        (kind, True, "none") if kind == "human" else (kind, False, "critic-model")
+    )
+    assert vibes(scored.root, "models", "--json").json == before
 
 
 @reading("R7", "any member's id finds the whole edit, and edges of any member are edges of all")

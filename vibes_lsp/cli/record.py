@@ -8,13 +8,16 @@ from typing import Final
 
 import click
 
+from vibes_lsp.cli.agents import refuse_agents
 from vibes_lsp.cli.options import audit_dir_option
 from vibes_lsp.cli.output import print_json, print_warning
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical import parse_object
 from vibes_lsp.model.members import Members
+from vibes_lsp.model.vocabulary import ReviewerKind
 from vibes_lsp.recording import Recorder, as_json
 from vibes_lsp.recording.forms import Request
+from vibes_lsp.recording.judging import Review
 from vibes_lsp.recording.requests import REQUESTS, parse
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
@@ -29,7 +32,7 @@ _HELP: Final = {
     "decision": "Record a decision between options.",
     "delegation": "Record that a session hands work to another.",
     "edge": "Record a relation between two things.",
-    "review": "Record a person's verdict on annotations.",
+    "review": "Record a verdict on annotations: a person's, or an AI's.",
     "reanchor": "Record on which lines an annotation is.",
     "mark-lost": "Record that an annotation's lines are nowhere.",
 }
@@ -49,6 +52,8 @@ def _subcommand(name: str, kind: type[Request]) -> click.Command:
     @audit_dir_option
     def run(source: Path | None, audit_dir: Path | None) -> None:
         request = parse(kind, _members(source))
+        if isinstance(request, Review) and request.reviewer_kind == ReviewerKind.HUMAN:
+            refuse_agents()
         recorder = Recorder(_directory(audit_dir, request))
         print_json(as_json(request.carry_out(recorder)))
         try:

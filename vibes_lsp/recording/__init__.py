@@ -9,6 +9,7 @@ from vibes_lsp.model.vocabulary import (
     EdgeType,
     NodeType,
     PromptType,
+    ReviewerKind,
     Verdict,
 )
 from vibes_lsp.recording.annotating import Edit
@@ -46,7 +47,7 @@ from vibes_lsp.recording.results import (
     Session,
     as_json,
 )
-from vibes_lsp.recording.reviewed import Reviewing, ReviewScope
+from vibes_lsp.recording.reviewed import NotAsShown, Reviewing, ReviewScope, Shown
 
 __all__ = [
     "FORGOTTEN",
@@ -68,6 +69,7 @@ __all__ = [
     "InlineCompletion",
     "Model",
     "NodeType",
+    "NotAsShown",
     "Origin",
     "Pending",
     "Prompt",
@@ -84,10 +86,12 @@ __all__ = [
     "Result",
     "ReviewScope",
     "Reviewed",
+    "ReviewerKind",
     "Reviewing",
     "RiskSignal",
     "Scope",
     "Session",
+    "Shown",
     "Tool",
     "Verdict",
     "WrongArgument",

@@ -256,9 +256,10 @@ class Recorder:
         return self._record(RecordedEdge, request_id, lambda situation: relating.record_edge(situation, relation))
 
     def review(self, review: Reviewing, *, request_id: str | None = None) -> Reviewed:
-        """Record a person's verdict on annotations (R6).
+        """Record a verdict on annotations (R6); the same one again, with nothing between them, changes nothing.
 
         Raises:
+            NotAsShown: The reviewer was shown something else.
             UnreadableFile: The file cannot be read.
         """
         self._settle_in(review.path, review.text)

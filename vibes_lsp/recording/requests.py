@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from vibes_lsp.model.canonical import canonical
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import Confidence, DelegationType, EdgeType, NodeType, Verdict
+from vibes_lsp.model.vocabulary import Confidence, DelegationType, EdgeType, NodeType
 from vibes_lsp.recording.annotating import Edit
 from vibes_lsp.recording.arguments import (
     Command,
@@ -29,12 +29,11 @@ from vibes_lsp.recording.arguments import (
     WrongArgument,
 )
 from vibes_lsp.recording.completion_form import RecordInlineCompletion
-from vibes_lsp.recording.correcting import Reanchoring
 from vibes_lsp.recording.forms import InText, Request
+from vibes_lsp.recording.judging import MarkLost, Reanchor, Review
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.relating import Relation
 from vibes_lsp.recording.results import Result
-from vibes_lsp.recording.reviewed import Reviewing, ReviewScope
 
 
 class StartSession(Request):
@@ -187,44 +186,6 @@ class RecordEdge(Request):
             self.edge_type, self.source_ref, self.source_type, self.target_ref, self.target_type, self.session_id, self.metadata
         )
         return recorder.record_edge(relation, request_id=self.request_id)
-
-
-class Review(InText):
-    """`vibes.review`."""
-
-    verdict: Verdict
-    annotation_ids: tuple[NonEmpty, ...] = ()
-    note: str | None = None
-    reviewer: NonEmpty | None = None
-    scope: ReviewScope = ReviewScope.ANNOTATION
-
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        review = Reviewing(self.verdict, self.path, self.lines(), self.annotation_ids, self.note, self.reviewer, self.text, self.scope)
-        return recorder.review(review, request_id=self.request_id)
-
-
-class Reanchor(InText):
-    """`vibes.reanchor`."""
-
-    annotation_id: NonEmpty
-
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        lines = self.lines()
-        if self.path is None or lines is None:
-            raise WrongArgument("file" if self.path is None else "range", "is required")
-        return recorder.reanchor(Reanchoring(self.annotation_id, self.path, lines, self.text), request_id=self.request_id)
-
-
-class MarkLost(Request):
-    """`vibes.markLost`."""
-
-    annotation_id: NonEmpty
-
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        return recorder.mark_lost(self.annotation_id, request_id=self.request_id)
 
 
 class Remap(Request):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
+
+from pydantic import ConfigDict
 
 from vibes_lsp.anchors.making import range_hash
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnknownId, UnreadableFile
+from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
+from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.places import Places
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.model.vocabulary import Action
-from vibes_lsp.recording.arguments import WrongArgument
+from vibes_lsp.model.vocabulary import Action, ReviewerKind
+from vibes_lsp.recording.arguments import FORM, Model, Tool, WrongArgument
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.recording.situation import Situation
 from vibes_lsp.recording.sources import source_text
@@ -34,6 +37,26 @@ class ReviewScope(StrEnum):
 _SHARED: Final = {ReviewScope.PROMPT: "prompt_hash", ReviewScope.SESSION: "session_id"}
 
 
+class NotAsShown(VibesError):
+    """The lines of an annotation are not those that the reviewer was shown; nothing was recorded."""
+
+    code = "not-as-shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a reviewer was shown of an annotation.
+
+    Attributes:
+        file_path: The file that it is in, relative to the project.
+        text: The anchor hash of its lines (R14).
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    file_path: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Reviewing:
     """What is reviewed, and what came of it.
@@ -47,6 +70,11 @@ class Reviewing:
         reviewer: The reviewer's name; by default git's user.
         text: The file's text, where it is not saved.
         scope: How far it reaches from there; for all of a file neither lines nor annotations need be given.
+        kind: Whether a person reviews, or an AI.
+        session_id: The session of an AI that reviews.
+        tool: The tool of an AI that reviews without a session.
+        model: Its model, given together with the tool.
+        shown: What the reviewer was shown, by annotation: where that is no longer so, nothing is recorded.
     """
 
     verdict: str
@@ -57,6 +85,11 @@ class Reviewing:
     reviewer: str | None = None
     text: str | None = None
     scope: ReviewScope = ReviewScope.ANNOTATION
+    kind: ReviewerKind = ReviewerKind.HUMAN
+    session_id: str | None = None
+    tool: Tool | None = None
+    model: Model | None = None
+    shown: Mapping[str, Shown] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +116,17 @@ class Chooser:
         Raises:
             UnknownId: No annotation has one of the ids.
             WrongArgument: Nothing is there to be reviewed.
+            NotAsShown: The reviewer was shown something else.
             UnreadableFile: The file cannot be read.
         """
+        chosen, left_out = self._meant()
+        for identifier, shown in self.reviewing.shown.items():
+            current = self._lineage(identifier).current.id
+            if chosen.get(current, shown.text) != shown.text:
+                raise NotAsShown(f"{shown.file_path}: the lines of {identifier[:8]} have changed since they were shown", hint="look again")
+        return chosen, left_out
+
+    def _meant(self) -> tuple[dict[str, str], tuple[str, ...]]:
         if self.reviewing.scope == ReviewScope.FILE:
             path = required_path(self.situation.project, self.reviewing.path or "")
             found = {identifier: place.digest for identifier, place in self._placed(path).items()}
@@ -115,15 +157,21 @@ class Chooser:
         return touched
 
     def _by_id(self, identifier: str) -> tuple[str, str]:
-        lineage = self.situation.trail.lineage_of(identifier)
-        if lineage is None:
-            raise UnknownId(f"annotation_ids: no annotation has the id {identifier}", hint="give whole ids")
+        lineage = self._lineage(identifier)
         recorded = normal_path(lineage.current.text("file_path") or "")
-        for path in dict.fromkeys([*self._given, required_path(self.situation.project, recorded)]):
+        shown = self.reviewing.shown.get(identifier)
+        looked = [recorded] if shown is None else [shown.file_path, recorded]
+        for path in dict.fromkeys([*self._given, *(required_path(self.situation.project, each) for each in looked)]):
             place = self._placed(path).get(lineage.current.id)
             if place is not None:
                 return lineage.current.id, place.digest
         raise WrongArgument("annotation_ids", f"the lines of {identifier} are not found in {recorded}")
+
+    def _lineage(self, identifier: str) -> Lineage:
+        lineage = self.situation.trail.lineage_of(identifier)
+        if lineage is None:
+            raise UnknownId(f"annotation_ids: no annotation has the id {identifier}", hint="give whole ids")
+        return lineage
 
     @property
     def _given(self) -> Sequence[str]:

@@ -10,10 +10,22 @@ from tests.trails import Repository, anchors
 from tests.unit.recording.projects import SOURCE, Project, by
 from vibes_lsp.anchors.located import Method
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnknownId
+from vibes_lsp.errors import UnknownId, UnreadableFile
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.recording import Prompt, PromptType, Reviewed, Reviewing, ReviewScope, WrongArgument
+from vibes_lsp.recording import (
+    Model,
+    NotAsShown,
+    Prompt,
+    PromptType,
+    Reviewed,
+    ReviewerKind,
+    Reviewing,
+    ReviewScope,
+    Shown,
+    Tool,
+    WrongArgument,
+)
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.layout import AuditDir
 
@@ -63,12 +75,12 @@ def test_what_became_history_is_not_reviewed(annotated: tuple[Project, str, str]
 def test_a_review_is_of_the_text_as_it_is_now_saved_or_not(annotated: tuple[Project, str, str]) -> None:
     project, first, _ = annotated
     changed = "# above\n" + SOURCE.replace("hexdigest", "digest")
-    project.recorder.review(Reviewing("approved", "a.py", (5, 5), reviewer="Ada", text=changed))
-    project.recorder.review(Reviewing("approved", "a.py", annotation_ids=(first,), reviewer="Ada", text=changed))
+    once = project.recorder.review(Reviewing("approved", "a.py", (5, 5), reviewer="Ada", text=changed))
+    assert project.recorder.review(Reviewing("approved", "a.py", annotation_ids=(first,), reviewer="Ada", text=changed)) == once
     project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada"))
     texts = [edge["metadata"]["text"] for edge in project.records("edge") if edge["edge_type"] == "reviewed_by"]
     now, then = anchors(changed, 5, 7).members()["anchor_hash"], anchors(SOURCE, 4, 6).members()["anchor_hash"]
-    assert texts == [now, now, then]
+    assert texts == [now, then]
 
 
 def test_the_reviewer_is_gits_user(annotated: tuple[Project, str, str]) -> None:
@@ -148,3 +160,109 @@ def test_a_review_is_of_the_lines_that_history_finds(project: Project) -> None:
     facts = PlacementReport(trail, text).placement(placement)
     assert isinstance(facts["review"], dict)
     assert facts["review"]["stale"] is False
+
+
+def edges(project: Project) -> list[Any]:
+    return [edge["metadata"] for edge in project.records("edge") if edge["edge_type"] == "reviewed_by"]
+
+
+def test_the_same_verdict_again_changes_nothing(annotated: tuple[Project, str, str]) -> None:
+    project, first, second = annotated
+    done = project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada", note="Good."))
+    before = project.records()
+    assert project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada", note="Good.")) == done
+    assert project.records() == before
+    both = project.recorder.review(Reviewing("approved", annotation_ids=(first, second), reviewer="Ada", note="Good."))
+    assert (both.reviewed, both.edges[0]) == ((first, second), done.edges[0])
+    assert len(edges(project)) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Reviewing("rejected", "a.py", (4, 4), reviewer="Ada"),
+        Reviewing("approved", "a.py", (4, 4), reviewer="Grace"),
+        Reviewing("approved", "a.py", (4, 4), reviewer="Ada", note="Now with a note."),
+        Reviewing("approved", "a.py", (4, 4), reviewer="Ada", text=SOURCE.replace("hexdigest", "digest")),
+    ],
+)
+def test_what_is_not_the_same_is_recorded_and_so_is_coming_back_to_it(annotated: tuple[Project, str, str], other: Reviewing) -> None:
+    project = annotated[0]
+    mine = Reviewing("approved", "a.py", (4, 4), reviewer="Ada")
+    for reviewing in (mine, other, mine):
+        project.recorder.review(reviewing)
+    assert len(edges(project)) == 3
+    assert edges(project)[0] == edges(project)[2]
+
+
+def test_an_ai_reviews_as_what_it_is(annotated: tuple[Project, str, str]) -> None:
+    project, first, second = annotated
+    tool, model = Tool("review-bot", "2.0"), Model("some-model", "1")
+    project.recorder.review(Reviewing("approved", annotation_ids=(first,), kind=ReviewerKind.AI, tool=tool, model=model))
+    assert (edges(project)[-1]["reviewer"], edges(project)[-1]["kind"]) == ("some-model", "ai")
+    start, end = project.records("session")[-2:]
+    assert (start["agent_type"], start["agent_name"], end["event"]) == ("reviewer", "some-model", "end")
+    assert project.entry(start["environment_hash"])["model_name"] == "some-model"
+    mine = project.session(agent_name="Critic")
+    before = project.records("session")
+    project.recorder.review(Reviewing("rejected", annotation_ids=(second,), kind=ReviewerKind.AI, session_id=mine))
+    assert project.records("session") == before
+    assert (edges(project)[-1]["reviewer"], project.records("edge")[-1]["target_ref"]) == ("Critic", mine)
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"kind": ReviewerKind.AI}, "tool: is required of an AI"),
+        ({"kind": ReviewerKind.AI, "tool": Tool("t", "1")}, "model: is required of an AI"),
+        ({"kind": ReviewerKind.AI, "tool": Tool("t", "1"), "model": Model("none", "1")}, r"model\.name: must not be 'none'"),
+        ({"kind": ReviewerKind.AI, "session_id": "s1", "tool": Tool("t", "1")}, "tool: is the session's"),
+        ({"kind": ReviewerKind.AI, "session_id": "never"}, "no session 'never' was started"),
+        ({"kind": ReviewerKind.UNKNOWN}, "reviewer_kind: is human or ai, not 'unknown'"),
+        ({"model": Model("some-model", "1"), "reviewer": "Ada"}, "model: is for an AI that reviews"),
+        ({"session_id": "s1", "reviewer": "Ada"}, "session_id: is for an AI that reviews"),
+    ],
+)
+def test_a_reviewer_is_either_a_person_or_an_ai(annotated: tuple[Project, str, str], given: dict[str, Any], error: str) -> None:
+    project, first, _ = annotated
+    before = project.records()
+    with pytest.raises((WrongArgument, UnknownId), match=error):
+        project.recorder.review(Reviewing("approved", annotation_ids=(first,), **given))
+    assert project.records() == before
+
+
+def test_an_ai_does_not_review_in_a_persons_session(annotated: tuple[Project, str, str]) -> None:
+    project, first, _ = annotated
+    project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada"))
+    person = project.records("session")[-1]["session_id"]
+    with pytest.raises(WrongArgument, match="is a person's session"):
+        project.recorder.review(Reviewing("approved", annotation_ids=(first,), kind=ReviewerKind.AI, session_id=person))
+
+
+def test_a_verdict_is_about_what_was_shown(annotated: tuple[Project, str, str]) -> None:
+    project, first, second = annotated
+    shown = {
+        each: Shown("a.py", str(anchors(SOURCE, start, end).members()["anchor_hash"]))
+        for each, start, end in ((first, 4, 6), (second, 9, 10))
+    }
+    project.file("a.py", "# above\n" + SOURCE.replace("hexdigest", "digest"))
+    before = project.records()
+    with pytest.raises(NotAsShown, match=rf"a\.py: the lines of {first[:8]} have changed"):
+        project.recorder.review(Reviewing("approved", annotation_ids=(first, second), reviewer="Ada", shown=shown))
+    assert project.records() == before
+    done = project.recorder.review(Reviewing("approved", annotation_ids=(second,), reviewer="Ada", shown=shown))
+    assert done.reviewed == (second,)
+
+
+def test_what_was_shown_says_in_which_file(project: Project) -> None:
+    repository = Repository(project.root)
+    identifier = project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id or ""
+    repository.commit("All", date="2026-02-03T11:00:00+00:00")
+    repository.git("mv", "a.py", "b.py")
+    repository.commit("Rename", date="2026-02-03T12:00:00+00:00")
+    shown = {identifier: Shown("b.py", str(anchors(SOURCE, 4, 6).members()["anchor_hash"]))}
+    with pytest.raises(UnreadableFile, match=r"a\.py is not there"):
+        project.recorder.review(Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada"))
+    assert project.recorder.review(Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada", shown=shown)).reviewed == (
+        identifier,
+    )

@@ -14,6 +14,7 @@ from vibes_lsp.lsp.documents import Document, Encoding, utf16_column
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.resting import open_texts
 from vibes_lsp.lsp.server import CommandFailed, Server
+from vibes_lsp.model.vocabulary import ReviewerKind
 
 if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder
@@ -80,7 +81,7 @@ def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
         DocumentChanged: The range is about another version of it.
     """
     rest = {name: value for name, value in members.items() if name != "version"}
-    if "verdict" in rest and ls.settings.reviewer is not None:
+    if "verdict" in rest and rest.get("reviewerKind") != ReviewerKind.AI and ls.settings.reviewer is not None:
         rest = {"reviewer": ls.settings.reviewer, **rest}
     document = ls.documents.get(str(members.get("uri")))
     if document is None:
