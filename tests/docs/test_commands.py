@@ -26,7 +26,7 @@ RUN_ELSEWHERE = {
     "pip install .": "the Makefile installs the project before any test",
 }
 RUN_BY_PAGE = {
-    "sh": "tests/docs/test_recording.py",
+    "sh": "tests/docs/test_recording.py, test_reviewing.py",
     "python": "tests/docs/test_recording.py",
     "typescript": "tests/docs/test_recording.py",
 }

@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "check": "Check the trail: the compliance report, and every finding with its place.",
     "blame": "Say for each line of a file which annotation owns it, and whether that still holds.",
     "find": "Find current annotations, and where their lines are now.",
+    "review": "Review what AIs wrote, the riskiest first, with one key for each verdict.",
     "diff": "Show the AI's lines of a change, and only those.",
     "coverage": "Say how much of the project an AI wrote.",
     "log": "List the records, the newest last.",

@@ -50,6 +50,11 @@ def print_line(text: str = "") -> None:
     print(text)
 
 
+def ask(text: str) -> None:
+    """Print a question of our own making; the answer is typed behind it."""
+    print(text, end="", flush=True)
+
+
 def print_json(value: Mapping[str, Any]) -> None:
     """Print a result as indented JSON; lone surrogates come out escaped, so that the output is always valid UTF-8."""
     text = json.dumps(value, indent=2, ensure_ascii=sys.stdout.isatty())  # a terminal acts on more than ASCII

@@ -1,0 +1,85 @@
+"""`vibes review --list`: what waits for a person, the riskiest first; and who is not asked at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.waiting import Waiting, listed
+from tests.server.project import STORY
+from vibes_lsp.cli.agents import VARIABLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Waiting:
+    return Waiting(tmp_path / "story")
+
+
+def test_the_list_goes_by_risk(story: Waiting, within: Vibes) -> None:
+    assert listed(within, story) == [("a.py", 4), ("b/c.py", 4), ("a.py", 10)]
+    done = within("review", "--list", cwd=story.root)
+    assert done.code == 0
+    rows = [line.split() for line in done.lines[2:]]
+    assert [row[:4] for row in rows] == [
+        ["0.90", "critical", "a.py:4-7", "-"],
+        ["0.70", "high", "b/c.py:4-7", "-"],
+        ["0.50", "medium", "a.py:10-13", "-"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("--band high", [("b/c.py", 4)]),
+        ("--file a.py", [("a.py", 4), ("a.py", 10)]),
+        ("--file ./b/../b", [("b/c.py", 4)]),
+        ("--file .", [("a.py", 4), ("b/c.py", 4), ("a.py", 10)]),
+        ("--prompt compare", [("a.py", 10)]),
+        ("--session one", [("a.py", 4)]),
+        ("--model claude --band low", []),
+    ],
+)
+def test_the_list_answers_each_question(story: Waiting, within: Vibes, question: str, found: list[tuple[str, int]]) -> None:
+    assert listed(within, story, *question.split()) == found
+    assert ("nothing waits" in within("review", "--list", *question.split(), cwd=story.root).out) == (not found)
+
+
+def test_who_waits_for_whom(story: Waiting, within: Vibes) -> None:
+    story.review(story.digest)
+    story.review(story.other, kind="ai", reviewer="Critic")
+    story.review(story.same, verdict="rejected")
+    assert listed(within, story) == [("b/c.py", 4), ("a.py", 10)]
+    rows = within("review", "--list", cwd=story.root).lines[2:]
+    assert ["approved by AI" in rows[0], "rejected" in rows[1]] == [True, True]
+    story.file("a.py", STORY.replace("hexdigest", "digest"))
+    assert listed(within, story) == [("a.py", 4), ("b/c.py", 4), ("a.py", 10)]
+    assert "review stale" in within("review", "--list", cwd=story.root).lines[2]
+
+
+def test_what_has_no_lines_does_not_wait(story: Waiting, within: Vibes) -> None:
+    story.line("a.py", 1, 2, text=STORY, action="delete")
+    story.line("a.py", 1, 2, text=STORY, action="review")
+    story.line("a.py", 1, 3, text="gone = 1\ngone = 2\ngone = 3\n")
+    assert len(listed(within, story)) == 3
+
+
+def test_without_a_terminal_it_says_what_to_do_instead(story: Waiting, within: Vibes) -> None:
+    done = within("review", cwd=story.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "vibes review --list" in done.err
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_an_agent_that_shows_itself_is_no_person(story: Waiting, within: Vibes, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "1")
+    done = within("review", cwd=story.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert variable in done.err
+    assert "reviewerKind ai" in done.err
+    assert within("review", "--list", cwd=story.root).code == 0

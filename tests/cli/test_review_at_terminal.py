@@ -1,0 +1,253 @@
+"""`vibes review` at a terminal: a person sees what waits, presses a key, and it is recorded."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.cli.terminal import Terminal, terminal
+from tests.cli.waiting import Waiting, listed
+from tests.server.project import STORY
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminal that a test could hold"),
+]
+QUESTION: Final = "[?] "
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Waiting:
+    return Waiting(tmp_path / "story")
+
+
+def answer(shown: Terminal, *keys: str) -> str:
+    """Answer one question after the other; return what was shown last."""
+    text = ""
+    for key in keys:
+        text = shown.see(QUESTION)
+        shown.press(key)
+    return text
+
+
+def test_each_is_shown_with_what_it_takes_to_judge(story: Waiting) -> None:
+    Repository(story.root, start="2026-02-05T09:00:00+00:00").commit("All")
+    story.file("a.py", STORY.replace("    seen = hashlib.sha256(payload)\n", "    seen = hashlib.sha1(payload)\n"))
+    story.review(story.digest, note="Not yet.", verdict="rejected", text_hash="0" * 64)
+    with terminal("review", cwd=story.root) as shown:
+        text = shown.see(QUESTION)
+        shown.press("q")
+        assert shown.end() == 0
+    for part in (
+        "3 to review as Ada Example",
+        "1 of 3  a.py:4-7  risk 0.90 critical (as recorded)  rejected by Ada, but the lines have changed since",
+        "claude-opus-4-5 · Claude Code · create · edited since: 3 of 4 lines intact",
+        "prompt: Store it.",
+        "decision: Which digest",
+        "  chosen: SHA-256",
+        "  not chosen: BLAKE2",
+        "  because: It was asked for.",
+        "review: rejected by Ada 2026-",
+        ", of other lines: Not yet.",
+        "\n4 + def digest(payload: bytes) -> str:\n",
+        "\n6 ~     seen = hashlib.sha1(payload)\n",
+    ):
+        assert part in text
+
+
+def test_a_key_for_each_verdict(story: Waiting) -> None:
+    with terminal("review", cwd=story.root) as shown:
+        assert "a.py:4-7" in answer(shown, "a")
+        assert "b/c.py:4-7" in answer(shown, "r")
+        shown.see("why? ")
+        shown.press("No tests, no salt.\n")
+        assert "a.py:10-13" in answer(shown, "s")
+        shown.see("1 approved, 1 rejected, 1 left")
+        assert shown.end() == 0
+        assert shown.echoes
+    assert story.verdicts() == [(story.digest, "approved", None), (story.other, "rejected", "No tests, no salt.")]
+
+
+def test_a_review_is_recorded_for_whom_it_names(story: Waiting, within: Vibes) -> None:
+    with terminal("review", "--reviewer", "Grace", "--file", "b", cwd=story.root) as shown:
+        answer(shown, "a")
+        shown.see("1 approved, 0 rejected, 0 left")
+        assert shown.end() == 0
+    (found,) = within("find", "--file", "b/c.py", "--json", cwd=story.root).json["placements"]
+    assert (found["review"]["by"], found["review"]["kind"], found["review"]["stale"]) == ("Grace", "human", False)
+    assert within("check", cwd=story.root).code == 0
+
+
+def test_going_back_gives_another_verdict(story: Waiting, within: Vibes) -> None:
+    with terminal("review", cwd=story.root) as shown:
+        answer(shown, "a", "b")
+        assert "approved by Ada Example" in answer(shown, "r")
+        shown.see("why? ")
+        shown.press("\n")
+        answer(shown, "q")
+        shown.see("0 approved, 1 rejected, 2 left")
+        assert shown.end() == 0
+    assert story.verdicts() == [(story.digest, "approved", None), (story.digest, "rejected", None)]
+    assert listed(within, story) == [("b/c.py", 4), ("a.py", 10), ("a.py", 4)]
+
+
+def test_thinking_better_of_a_rejection(story: Waiting) -> None:
+    with terminal("review", cwd=story.root) as shown:
+        answer(shown, "r")
+        shown.see("why? ")
+        shown.press("\x04")
+        answer(shown, "q")
+        assert shown.end() == 0
+    assert story.verdicts() == []
+
+
+@pytest.mark.parametrize(("key", "place", "reviewed"), [("p", "b/c.py:4-7", {"digest", "other"}), ("f", "a.py:10-13", {"digest", "same"})])
+def test_all_of_a_prompt_or_a_file_after_a_list(story: Waiting, key: str, place: str, reviewed: set[str]) -> None:
+    with terminal("review", cwd=story.root) as shown:
+        answer(shown, key)
+        assert place in shown.see("[y/n] ")
+        shown.press("n")
+        answer(shown, key)
+        shown.see("approve all 2")
+        shown.see("[y/n] ")
+        assert story.verdicts() == []
+        shown.press("y")
+        answer(shown, "q")
+        shown.see("2 approved, 0 rejected, 1 left")
+        assert shown.end() == 0
+    assert {source for source, _, _ in story.verdicts()} == {getattr(story, name) for name in reviewed}
+
+
+def test_what_somebody_rejected_is_not_approved_with_the_rest(story: Waiting) -> None:
+    story.review(story.other, verdict="rejected")
+    with terminal("review", cwd=story.root) as shown:
+        answer(shown, "p")
+        assert "b/c.py" not in shown.see("[y/n] ")
+        shown.press("y")
+        answer(shown, "q")
+        assert shown.end() == 0
+    assert [source for source, verdict, _ in story.verdicts() if verdict == "approved"] == [story.digest]
+
+
+def test_a_verdict_on_lines_that_changed_meanwhile_is_not_recorded(story: Waiting) -> None:
+    with terminal("review", cwd=story.root) as shown:
+        shown.see(QUESTION)
+        story.file("a.py", STORY.replace("sha256(payload)", "md5(payload)"))
+        shown.press("a")
+        text = shown.see(QUESTION)
+        assert "not recorded: a.py: the lines of" in text
+        assert "\n6 ~     seen = hashlib.md5(payload)" in text
+        assert story.verdicts() == []
+        shown.press("a")
+        answer(shown, "q")
+        assert shown.end() == 0
+    assert story.verdicts() == [(story.digest, "approved", None)]
+
+
+def test_what_changes_before_its_turn_is_shown_as_it_is_then(story: Waiting) -> None:
+    with terminal("review", cwd=story.root) as shown:
+        shown.see(QUESTION)
+        (story.root / "b" / "c.py").unlink()
+        story.review(story.same)
+        shown.press("s")
+        text = shown.see("0 approved, 0 rejected, 3 left")
+        assert "b/c.py: " in text
+        assert "is no longer there" in text
+        assert "a.py:10" not in text
+        assert shown.end() == 0
+
+
+@pytest.mark.parametrize(("key", "code"), [("\x03", 130), ("\x04", 0), ("q", 0)])
+def test_whoever_leaves_loses_nothing(story: Waiting, key: str, code: int) -> None:
+    with terminal("review", cwd=story.root) as shown:
+        answer(shown, "a", key)
+        shown.see("1 approved, 0 rejected, 2 left")
+        assert shown.end() == code
+        assert shown.echoes
+        assert "Traceback" not in shown.whole
+    assert story.verdicts() == [(story.digest, "approved", None)]
+
+
+def test_a_terminal_that_is_closed_loses_nothing(story: Waiting) -> None:
+    with terminal("review", cwd=story.root) as shown:
+        answer(shown, "a")
+        shown.see("2 of 3")
+    assert story.verdicts() == [(story.digest, "approved", None)]
+
+
+def test_a_window_of_another_size_changes_nothing(story: Waiting) -> None:
+    with terminal("review", cwd=story.root, COLUMNS="") as shown:
+        shown.see(QUESTION)
+        shown.resize(10, 30)
+        shown.press("a")
+        answer(shown, "q")
+        shown.see("1 approved")
+        assert shown.end() == 0
+
+
+def test_what_is_no_single_key_is_no_verdict(story: Waiting) -> None:
+    with terminal("review", cwd=story.root) as shown:
+        answer(shown, "\x1b[A", "aaa", "?")
+        assert "approve: the lines are right as they stand" in answer(shown, "q")
+        assert shown.end() == 0
+    assert story.verdicts() == []
+
+
+def test_more_lines_than_one_can_see_are_approved_only_when_all_were_shown(story: Waiting) -> None:
+    long = "".join(f"value_{number} = {number}\n" for number in range(400))
+    story.line("long.py", 1, 400, text=long, risk_score=0.95)
+    story.file("long.py", long)
+    with terminal("review", "--file", "long.py", cwd=story.root) as shown:
+        text = answer(shown, "a")
+        assert "100 of 400 lines are not shown" in text
+        assert "value_300 " not in text
+        assert "not all of its lines were shown" in answer(shown, "v")
+        assert "value_399 = 399" in answer(shown, "a")
+        shown.see("1 approved")
+        assert shown.end() == 0
+
+
+def test_hostile_text_is_inert(story: Waiting) -> None:
+    text = 'x = "\x1b]0;owned\x07\u202e"\n' * 3
+    evil = story.line("evil.py", 1, 3, text=text, prompt=story.prompt("\x1b[2Jgone\nand more"), risk_score=1.0)
+    story.review(evil, kind="ai", reviewer="\x1b[31mCritic", note="\x07")
+    story.file("evil.py", text)
+    with terminal("review", "--file", "evil.py", "--reviewer", "\x1b[5mEve", cwd=story.root, NO_COLOR="1", TERM="dumb") as shown:
+        answer(shown, "q")
+        assert shown.end() == 0
+        assert not {"\x1b", "\x07", "\u202e"} & set(shown.whole)
+        assert "\\u001b]0;owned\\u0007\\u202e" in shown.whole
+
+
+def test_without_a_name_nobody_is_asked(story: Waiting) -> None:
+    Repository(story.root).git("config", "--unset", "user.name")
+    with terminal("review", cwd=story.root, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null") as shown:
+        assert shown.end() == 2
+        assert "reviewer: is required" in shown.whole
+
+
+def test_nothing_waits(story: Waiting) -> None:
+    with terminal("review", "--band", "low", cwd=story.root) as shown:
+        shown.see("nothing waits for a review")
+        assert shown.end() == 0
+
+
+def test_a_trail_that_cannot_be_written_is_said_and_ends_it(story: Waiting) -> None:
+    manifest = story.root / ".ai-audit" / "manifest.json"
+    with terminal("review", cwd=story.root) as shown:
+        shown.see(QUESTION)
+        manifest.write_text('{"standard": "VIBES", "version": "9.0", "entries": {}}')
+        shown.press("a")
+        assert shown.end() == 2
+        assert "vibes: " in shown.whole
+        assert "Traceback" not in shown.whole
+        assert shown.echoes
+    assert story.verdicts() == []

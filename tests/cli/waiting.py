@@ -1,0 +1,45 @@
+"""A project with something to review: two files with three annotations of two prompts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.server.project import STORY, Project
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+
+class Waiting(Project):
+    """Risks are 0.9 (lines 4-7 of `a.py`), 0.5 (lines 10-13) and 0.7 (`b/c.py`), as recorded; git knows who works here."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        Repository(root).git("config", "user.name", "Ada Example")
+        self.config(risk_scoring={"enabled": True, "algorithm": "our-own"})
+        self.environment()
+        store, compare = self.prompt("Store it."), self.prompt("Compare.")
+        self.digest = self.line("a.py", 4, 7, text=STORY, prompt=store, risk_score=0.9, session="one", decision=self.choice())
+        self.same = self.line("a.py", 10, 13, text=STORY, prompt=compare, risk_score=0.5)
+        self.other = self.line("b/c.py", 4, 7, text=STORY, prompt=store, risk_score=0.7)
+        self.file("a.py")
+        self.file("b/c.py")
+
+    def choice(self) -> str:
+        options: list[dict[str, Any]] = [{"id": "one", "description": "SHA-256"}, {"id": "two", "description": "BLAKE2"}]
+        return self.decision("Which digest", options, selected="one", rationale="It was asked for.")
+
+    def verdicts(self) -> list[tuple[str, str, str | None]]:
+        """Return what the log says of reviews: annotation, verdict, note."""
+        edges = [each for each in self.files.records() if each["type"] == "edge" and each["edge_type"] == "reviewed_by"]
+        found: list[Any] = [(each["source_ref"], each["metadata"]) for each in edges]
+        return [(source, said["verdict"], said.get("note")) for source, said in found]
+
+
+def listed(within: Vibes, story: Waiting, *arguments: str) -> list[tuple[str, int]]:
+    done = within("review", "--json", *arguments, cwd=story.root)
+    assert (done.code, done.err) == (0, "")
+    return [(each["filePath"], each["lineStart"]) for each in done.json["placements"]]

@@ -1,0 +1,81 @@
+"""One key at a time from a terminal, and lines: what was typed before a question counts for none."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import termios
+    import tty
+
+_LONGEST = 64
+"""Bytes that one key sends at most; more is something pasted."""
+
+
+def is_terminal() -> bool:
+    """Whether somebody is there to read and to type."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+if sys.platform == "win32":
+
+    @contextmanager
+    def listening() -> Iterator[Callable[[], str]]:
+        """Give a function that waits for a key: its character, nothing for a key that has none or for several at once.
+
+        Ask the question within: what is typed before is forgotten, what is typed after is not.
+        """
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+        yield _key
+
+    def _key() -> str:
+        typed = msvcrt.getwch()
+        if typed == "\x03":
+            raise KeyboardInterrupt
+        if typed in {"\x04", "\x1a"}:
+            raise EOFError
+        if typed in {"\x00", "\xe0"}:  # a key without a character says in a second one which
+            msvcrt.getwch()
+            return ""
+        return typed
+
+else:
+
+    @contextmanager
+    def listening() -> Iterator[Callable[[], str]]:
+        """Give a function that waits for a key: its character, nothing for a key that has none or for several at once.
+
+        Ask the question within: what is typed before is forgotten, what is typed after is not.
+        """
+        terminal = sys.stdin.fileno()
+        before = termios.tcgetattr(terminal)
+        tty.setcbreak(terminal, termios.TCSAFLUSH)
+        try:
+            yield _key
+        finally:
+            termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+    def _key() -> str:
+        typed = os.read(sys.stdin.fileno(), _LONGEST)
+        if typed in {b"", b"\x04"}:
+            raise EOFError
+        text = typed.decode("utf-8", "replace")
+        return text if len(text) == 1 and text.isprintable() else ""
+
+
+def read_line() -> str:
+    """Return a line that is typed, which the terminal lets one edit.
+
+    Raises:
+        EOFError: The end of input was typed instead.
+    """
+    line = sys.stdin.buffer.readline()
+    if not line:
+        raise EOFError
+    return line.decode("utf-8", "replace").strip()
