@@ -105,6 +105,12 @@ class BrokenRule(VibesError):
         self.offset = offset
 
 
+class PrismOff(VibesError):
+    """What is asked for needs risk scores, and the project does not use PRISM (R27)."""
+
+    code = "prism-off"
+
+
 class BadQuery(VibesError):
     """SQL that is no query, is not understood or takes too long."""
 

@@ -24,12 +24,14 @@ class Repository:
         if not (path / ".git").exists():
             self.git("init", "--quiet", "--initial-branch=main", f"--object-format={hashes}")
 
-    def git(self, *args: str, date: str | None = None) -> str:
+    def git(self, *args: str, date: str | None = None, by: tuple[str, str] = AUTHOR, committer: tuple[str, str] | None = None) -> str:
         """Run git and return what it prints, less the final newline.
 
         Args:
             *args: The arguments.
             date: Author and committer date of a commit that this makes.
+            by: Its author, name and address.
+            committer: Its committer, if that is somebody else.
 
         Raises:
             RuntimeError: If git fails; the message holds what it said.
@@ -37,7 +39,7 @@ class Repository:
         done = subprocess.run(
             ["git", *args],
             cwd=self.path,
-            env=self._environment(date or self._time.isoformat()),
+            env=self._environment(date or self._time.isoformat(), by, committer or by),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
@@ -54,10 +56,10 @@ class Repository:
         file.write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
         return file
 
-    def commit(self, message: str, date: str | None = None) -> str:
+    def commit(self, message: str, date: str | None = None, by: tuple[str, str] = AUTHOR, committer: tuple[str, str] | None = None) -> str:
         """Commit the whole work tree, be there a change or not, and return the commit's hash."""
         self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--message", message, date=date)
+        self.git("commit", "--quiet", "--allow-empty", "--message", message, date=date, by=by, committer=committer)
         self._time += timedelta(minutes=1)
         return self.head()
 
@@ -83,18 +85,17 @@ class Repository:
         self._time += timedelta(minutes=1)
         return self.head()
 
-    def _environment(self, date: str) -> dict[str, str]:
+    def _environment(self, date: str, author: tuple[str, str] = AUTHOR, committer: tuple[str, str] = AUTHOR) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
-        name, address = AUTHOR
         return kept | {
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_TERMINAL_PROMPT": "0",
-            "GIT_AUTHOR_NAME": name,
-            "GIT_AUTHOR_EMAIL": address,
+            "GIT_AUTHOR_NAME": author[0],
+            "GIT_AUTHOR_EMAIL": author[1],
             "GIT_AUTHOR_DATE": date,
-            "GIT_COMMITTER_NAME": name,
-            "GIT_COMMITTER_EMAIL": address,
+            "GIT_COMMITTER_NAME": committer[0],
+            "GIT_COMMITTER_EMAIL": committer[1],
             "GIT_COMMITTER_DATE": date,
             "LC_ALL": "C",
         }

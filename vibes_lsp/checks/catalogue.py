@@ -443,5 +443,27 @@ BASE_ENTRY: Final = Check(
     "No tool may remove an entry or modify it (RFC 12.3); its key would not fit any more (RFC 5.2).",
     "Put the entry back as it was.",
 )
+BASE_FILE: Final = Check(
+    "base-file",
+    _E,
+    "A file of the trail is a link where the base revision has a file",
+    "Whoever reads the trail reads what the link leads to, which git does not show in a change.",
+    "Put the file back.",
+)
+BASE_LEVEL: Final = Check(
+    "base-level",
+    _E,
+    "The assurance level is lower than at the base revision",
+    "What a lower level leaves out of the records cannot be recorded later (RFC 3).",
+    "Put the level back, or have somebody merge the change who may decide that.",
+)
+BASE_POLICY: Final = Check(
+    "base-policy",
+    _E,
+    "The policy is not that of the base revision",
+    "A change must not loosen the rules that it is judged by: `vibes gate --base` goes by those of the base. "
+    "What only makes them stricter is a note (RFC 8.1, 10.4.6).",
+    "Take the change back, or have somebody merge it who may decide that.",
+)
 
 ALL: Final[tuple[Check, ...]] = tuple(value for value in list(globals().values()) if isinstance(value, Check))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vibes_lsp.model.members import Members
+
 
 class Severity(StrEnum):
     """How much a finding weighs; any error fails the check as a whole."""
@@ -69,3 +71,9 @@ class Finding:
     def order(self) -> tuple[int, str, str, int, int, str]:
         """Errors first, then by check and place."""
         return list(Severity).index(self.severity), self.check.id, self.file, self.line or 0, self.column or 0, self.field or ""
+
+    def as_json(self) -> Members:
+        """Return `{check, severity, message, file, line?, column?, field?}`."""
+        places = {"line": self.line, "column": self.column, "field": self.field}
+        given = {name: value for name, value in places.items() if value is not None}
+        return {"check": self.check.id, "severity": self.severity.value, "message": self.message, "file": self.file, **given}

@@ -103,7 +103,7 @@ class Report:
             "entries": dict(self.entries),
             "contextHashes": dict(self.context_hashes),
             "annotationIds": dict(self.annotation_ids),
-            "findings": [_finding_json(finding) for finding in self.findings],
+            "findings": [finding.as_json() for finding in self.findings],
         }
 
 
@@ -179,19 +179,3 @@ def _record_findings(subject: Subject, records: RecordChecks) -> Iterator[Findin
             yield from check_risk(subject, record)
     yield from records.finish()
     yield from references.finish()
-
-
-def _finding_json(finding: Finding) -> Members:
-    members: Members = {
-        "check": finding.check.id,
-        "severity": finding.severity.value,
-        "message": finding.message,
-        "file": finding.file,
-    }
-    if finding.line is not None:
-        members["line"] = finding.line
-    if finding.column is not None:
-        members["column"] = finding.column
-    if finding.field is not None:
-        members["field"] = finding.field
-    return members

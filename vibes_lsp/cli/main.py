@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "find": "Find current annotations, and where their lines are now.",
     "review": "Review what AIs wrote, the riskiest first, with one key for each verdict.",
     "diff": "Show the AI's lines of a change, and only those.",
+    "gate": "Stop what is too risky, or what the project's rules want reviewed.",
     "coverage": "Say how much of the project an AI wrote.",
     "log": "List the records, the newest last.",
     "show": "Show a record, a context entry or a session with its relations.",

@@ -74,12 +74,27 @@ class Repository:
         Raises:
             HistoryUnavailable: Git cannot be run.
         """
-        name = f"{commit}:{self.name_of(path)}"
+        return self._blob(commit, self.name_of(path))
+
+    def read_below(self, commit: str, folder: Path, name: str) -> bytes | None:
+        """Return a file as it was at a commit, whatever has that name on disk now: no link there leads elsewhere.
+
+        Args:
+            commit: A whole hash.
+            folder: Absolute, inside the work tree.
+            name: Relative to the folder, forward slashes.
+
+        Raises:
+            HistoryUnavailable: Git cannot be run.
+        """
+        return self._blob(commit, self.prefix_of(folder) + name)
+
+    def _blob(self, commit: str, name: str) -> bytes | None:
         try:
-            kind = run_git(self.root, "cat-file", "-t", name).strip()
+            kind = run_git(self.root, "cat-file", "-t", f"{commit}:{name}").strip()
         except HistoryUnavailable:
             return None
-        return run_git(self.root, "cat-file", "blob", name) if kind == b"blob" else None
+        return run_git(self.root, "cat-file", "blob", f"{commit}:{name}") if kind == b"blob" else None
 
     def name_of(self, path: Path) -> str:
         """Return the name that git has for an absolute path."""

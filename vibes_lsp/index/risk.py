@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.reviews import standing
+from vibes_lsp.index.reviews import Review, standing
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
 from vibes_lsp.model.vocabulary import Action, Band, ContextType, is_custom_signal
 from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength, estimated_length
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.scoring import Score, score_of
+from vibes_lsp.risk.standing import Standing
 
 MAX_CUSTOM: Final = 20
 """Signals of recorders that count in one record."""
@@ -24,17 +25,23 @@ _MAX_TEMPERATURE: Final = 1e6
 _MAX_TOKENS: Final = 1 << 53
 
 
+Counting: TypeAlias = Callable[[Placement, Review], bool]
+"""Says whether a review of an annotation counts at all."""
+
+
 class Scorer:
     """Scores the annotations of one trail, as it is and as long as it does not change.
 
     Args:
         trail: The trail, refreshed.
         policy: How risk is scored.
+        counts: Which reviews count; by default all.
     """
 
-    def __init__(self, trail: Trail, policy: Policy) -> None:
+    def __init__(self, trail: Trail, policy: Policy, counts: Counting | None = None) -> None:
         self._trail = trail
         self._policy = policy
+        self._counts = counts
         self._environments: dict[str, tuple[float | None, str | None]] = {}
         self._prompts: dict[str, PromptLength | None] = {}
         self._files: dict[str, int] = {}
@@ -66,11 +73,17 @@ class Scorer:
             total_lines=total,
             files=self._session_files(session) if session else None,
             level=record.text("assurance_level") or self._policy.level,
-            standing=standing(self._trail.reviews_of(lineage), lines_of(placement, content), is_removed=lineage.action == Action.DELETE),
+            standing=self.standing(placement, content),
             prompt=self._prompt(record.text("prompt_hash")),
             model=model,
             custom=custom_signals(record),
         )
+
+    def standing(self, placement: Placement, content: Text) -> Standing:
+        """Return where an annotation stands with its reviewers, of whom those count that count here (R6)."""
+        reviews = self._trail.reviews_of(placement.lineage)
+        counting = [each for each in reviews if self._counts is None or self._counts(placement, each)]
+        return standing(counting, lines_of(placement, content), is_removed=placement.lineage.action == Action.DELETE)
 
     def _environment(self, key: str | None) -> tuple[float | None, str | None]:
         if key is None:

@@ -1,37 +1,14 @@
-"""How hovers are written: Markdown, or plain text for clients that know no other. Text from a trail stays text in both.
-
-In Markdown, untrusted text goes into code spans, whose content no renderer interprets: no link, image, command, HTML, heading or fence can
-come of it, and an editor that shows Markdown unrendered shows it without escapes.
-"""
+"""How hovers are written: Markdown, or plain text for clients that know no other. Text from a trail stays text in both."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from lsprotocol.types import MarkupKind
 
-_UNSAFE: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff"
-    "\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
-_TICKS: Final = re.compile("`+")
+from vibes_lsp.model.inert import fenced, flat, span
 
-
-def flat(value: object, limit: int) -> str:
-    """Return untrusted text as one line, cut to `limit` characters; what nobody can see or what turns writing around shows as its code."""
-    text = str(value)[: 4 * limit]
-    text = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", " ".join(text.split()))
-    return text[: limit - 1] + "…" if len(text) > limit else text
-
-
-def fenced(lines: Iterable[str], language: str = "") -> str:
-    """Return untrusted lines as a block of Markdown that nothing in them ends; what nobody can see shows as its code, but for tabs."""
-    safe = [_UNSAFE.sub(lambda match: match[0] if match[0] == "\t" else f"\\u{ord(match[0]):04x}", line) for line in lines]
-    fence = "`" * max(3, 1 + max((len(run) for line in safe for run in _TICKS.findall(line)), default=0))
-    return "\n".join([f"{fence}{language}", *safe, fence])
+__all__ = ["Markup", "fenced", "flat"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +37,4 @@ class Markup:
 
     def quote(self, value: object, limit: int) -> str:
         """Write untrusted text, on one line, cut to `limit` characters."""
-        text = flat(value, limit)
-        if not self._marks:
-            return text
-        fence = "`" * (1 + max((len(run) for run in _TICKS.findall(text)), default=0))
-        padding = " " if text.startswith("`") or text.endswith("`") or not text else ""
-        return f"{fence}{padding}{text}{padding}{fence}"
+        return span(value, limit) if self._marks else flat(value, limit)

@@ -15,8 +15,9 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def findings_sarif(findings: Sequence[Finding], version: str) -> Members:
     """Return a SARIF log with one run; paths are relative to the project's root."""
-    used = {finding.check.id for finding in findings}
+    used = {finding.check.id: finding.check for finding in findings}
     rules = [check for check in ALL if check.id in used]
+    rules += [used[identifier] for identifier in sorted(used.keys() - {check.id for check in rules})]
     places = {check.id: number for number, check in enumerate(rules)}
     driver: Members = {"name": "vibes-lsp", "version": version, "rules": [_rule(check) for check in rules]}
     results: list[JsonValue] = [_result(finding, places[finding.check.id]) for finding in findings]

@@ -126,6 +126,34 @@ def test_a_base_before_the_trail_demands_nothing(project: Project) -> None:
     assert project.seen(base="HEAD~2") == []
 
 
+def test_base_file(project: Project) -> None:
+    config = project.root / ".ai-audit/config.json"
+    config.rename(project.root / "config.json")
+    config.symlink_to("../config.json")
+    assert project.seen(base="HEAD") == [Seen("base-file", "error", ".ai-audit/config.json", None, None, "config.json is a link")]
+
+
+def test_base_level(project: Project) -> None:
+    config = project.root / ".ai-audit/config.json"
+    rewrite(config, '"assurance_level": "medium"', '"assurance_level": "low"')
+    found = [each for each in project.seen(base="HEAD") if each.check.startswith("base")]
+    line = project.place('"assurance_level"', ".ai-audit/config.json")
+    assert found == [Seen("base-level", "error", ".ai-audit/config.json", line, "assurance_level", "medium became low")]
+
+
+def test_base_policy(project: Project) -> None:
+    rewrite(project.root / ".ai-audit/config.json", '"**/vendor/**"', '"**/vendor/**", "src/"')
+    found = [each for each in project.seen(base="HEAD") if each.check.startswith("base")]
+    line, message = project.place('"exclude_patterns"', ".ai-audit/config.json"), "**/vendor/** became **/vendor/**, src/"
+    assert found == [Seen("base-policy", "error", ".ai-audit/config.json", line, "exclude_patterns", message)]
+
+
+def test_a_stricter_policy_is_a_note(project: Project) -> None:
+    rewrite(project.root / ".ai-audit/config.json", '"**/vendor/**"', "")
+    found = [(each.check, each.severity) for each in project.seen(base="HEAD") if each.check.startswith("base")]
+    assert found == [("base-policy", "note")]
+
+
 @pytest.mark.parametrize("revision", ["nonsense", "", "--all", "HEAD~99", "HEAD:src"])
 def test_an_unknown_revision_is_no_finding_but_an_error(project: Project, revision: str) -> None:
     with pytest.raises(HistoryUnavailable, match="names no commit here"):

@@ -1,0 +1,98 @@
+"""A project at the gate: an AI's risky lines in a repository, its commits by whoever is named."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.cli.running import SCRIPT, surroundings
+from tests.server.project import STORY, Project
+from tests.trails import OMIT, Repository
+from tests.trails.repository import AUTHOR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from tests.cli.running import Done, Vibes
+
+RULES: Final = [{"condition": "temperature > 0.8", "action": "block"}]
+BEGIN: Final = "import hashlib\n"
+BO: Final = ("Bo Example", "bo@example.org")
+
+
+class Gated(Project):
+    """A project whose PRISM is on, with one commit, `base`, without an AI; the next commits are Ada's unless they say otherwise."""
+
+    def __init__(self, root: Path, **risk: Any) -> None:
+        super().__init__(root)
+        self.repository = Repository(root, start="2026-02-05T09:00:00+00:00")
+        for name, value in zip(("user.name", "user.email"), AUTHOR, strict=True):
+            self.repository.git("config", name, value)
+        self.policy(**risk)
+        self.housekeeping()
+        self.calm = self.environment(parameters={"temperature": 0.1})
+        self.risky = self.environment(parameters={"temperature": 0.9})
+        self.file("a.py", BEGIN)
+        self.base = self.repository.commit("Begin")
+
+    def policy(self, *, level: str = "medium", tracked: object = OMIT, excluded: object = OMIT, **risk: object) -> None:
+        """Write the configuration; by default with the rule that what a hot model wrote is blocked."""
+        given = {"enabled": True, "review_rules": RULES, **risk}
+        self.config(risk_scoring=given, assurance_level=level, tracked_extensions=tracked, exclude_patterns=excluded)
+
+    def write(self, path: str = "a.py", start: int = 4, end: int = 7, *, risky: bool = True, **members: Any) -> str:
+        """Write a file whose lines an AI made, and record it; return the annotation's id."""
+        session = members.pop("session", None) or self.session_start(environment=self.risky if risky else self.calm)
+        environment = self.risky if risky else self.calm
+        identifier = self.line(path, start, end, text=members.pop("text", STORY), environment=environment, session=session, **members)
+        self.file(path)
+        return identifier
+
+    def commit(self, message: str = "Go on", by: tuple[str, str] = AUTHOR, committer: tuple[str, str] | None = None) -> str:
+        """Commit everything as somebody; return the commit."""
+        return self.repository.commit(message, by=by, committer=committer)
+
+    def gate(self, within: Vibes, *arguments: str) -> Done:
+        """Run the gate against the base."""
+        return within("gate", "--base", self.base, *arguments, cwd=self.root)
+
+    def told(self, within: Vibes, *arguments: str) -> Any:
+        """Run the gate against the base for its JSON."""
+        done = self.gate(within, *arguments, "--json")
+        assert done.err == ""
+        assert done.code == (0 if done.json["result"] == "PASS" else 1)
+        return done.json
+
+    def review_by_command(self, identifier: str) -> Any:
+        """Approve an annotation as `vibes record review` does, as whoever git says is here; return what it printed."""
+        given = json.dumps({"verdict": "approved", "annotationIds": [identifier]})
+        done = subprocess.run(
+            [SCRIPT, "record", "review"], cwd=self.root, env=surroundings({}), input=given.encode(), capture_output=True, check=True
+        )
+        return json.loads(done.stdout)
+
+    def log_lines(self) -> list[bytes]:
+        """Return the lines of the log."""
+        return (self.root / ".ai-audit/annotations.jsonl").read_bytes().splitlines(keepends=True)
+
+    def keep(self, lines: list[bytes]) -> None:
+        """Write the log anew."""
+        (self.root / ".ai-audit/annotations.jsonl").write_bytes(b"".join(lines))
+
+
+def decisions(told: Any) -> dict[str, tuple[str, bool]]:
+    """Return decision and release of each item, by its file."""
+    return {item["filePath"]: (item["decision"], item["released"]) for item in told["items"]}
+
+
+def checks(told: Any, *severities: str) -> set[str]:
+    """Return the ids of what was found, of some severities or of all."""
+    return {each["check"] for each in told["findings"] if not severities or each["severity"] in severities}
+
+
+def members(record: bytes) -> Mapping[str, Any]:
+    """Return a line of the log decoded."""
+    found: dict[str, Any] = json.loads(record)
+    return found

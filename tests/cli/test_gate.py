@@ -1,0 +1,251 @@
+"""`vibes gate` over a work tree: bands, rules, reviews, what is not gated, and what is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from tests import sarif_schema
+from tests.cli.gated import RULES, Gated, checks, decisions
+from tests.cli.running import vibes
+from tests.server.project import STORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Gated:
+    return Gated(tmp_path / "project")
+
+
+def told(within: Vibes, project: Gated, *arguments: str) -> Any:
+    done = within("gate", *arguments, "--json", cwd=project.root)
+    assert done.err == ""
+    assert done.code == (0 if done.json["result"] == "PASS" else 1)
+    return done.json
+
+
+def test_a_rule_blocks_until_a_person_approves(project: Gated, within: Vibes) -> None:
+    identifier = project.write(prompt=project.prompt("Write a digest."))
+    found = told(within, project)
+    (item,) = found["items"]
+    assert (found["result"], found["threshold"], found["findings"]) == ("FAIL", "critical", [])
+    assert (item["annotationId"], item["decision"], item["rules"], item["released"]) == (identifier, "block", RULES, False)
+    assert (item["filePath"], item["lineStart"], item["lineEnd"], item["prompt"]) == ("a.py", 4, 7, "Write a digest.")
+    project.review(identifier)
+    found = told(within, project)
+    assert (found["result"], found["items"][0]["decision"], found["items"][0]["released"]) == ("PASS", "block", True)
+    assert found["items"][0]["score"] < item["score"]
+
+
+def test_editing_the_lines_ends_the_approval(project: Gated, within: Vibes) -> None:
+    project.review(project.write())
+    assert told(within, project)["result"] == "PASS"
+    project.file("a.py", STORY.replace("hashlib.sha256(payload)", "hashlib.md5(payload)"))
+    assert (told(within, project)["result"], decisions(told(within, project))) == ("FAIL", {"a.py": ("block", False)})
+
+
+def test_a_rejection_fails_whatever_the_risk_is(project: Gated, within: Vibes) -> None:
+    identifier = project.write(risky=False)
+    assert told(within, project, "--threshold", "critical")["result"] == "PASS"
+    project.review(identifier, verdict="rejected")
+    found = told(within, project)
+    assert (found["result"], found["items"][0]["review"]["verdict"]) == ("FAIL", "rejected")
+    project.review(identifier)
+    assert told(within, project)["result"] == "PASS"
+
+
+def test_what_an_ai_approves_stays_blocked(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.review(identifier, kind="ai", environment=project.calm)
+    assert told(within, project)["result"] == "FAIL"
+    assert told(within, project)["findings"] == []
+
+
+def test_a_session_of_a_model_that_calls_itself_a_person_is_an_ai(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    session = project.session_start(environment=project.calm, agent_type="human")
+    project.review(identifier, session=session)
+    found = told(within, project)
+    assert (found["result"], found["items"][0]["released"], checks(found)) == ("FAIL", False, {"gate-approval"})
+    assert "the session that gave it is an AI's" in found["findings"][0]["message"]
+
+
+def test_an_edge_that_says_nothing_of_the_review_releases_nothing(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.edge("reviewed_by", identifier, project.session_start(environment=project.reviewer_environment()), target_type="session")
+    assert told(within, project)["result"] == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "decision"),
+    [("low", "block"), ("medium", "block"), ("MEDIUM", "block"), ("critical", "flag"), ("0.3", "block"), ("0.99", "flag"), ("1", "flag")],
+)
+def test_thresholds_are_bands_or_numbers(project: Gated, within: Vibes, threshold: str, decision: str) -> None:
+    project.write(risky=False)
+    assert decisions(told(within, project, "--threshold", threshold)) == {"a.py": (decision, False)}
+
+
+@pytest.mark.parametrize("threshold", ["severe", "nan", "-0.1", "1.1", "inf", ""])
+def test_a_threshold_that_is_none(project: Gated, within: Vibes, threshold: str) -> None:
+    done = within("gate", "--threshold", threshold, cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "is no band" in done.err
+
+
+@pytest.mark.parametrize(
+    ("rules", "decision", "result"),
+    [
+        ([], "flag", "PASS"),
+        ([("scope_lines > 3", "flag")], "flag", "PASS"),
+        ([("scope_lines > 3", "require_review")], "require_review", "FAIL"),
+        ([("scope_lines > 3", "require_review"), ("scope_lines > 1", "block"), ("scope_lines > 2", "flag")], "block", "FAIL"),
+        ([("scope_lines > 300", "block")], "flag", "PASS"),
+        ([("action_type == 'create' AND temperature <= 0.1", "require_review")], "require_review", "FAIL"),
+    ],
+)
+def test_the_strongest_rule_that_holds_decides(
+    project: Gated, within: Vibes, rules: list[tuple[str, str]], decision: str, result: str
+) -> None:
+    project.policy(review_rules=[{"condition": condition, "action": action} for condition, action in rules])
+    project.write(risky=False)
+    found = told(within, project)
+    assert (found["items"][0]["decision"], found["result"]) == (decision, result)
+
+
+def test_while_prism_is_off_there_is_no_gate(project: Gated, within: Vibes) -> None:
+    project.write()
+    for config in ({"risk_scoring": {"enabled": False}}, {"risk_scoring": None}, {}):
+        project.config(**config)
+        done = within("gate", "--stored", "--all", cwd=project.root)
+        assert (done.code, done.out, done.err) == (
+            2, "", 'vibes: PRISM is off in .ai-audit/config.json; turn it on by "risk_scoring": {"enabled": true}\n',
+        )  # fmt: skip
+    project.files.write("config.json", b"{")
+    done = within("gate", cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "PRISM is off: .ai-audit/config.json cannot be read" in done.err
+
+
+def test_a_rule_that_cannot_be_used_fails_the_gate(project: Gated, within: Vibes) -> None:
+    project.policy(review_rules=[{"condition": "temperature >", "action": "block"}])
+    project.write(risky=False)
+    found = told(within, project)
+    assert (found["result"], checks(found, "error")) == ("FAIL", {"gate-policy"})
+    assert found["findings"][0]["field"] == "risk_scoring.review_rules.0.condition"
+
+
+def test_only_what_is_current_tracked_and_there_is_gated(project: Gated, within: Vibes) -> None:
+    project.policy(excluded=["gen/"], tracked=[".py"])
+    project.write("gen/a.py")
+    project.write("a.txt")
+    old = project.write("b.py", text="one\ntwo\nthree\nfour\n", start=1, end=4)
+    new = project.write("b.py", risky=False)
+    project.edge("supersedes", new, old, target_type="annotation", metadata={"reason": "covers"})
+    project.write("lost.py", text="nothing\n" * 9)
+    project.write("removed.py", action="delete", text="import this\n" * 9)
+    found = told(within, project)
+    assert decisions(found) == {"b.py": ("flag", False)}
+    assert [(each["check"], each["severity"], each["file"]) for each in found["findings"]] == [("gate-lost", "note", "lost.py")]
+    assert found["result"] == "PASS"
+
+
+def test_some_files_only(project: Gated, within: Vibes) -> None:
+    project.write("src/a.py")
+    project.write("b.py", risky=False)
+    assert decisions(told(within, project, "b.py")) == {"b.py": ("flag", False)}
+    assert decisions(told(within, project, "src/../src/a.py", "b.py")).keys() == {"b.py", "src/a.py"}
+    inside = within("gate", "a.py", "--json", cwd=project.root / "src")
+    assert (inside.code, [item["filePath"] for item in inside.json["items"]]) == (1, ["src/a.py"])
+    assert told(within, project, ".ai-audit/config.json")["items"] == []
+
+
+@pytest.mark.parametrize("file", ["none.py", "../a.py", "src"])
+def test_a_file_that_is_none(project: Gated, within: Vibes, file: str) -> None:
+    project.write("src/a.py")
+    done = within("gate", file, cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+
+
+def test_an_unreadable_file_fails(project: Gated, within: Vibes) -> None:
+    project.write()
+    (project.root / "a.py").unlink()
+    outside = project.root.parent / "outside.py"
+    outside.write_text(STORY)
+    (project.root / "a.py").symlink_to(outside)
+    assert checks(told(within, project), "error") == {"gate-unread"}
+
+
+def test_stand_ins_are_shown_once_and_gated_each(project: Gated, within: Vibes) -> None:
+    for environment in (project.risky, project.calm):
+        project.line("a.py", 1, 1, action="modify", environment=environment)
+    found = told(within, project)
+    assert sorted(item["decision"] for item in found["items"]) == ["block", "flag"]
+
+
+def test_the_table_shows_what_stops_first(project: Gated) -> None:
+    identifier = project.write()
+    project.review(project.write("b.py"))
+    project.write("c.py", risky=False)
+    done = vibes("gate", cwd=project.root)
+    assert done.code == 1
+    assert [line.split()[0] for line in done.lines if ".py" in line] == ["block", "block,", "flag"]
+    assert "rule: temperature > 0.8" in done.out
+    assert done.lines[-2:] == ["3 annotations: 1 blocked, 1 approved, 1 flagged; blocked from 0.8", "Gate: FAIL"]
+    project.review(identifier)
+    done = vibes("gate", cwd=project.root)
+    assert (done.code, done.lines[-1]) == (0, "Gate: PASS")
+
+
+def test_sarif_has_each_item_and_each_finding(project: Gated, within: Vibes) -> None:
+    project.write()
+    project.write("c.py", risky=False)
+    project.review(project.write("d.py"))
+    project.review(project.write("e.py", risky=False), verdict="rejected")
+    project.write("lost.py", text="nothing\n" * 9)
+    done = within("gate", "--sarif", cwd=project.root)
+    assert done.code == 1
+    jsonschema.validate(done.json, sarif_schema.load())
+    results = done.json["runs"][0]["results"]
+    found = [(each["ruleId"], each["level"], each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) for each in results]
+    assert found == [
+        ("gate-block", "error", "a.py"), ("gate-rejected", "error", "e.py"), ("gate-flag", "warning", "c.py"), ("gate-lost", "note", "lost.py"),
+    ]  # fmt: skip
+    assert results[0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 4}
+    rules = [rule["id"] for rule in done.json["runs"][0]["tool"]["driver"]["rules"]]
+    assert [rules[each["ruleIndex"]] for each in results] == [each["ruleId"] for each in results]
+
+
+def test_one_form_at_a_time(project: Gated, within: Vibes) -> None:
+    done = within("gate", "--json", "--sarif", cwd=project.root)
+    assert (done.code, done.out) == (2, "")
+
+
+def test_stored_scores_count_when_asked_for_and_when_there_are_no_others(project: Gated, within: Vibes) -> None:
+    project.policy(review_rules=[])
+    factors = [{"signal": "temperature", "value": 0.95, "weight": 0.15}]
+    identifier = project.write(risky=False, risk_score=0.91, risk_factors=factors)
+    assert told(within, project)["result"] == "PASS"
+    found = told(within, project, "--stored")
+    assert (found["result"], found["items"][0]["band"], found["items"][0]["score"]) == ("FAIL", "critical", None)
+    project.policy(review_rules=[], algorithm="our-own")
+    assert told(within, project)["result"] == "FAIL"
+    project.policy(review_rules=[{"condition": "temperature.value > 0.9", "action": "block"}], thresholds={"critical": 0.99})
+    assert told(within, project)["result"] == "PASS"
+    assert told(within, project, "--stored")["result"] == "FAIL"
+    project.review(identifier)
+    assert told(within, project, "--stored")["result"] == "PASS"
+
+
+def test_without_git_the_work_tree_is_gated_and_a_base_refused(tmp_path: Path, within: Vibes) -> None:
+    project = Gated(tmp_path / "project")
+    project.write()
+    (project.root / ".git").rename(tmp_path / "git")
+    assert told(within, project)["result"] == "FAIL"
+    done = within("gate", "--base", "HEAD", cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)

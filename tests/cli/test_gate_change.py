@@ -1,0 +1,224 @@
+"""`vibes gate --base`: what of a branch is gated, and by which policy; a branch cannot bring its own, nor take records away."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.gated import RULES, Gated, checks, decisions
+from tests.server.project import STORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+BLOCKED = {"a.py": ("block", False)}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Gated:
+    return Gated(tmp_path / "project")
+
+
+def policy_changes(told: Any) -> dict[str, str]:
+    return {each["field"]: each["severity"] for each in told["findings"] if each["check"] in {"base-policy", "base-level"}}
+
+
+def test_only_files_of_the_change_are_gated(project: Gated, within: Vibes) -> None:
+    project.write("old.py")
+    project.base = project.commit()
+    project.write("new.py")
+    project.commit()
+    project.write("unsaved.py", risky=False)
+    found = project.told(within)
+    assert (found["result"], found["base"], found["findings"]) == ("FAIL", project.base, [])
+    assert decisions(found) == {"new.py": ("block", False), "unsaved.py": ("flag", False)}
+    assert decisions(project.told(within, "unsaved.py", "old.py")) == {"unsaved.py": ("flag", False)}
+
+
+def test_a_branch_is_judged_by_what_it_added_and_by_the_base_as_it_is_now(project: Gated, within: Vibes) -> None:
+    project.policy(review_rules=[])
+    project.base = project.commit("Without rules")
+    project.repository.switch("side", create=True)
+    project.write("side.py")
+    project.commit("On the side")
+    project.repository.switch("main")
+    project.policy()
+    project.write("main.py")
+    project.commit("Rules, and more code, on main")
+    project.repository.switch("side")
+    project.base = "main"
+    found = project.told(within)
+    assert decisions(found) == {"side.py": ("block", False)}
+    assert checks(found) == set(), "the branch changed nothing of the policy"
+
+
+def test_what_came_to_another_file_is_gated_there(project: Gated, within: Vibes) -> None:
+    project.write()
+    project.base = project.commit()
+    project.repository.git("mv", "a.py", "b.py")
+    project.commit("Rename")
+    assert decisions(project.told(within)) == {"b.py": ("block", False)}
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_link_in_the_place_of_a_file_does_not_hide_it(project: Gated, within: Vibes, folder: bool) -> None:
+    project.write("src/a.py")
+    project.base = project.commit()
+    (project.root / "elsewhere").mkdir()
+    (project.root / "src/a.py").rename(project.root / "elsewhere/a.py")
+    if folder:
+        (project.root / "src").rmdir()
+        (project.root / "src").symlink_to("elsewhere")
+    else:
+        (project.root / "src/a.py").symlink_to("../elsewhere/a.py")
+    project.commit("Link")
+    found = project.told(within)
+    assert found["result"] == "FAIL"
+    assert decisions(found)["src/a.py"] == ("block", False)
+
+
+def test_code_recorded_after_it_was_merged_is_gated(project: Gated, within: Vibes) -> None:
+    project.file("a.py")
+    project.base = project.commit("Code without a record")
+    project.write()
+    project.commit("Its record")
+    assert decisions(project.told(within)) == BLOCKED
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"review_rules": []}, "risk_scoring.review_rules"),
+        ({"review_rules": [{**RULES[0], "action": "flag"}]}, "risk_scoring.review_rules"),
+        ({"review_rules": [{**RULES[0], "condition": "temperature >"}]}, "risk_scoring.review_rules"),
+        ({"thresholds": {"critical": 1}}, "risk_scoring.thresholds.critical"),
+        ({"weights": {"temperature": 0}}, "risk_scoring.weights.temperature"),
+        ({"baselines": {"scope_files": 10_000}}, "risk_scoring.baselines.scope_files"),
+        ({"capability_tiers": {"*": "frontier"}}, "risk_scoring.capability_tiers.*"),
+        ({"algorithm": "none"}, "risk_scoring.algorithm"),
+        ({"excluded": ["a.py"]}, "exclude_patterns"),
+        ({"excluded": ["*", "!b.py"]}, "exclude_patterns"),
+        ({"tracked": [".ts"]}, "tracked_extensions"),
+        ({"enabled": False}, "risk_scoring.enabled"),
+        ({"level": "low"}, "assurance_level"),
+    ],
+)
+def test_a_looser_policy_is_found_and_not_used(project: Gated, within: Vibes, change: dict[str, Any], field: str) -> None:
+    project.write()
+    project.policy(**change)
+    project.commit()
+    found = project.told(within)
+    assert decisions(found) == BLOCKED
+    assert policy_changes(found).items() >= {field: "error"}.items()
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"review_rules": [*RULES, {"condition": "scope_lines > 9", "action": "block"}]}, "risk_scoring.review_rules"),
+        ({"thresholds": {"critical": 0.7}}, "risk_scoring.thresholds.critical"),
+        ({"excluded": []}, "exclude_patterns"),
+        ({"tracked": [".py", ".ts"]}, "tracked_extensions"),
+        ({"level": "high"}, "assurance_level"),
+    ],
+)
+def test_a_stricter_policy_is_a_note(project: Gated, within: Vibes, change: dict[str, Any], field: str) -> None:
+    project.policy(excluded=["gen/"], tracked=[".py"])
+    project.base = project.commit()
+    project.policy(**{"excluded": ["gen/"], "tracked": [".py"], **change})
+    project.write(risky=False)
+    project.commit()
+    found = project.told(within)
+    assert (found["result"], policy_changes(found)) == ("PASS", {field: "note"})
+
+
+def test_a_loosening_alone_fails(project: Gated, within: Vibes) -> None:
+    project.policy(thresholds={"critical": 0.9})
+    project.commit()
+    assert project.told(within)["result"] == "FAIL"
+
+
+@pytest.mark.parametrize("spoil", ["removed", "broken", "linked"])
+def test_a_policy_that_is_gone_is_found_and_the_base_used(project: Gated, within: Vibes, spoil: str) -> None:
+    project.write()
+    config = project.root / ".ai-audit/config.json"
+    lax = config.read_text().replace('"enabled": true', '"enabled": false')
+    config.unlink()
+    if spoil == "broken":
+        config.write_text("{")
+    if spoil == "linked":
+        (project.root / "lax.json").write_text(lax)
+        config.symlink_to("../lax.json")
+    project.commit()
+    found = project.told(within)
+    assert decisions(found) == BLOCKED
+    assert checks(found, "error") >= ({"base-file"} if spoil == "linked" else {"base-policy"})
+
+
+def test_a_link_does_not_change_what_is_read_of_the_base(project: Gated, within: Vibes) -> None:
+    (project.root / "lax.json").write_text(json.dumps({"risk_scoring": {"enabled": True}}))
+    (project.root / "empty.jsonl").write_text("")
+    project.write()
+    project.base = project.commit()
+    for name, target in (("config.json", "lax.json"), ("annotations.jsonl", "empty.jsonl")):
+        (project.root / ".ai-audit" / name).unlink()
+        (project.root / ".ai-audit" / name).symlink_to(f"../{target}")
+    project.commit()
+    assert checks(project.told(within), "error") >= {"base-file", "base-policy", "base-record"}
+
+
+def test_a_base_without_prism_cannot_be_gated_by(project: Gated, within: Vibes) -> None:
+    project.policy(enabled=False)
+    project.base = project.commit()
+    project.policy()
+    project.commit()
+    done = project.gate(within)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(f"vibes: PRISM is off in .ai-audit/config.json at {project.base}")
+
+
+@pytest.mark.parametrize("base", ["nowhere", "--output=x", "HEAD~99", ""])
+def test_a_base_that_names_no_commit(project: Gated, within: Vibes, base: str) -> None:
+    done = within("gate", "--base", base, cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "names no commit here" in done.err
+
+
+def test_records_that_are_gone_are_found(project: Gated, within: Vibes) -> None:
+    project.write("old.py")
+    project.base = project.commit()
+    project.keep([])
+    project.file("a.py")
+    project.commit("Begin the log anew")
+    found = project.told(within)
+    assert (found["result"], checks(found)) == ("FAIL", {"base-record"})
+
+
+def test_a_record_that_was_changed_is_found(project: Gated, within: Vibes) -> None:
+    project.write()
+    project.base = project.commit()
+    project.keep([line.replace(project.risky.encode(), project.calm.encode()) for line in project.log_lines()])
+    project.file("a.py", STORY + "x = 1\n")
+    project.commit()
+    assert checks(project.told(within), "error") == {"base-record"}
+
+
+def test_a_record_that_the_change_brought_and_took_away_is_found(project: Gated, within: Vibes) -> None:
+    before = project.log_lines() if (project.root / ".ai-audit/annotations.jsonl").exists() else []
+    project.write()
+    project.commit()
+    project.keep(before)
+    project.commit("Forget it")
+    found = project.told(within)
+    assert (found["result"], found["items"], checks(found, "error")) == ("FAIL", [], {"base-record"})
+
+
+def test_no_trail_at_all_is_no_pass(project: Gated, within: Vibes) -> None:
+    project.write()
+    project.repository.git("rm", "-r", "--quiet", "--cached", ".ai-audit")
+    (project.root / ".ai-audit").rename(project.root.parent / "gone")
+    assert project.gate(within).code == 2

@@ -1,0 +1,122 @@
+"""`vibes gate --base`: records by which a branch would take code out of the gate, or make it look less risky."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.gated import Gated, checks, decisions, members
+from tests.server.project import STORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+BLOCKED = {"a.py": ("block", False)}
+COVERS = {"reason": "covers"}
+EDITED = STORY.replace("    seen = hashlib.sha256(payload)\n", "    seen = hashlib.sha1(payload)\n")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Gated:
+    return Gated(tmp_path / "project")
+
+
+def test_replacing_a_risky_annotation_does_not_hide_its_text(project: Gated, within: Vibes) -> None:
+    risky = project.write()
+    calm = project.write(risky=False)
+    project.edge("supersedes", calm, risky, target_type="annotation", metadata=COVERS)
+    project.commit()
+    found = project.told(within)
+    assert sorted(item["decision"] for item in found["items"]) == ["block", "flag"]
+    assert (found["result"], checks(found)) == ("FAIL", {"gate-hidden"})
+
+
+def test_what_was_rewritten_is_history(project: Gated, within: Vibes) -> None:
+    project.write()
+    project.base = project.commit()
+    calm = project.write(risky=False, text=EDITED)
+    project.file("a.py", EDITED)
+    project.edge("supersedes", calm, members(project.log_lines()[1])["annotation_id"], target_type="annotation", metadata=COVERS)
+    project.commit()
+    found = project.told(within)
+    assert (found["result"], decisions(found), checks(found)) == ("PASS", {"a.py": ("flag", False)}, set())
+
+
+def test_what_the_base_replaced_stays_replaced(project: Gated, within: Vibes) -> None:
+    risky = project.write()
+    calm = project.write(risky=False)
+    project.edge("supersedes", calm, risky, target_type="annotation", metadata=COVERS)
+    project.base = project.commit()
+    project.file("a.py", STORY + "x = 1\n")
+    project.commit()
+    assert (project.told(within)["result"], decisions(project.told(within))) == ("PASS", {"a.py": ("flag", False)})
+
+
+def test_marking_lost_does_not_hide_lines_that_are_there(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.base = project.commit()
+    project.file("a.py", EDITED.replace("digest", "hashed").replace("payload", "load"))
+    project.remap(identifier, commit=None, action="rebase_orphan", reason="orphan")
+    project.commit()
+    lost = decisions(project.told(within))
+    project.file("a.py", EDITED)
+    project.commit()
+    found = project.told(within)
+    assert (decisions(found), lost) == (BLOCKED, {})
+    assert found["result"] == "FAIL"
+
+
+def test_a_record_of_removal_does_not_hide_lines_that_are_there(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.base = project.commit()
+    project.file("a.py", STORY + "x = 1\n")
+    project.remap(identifier, commit=None, action="delete", timestamp="2020-01-01T00:00:00Z")
+    project.commit()
+    found = project.told(within)
+    assert decisions(found) == BLOCKED
+    assert checks(found) == {"gate-hidden", "gate-remade"}
+
+
+def test_a_removal_that_claims_to_cover_does_not_hide_either(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    removal = project.line("a.py", 4, 7, action="delete", text=STORY, environment=project.calm)
+    project.edge("supersedes", removal, identifier, target_type="annotation", metadata=COVERS)
+    project.commit()
+    found = project.told(within)
+    assert (decisions(found), checks(found)) == (BLOCKED, {"gate-hidden"})
+
+
+def test_other_lines_given_by_hand_do_not_shrink_what_is_gated(project: Gated, within: Vibes) -> None:
+    project.policy(review_rules=[{"condition": "scope_lines >= 4", "action": "block"}])
+    identifier = project.write()
+    project.base = project.commit()
+    project.file("a.py", EDITED)
+    project.remap(identifier, commit=None, reason="rewrite", start=1, end=1, text=EDITED)
+    project.commit()
+    found = project.told(within)
+    assert (decisions(found), checks(found)) == (BLOCKED, {"gate-hidden"})
+    assert (found["items"][0]["lineStart"], found["items"][0]["lineEnd"]) == (4, 7)
+
+
+@pytest.mark.parametrize("change", ["environment_hash", "session_id", "assurance_level", "risk_factors", "timestamp"])
+def test_a_remap_that_retells_how_code_was_made_is_found_and_not_believed(project: Gated, within: Vibes, change: str) -> None:
+    identifier = project.write()
+    values: dict[str, Any] = {
+        "environment_hash": project.calm, "session_id": "another", "assurance_level": "high", "risk_factors": [], "timestamp": "2020-01-01T00:00:00Z",
+    }  # fmt: skip
+    project.remap(identifier, commit=None, **{change: values[change]})
+    project.commit()
+    found = project.told(within)
+    assert (decisions(found), checks(found, "error")) == (BLOCKED, {"gate-remade"})
+
+
+def test_a_back_fill_is_no_retelling(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    commit = project.commit()
+    renewed = project.remap(identifier, commit=commit)
+    project.commit("Back-fill")
+    found = project.told(within)
+    assert (found["result"], checks(found), found["items"][0]["annotationId"]) == ("FAIL", set(), renewed)

@@ -1,0 +1,226 @@
+"""`vibes gate --base`: whose approvals count; and what no gate can prevent, as docs/prism.md says (What a gate does not prove)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.gated import BO, Gated, checks, decisions
+from tests.server.project import STORY
+from tests.trails import Repository
+from tests.trails.repository import AUTHOR
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+ADA = AUTHOR
+BLOCKED = {"a.py": ("block", False)}
+RELEASED = {"a.py": ("block", True)}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Gated:
+    return Gated(tmp_path / "project")
+
+
+def test_somebody_elses_approval_in_a_commit_of_their_own_releases(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.commit()
+    project.review(identifier, reviewer=BO[0])
+    project.commit("Review", by=BO)
+    found = project.told(within)
+    assert (found["result"], decisions(found), found["findings"]) == ("PASS", RELEASED, [])
+
+
+def test_back_fill_in_the_reviewers_commit_does_not_make_them_a_writer(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    commit = project.commit()
+    project.remap(identifier, commit=commit)
+    project.review(identifier, reviewer=BO[0])
+    project.commit("Review", by=BO)
+    assert decisions(project.told(within)) == RELEASED
+
+
+@pytest.mark.parametrize(
+    "reviewer", ["Ada Example", "ada@example.org", "  ADA   example ", "Ada Example <ada@example.org>", "Someone <Ada@Example.org>"]
+)
+def test_nobody_approves_their_own_code(project: Gated, within: Vibes, reviewer: str) -> None:
+    identifier = project.write()
+    project.commit()
+    project.review(identifier, reviewer=reviewer)
+    project.commit("Review", by=BO)
+    found = project.told(within)
+    assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
+    assert found["items"][0]["score"] > 0.4, "it does not lower the score, either"
+
+
+def test_a_review_under_another_name_by_whoever_wrote_the_code_is_refused(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.review(identifier, reviewer=BO[0])
+    project.commit("Code and review")
+    found = project.told(within)
+    assert decisions(found) == BLOCKED
+    assert "Ada Example, who had a part in the code, recorded it" in found["findings"][0]["message"]
+
+
+def test_an_agent_that_runs_the_review_command_is_whoever_commits(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.commit()
+    done = within("record", "review", cwd=project.root)
+    assert done.code == 2
+    reviewed = project.review_by_command(identifier)
+    assert reviewed["reviewed"] == [identifier]
+    assert decisions(project.told(within)) == BLOCKED, "before it is committed"
+    project.commit("Review")
+    found = project.told(within)
+    assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
+
+
+def test_a_committer_and_a_co_author_had_a_part(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.commit("Code\n\nCo-authored-by: Bo Example <bo@example.org>", by=("Cy", "cy@example.org"), committer=ADA)
+    for reviewer in (BO, ADA):
+        project.review(identifier, reviewer=reviewer[0])
+        project.commit("Review", by=reviewer)
+        assert decisions(project.told(within)) == BLOCKED
+    project.review(identifier, reviewer="Di")
+    project.commit("Review", by=("Di", "di@example.org"))
+    assert decisions(project.told(within)) == RELEASED
+
+
+def test_the_hosts_own_committer_is_nobody(project: Gated, within: Vibes) -> None:
+    host = ("GitHub", "noreply@github.com")
+    identifier = project.write()
+    project.commit(committer=host)
+    project.review(identifier, reviewer=BO[0])
+    project.commit("Review", by=BO, committer=host)
+    assert decisions(project.told(within)) == RELEASED
+
+
+def test_whoever_committed_the_lines_had_a_part_though_another_commit_has_the_record(project: Gated, within: Vibes) -> None:
+    project.file("a.py")
+    project.commit("The lines")
+    identifier = project.write()
+    project.commit("The record", by=("Cy", "cy@example.org"))
+    project.review(identifier, reviewer=ADA[0])
+    project.commit("Review")
+    assert decisions(project.told(within)) == BLOCKED
+    project.file("a.py", STORY + "mine = 1\n")
+    project.commit("Another line of the file", by=BO)
+    project.review(identifier, reviewer=BO[0])
+    project.commit("Review", by=BO)
+    assert decisions(project.told(within)) == RELEASED
+
+
+def test_the_writer_of_code_of_the_base_cannot_approve_it_later(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.base = project.commit()
+    project.file("a.py", STORY + "x = 1\n")
+    project.commit("Something else", by=BO)
+    project.review(identifier, reviewer=ADA[0])
+    project.commit("Review")
+    assert decisions(project.told(within)) == BLOCKED
+
+
+def test_an_approval_that_the_base_has_counts(project: Gated, within: Vibes) -> None:
+    project.review(project.write(), reviewer=ADA[0])
+    project.base = project.commit()
+    project.file("a.py", STORY + "x = 1\n")
+    project.commit()
+    assert decisions(project.told(within)) == RELEASED
+
+
+def test_the_session_that_wrote_the_code_and_those_it_started_cannot_approve(project: Gated, within: Vibes) -> None:
+    session = project.session_start(environment=project.risky)
+    identifier = project.write(session=session)
+    project.commit()
+    child = project.session_start(environment=project.reviewer_environment(), parent=session, agent_type="human")
+    project.review(identifier, reviewer=BO[0], session=child)
+    project.commit("Review", by=BO)
+    found = project.told(within)
+    assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
+    assert "the session that wrote the code gave it" in found["findings"][0]["message"]
+
+
+def test_a_review_of_no_session_is_refused(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.commit()
+    project.review(identifier, reviewer=BO[0], session="nowhere")
+    project.commit("Review", by=BO)
+    assert decisions(project.told(within)) == BLOCKED
+
+
+def test_an_edge_without_a_verdict_does_not_lower_the_score_of_its_writers_code(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.commit()
+    before = project.told(within)["items"][0]["score"]
+    session = project.session_start(environment=project.reviewer_environment())
+    project.edge("reviewed_by", identifier, session, target_type="session")
+    project.commit("Edge")
+    assert project.told(within)["items"][0]["score"] == before
+
+
+def test_a_rejection_counts_whoever_gives_it(project: Gated, within: Vibes) -> None:
+    identifier = project.write(risky=False)
+    project.review(identifier, verdict="rejected", reviewer=ADA[0])
+    project.commit()
+    assert project.told(within)["result"] == "FAIL"
+
+
+def test_not_preventable_a_commit_in_another_persons_name(project: Gated, within: Vibes) -> None:
+    """Git proves nobody's name: signed commits and protected branches do."""
+    identifier = project.write()
+    project.commit()
+    project.review(identifier, reviewer=BO[0])
+    project.commit("Review, committed by Ada with Bo's name", by=BO)
+    assert decisions(project.told(within)) == RELEASED
+
+
+def test_not_preventable_code_that_is_not_recorded(project: Gated, within: Vibes) -> None:
+    """A trail knows what it is told."""
+    project.file("a.py")
+    project.commit()
+    assert (project.told(within)["result"], project.told(within)["items"]) == ("PASS", [])
+
+
+def test_not_preventable_a_record_that_was_never_true(project: Gated, within: Vibes) -> None:
+    """Nobody but the recorder knows the temperature."""
+    project.write(risky=False)
+    project.commit()
+    assert project.told(within)["result"] == "PASS"
+
+
+def test_not_preventable_history_that_was_rewritten_before_anybody_saw_it(project: Gated, within: Vibes) -> None:
+    """A commit that was amended away leaves nothing to find."""
+    project.write()
+    project.commit()
+    project.repository.git("reset", "--quiet", "--hard", project.base)
+    project.write(risky=False)
+    project.commit()
+    assert (project.told(within)["result"], project.told(within)["findings"]) == ("PASS", [])
+
+
+def test_no_program_that_the_repository_names_is_run(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.commit()
+    project.review(identifier, reviewer=BO[0])
+    project.commit("Review", by=BO)
+    for name in ("diff.external", "diff.evil.command", "diff.evil.textconv", "filter.evil.clean", "core.fsmonitor", "gpg.program"):
+        project.repository.git("config", name, f"touch {project.root}/ran-{name};:")
+    project.repository.git("config", "blame.ignoreRevsFile", "nowhere")
+    (project.root / ".git/info/attributes").write_text("*.py diff=evil filter=evil\n")
+    assert decisions(project.told(within)) == RELEASED
+    assert not list(project.root.glob("ran-*"))
+
+
+def test_a_shallow_clone_says_what_it_lacks(project: Gated, within: Vibes, tmp_path: Path) -> None:
+    project.write()
+    project.commit()
+    clone = tmp_path / "clone"
+    Repository(tmp_path / "home").git("clone", "--quiet", "--depth=1", f"file://{project.root}", str(clone))
+    done = within("gate", "--base", project.base, cwd=clone)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "shallow" in done.err

@@ -1,0 +1,119 @@
+"""`vibes gate`: stops what is too risky, or what the project's rules want reviewed (RFC 10.4.5, 10.4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from vibes_lsp import __version__
+from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.cli.options import audit_dir_option, json_option, now, open_trail, path_in_project
+from vibes_lsp.cli.output import plain, print_json, print_line, print_table, progress, styled
+from vibes_lsp.errors import UnreadableFile, VibesError
+from vibes_lsp.index.places import Places
+from vibes_lsp.reports.gate.deciding import threshold_of
+from vibes_lsp.reports.gate.gate import Asked, gate
+from vibes_lsp.reports.gate.grounds import grounds_of
+from vibes_lsp.reports.gate.markdown import summary, sums
+from vibes_lsp.reports.gate.report import GateReport, Item
+from vibes_lsp.reports.sarif import findings_sarif
+from vibes_lsp.reports.words import review_words
+from vibes_lsp.store.layout import AuditDir
+
+_STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+_MAX_SHOWN: Final = 100
+_MAX_FINDINGS: Final = 50
+_MAX_MESSAGE: Final = 400
+
+
+@click.command("gate")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--base", metavar="REV", help="Judge what was changed since REV, by the policy of REV.")
+@click.option(
+    "--threshold", default="critical", metavar="BAND|NUMBER", help="The band or score from which code is blocked.", show_default=True
+)
+@click.option("--stored", is_flag=True, help="Go by the scores and factors that records carry, not by what is known now.")
+@click.option("--all", "everything", is_flag=True, help="Count every record of the log, whatever became of it, approved or not.")
+@click.option("--markdown", is_flag=True, help="Print Markdown for a pull request.")
+@click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 for code scanning.")
+@audit_dir_option
+@json_option
+def command(  # noqa: PLR0917
+    files: Sequence[Path],
+    base: str | None,
+    threshold: str,
+    stored: bool,  # noqa: FBT001
+    everything: bool,  # noqa: FBT001
+    markdown: bool,  # noqa: FBT001
+    sarif: bool,  # noqa: FBT001
+    audit_dir: Path | None,
+    as_json: bool,  # noqa: FBT001
+) -> int:
+    """Stop what is too risky, or what the project's rules want reviewed. Exits 1 when anything is stopped.
+
+    FILES are those that are meant; by default the whole project, or with --base what has changed.
+    """
+    if markdown + sarif + as_json > 1:
+        raise VibesError("--markdown, --sarif and --json are three ways to say one thing", hint="give one of them")
+    bound = threshold_of(threshold)
+    trail = open_trail(audit_dir)
+    only = _only(files, trail.directory) if files else None
+    grounds = grounds_of(trail, base)
+    with Places(trail) as places, progress() as step:
+        report = gate(places, grounds, Asked(now(), bound, only, stored=stored, everything=everything, step=step))
+    if sarif:
+        print_json(findings_sarif(report.all_findings(), __version__))
+    elif as_json:
+        print_json(report.as_json())
+    elif markdown:
+        print_line(summary(report).removesuffix("\n"))
+    else:
+        _print(report)
+    return 0 if report.passed else 1
+
+
+def _only(files: Sequence[Path], directory: AuditDir) -> frozenset[str]:
+    """Return files that the user named, relative to the project; those of the trail itself hold no code."""
+    found = frozenset(path_in_project(file, directory.project) for file in files)
+    missing = next((path for path in sorted(found) if not (directory.project / path).is_file()), None)
+    if missing is not None:
+        raise UnreadableFile(f"{missing} is not there", hint="give files of the project")
+    return frozenset(path for path in found if path.split("/")[0] != directory.path.name)
+
+
+def _print(report: GateReport) -> None:
+    shown = list(report.shown)
+    if shown:
+        print_table(("", "where", "risk", "why"), [_row(item) for item in shown[:_MAX_SHOWN]], wrap="why")
+    if len(shown) > _MAX_SHOWN:
+        print_line(f"… and {len(shown) - _MAX_SHOWN:,} more; --json has all")
+    for finding in report.findings[:_MAX_FINDINGS]:
+        _print_finding(finding)
+    if len(report.findings) > _MAX_FINDINGS:
+        print_line(f"… and {len(report.findings) - _MAX_FINDINGS:,} more findings; --json has all")
+    if shown or report.findings:
+        print_line()
+    print_line(f"{sums(report)}; blocked from {report.bound:g}")
+    styled([("Gate: ", ""), ("PASS", "green") if report.passed else ("FAIL", "bold red")])
+
+
+def _row(item: Item) -> tuple[object, ...]:
+    rules = "; ".join(item.reasons[:2])
+    said = [f"rule: {rules}" if rules else "", review_words(item.facts)]
+    return item.verdict, item.place, item.figures or "", " · ".join(part for part in said if part)
+
+
+def _print_finding(finding: Finding) -> None:
+    place = plain(finding.file) if finding.line is None else f"{plain(finding.file)}:{finding.line}"
+    styled(
+        [
+            (place, "bold"),
+            (": ", ""),
+            (finding.severity.value, _STYLES[finding.severity]),
+            (f"[{finding.check.id}] ", "dim"),
+            (plain(finding.message, _MAX_MESSAGE), ""),
+        ]
+    )

@@ -1,0 +1,178 @@
+"""Runs the gate: over the work tree, over a change, over some files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from typing_extensions import override
+
+from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.risk import Counting, Scorer
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import mapping, text
+from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.reports.gate import catalogue
+from vibes_lsp.reports.gate.believing import Believed, Doubter
+from vibes_lsp.reports.gate.deciding import Threshold, decide, matching
+from vibes_lsp.reports.gate.grounds import Grounds
+from vibes_lsp.reports.gate.looking import Looking, Step
+from vibes_lsp.reports.gate.report import GateReport, Item
+from vibes_lsp.reports.gate.reviewers import Reviewers
+from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.risk.measured import Measured
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.standing import Standing
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of the gate.
+
+    Attributes:
+        now: The present instant.
+        threshold: From where on an annotation is blocked.
+        files: The files that are meant, relative to the project; None for all.
+        stored: Whether the scores and factors that records carry count, and not the live ones.
+        everything: Whether every record of the log counts, whatever became of it and whoever approved: the scope of RFC 10.4.5.
+        step: Told how far it is.
+    """
+
+    now: datetime
+    threshold: Threshold = field(default_factory=Threshold)
+    files: Collection[str] | None = None
+    stored: bool = False
+    everything: bool = False
+    step: Step = field(default=lambda *_: None)
+
+
+def gate(places: Places, grounds: Grounds, asked: Asked) -> GateReport:
+    """Return what the gate comes to.
+
+    Args:
+        places: Of the project.
+        grounds: What it goes by.
+        asked: What is meant.
+
+    Raises:
+        HistoryUnavailable: A base was given, and git cannot answer.
+    """
+    run = _Run(places, grounds, asked)
+    items = sorted(run.items(), key=lambda item: item.order)
+    findings = [*grounds.findings(asked.now), *run.findings()]
+    bound = asked.threshold.bound(grounds.config.policy.thresholds)
+    return GateReport(asked.threshold, bound, grounds.base, tuple(items), tuple(sorted(findings, key=lambda finding: finding.order)))
+
+
+class _Run:
+    def __init__(self, places: Places, grounds: Grounds, asked: Asked) -> None:
+        self._places, self._grounds, self._asked = places, grounds, asked
+        self._policy = grounds.config.policy
+        self._reviewers = Reviewers(places, grounds.since)
+        self._scorer = _Scorer(places.trail, self._policy, None if asked.everything else self._reviewers.counts, stored=asked.stored)
+        self._looking = Looking(places, self._only(), asked.step)
+        self._doubter = None if grounds.since is None else Doubter(places, grounds.since)
+        self._report: tuple[Text, PlacementReport] | None = None
+        self._found: list[Finding] = []
+
+    def _only(self) -> Collection[str] | None:
+        files = self._asked.files
+        if self._grounds.since is None:
+            return files
+        changed = self._grounds.changed()
+        return changed if files is None else changed.intersection(files)
+
+    def items(self) -> Iterator[Item]:
+        """Give what was decided of each annotation, file by file."""
+        if self._asked.everything:
+            for content, placement in self._looking.recorded():
+                yield self._item(Believed(placement, placement), content, Standing.UNREVIEWED)
+            return
+        for content, placement in self._looking.placed():
+            believed = Believed(placement, placement) if self._doubter is None else self._doubter.look(placement, content)
+            self._note(believed)
+            if self._is_gated(believed.placement):
+                yield self._item(believed, content, self._scorer.standing(believed.placement, content))
+
+    def _is_gated(self, placement: Placement) -> bool:
+        """Whether an annotation is current and tracked, and not that of removed or lost lines (R26, R27)."""
+        is_there = placement.located.state != State.LOST and placement.lineage.action != Action.DELETE
+        return is_there and not placement.is_history and self._grounds.config.tracking.tracks(placement.path)
+
+    def _item(self, believed: Believed, content: Text, standing: Standing) -> Item:
+        placement, report = believed.placement, self._reporting(content)
+        facts = report.placement(placement) | {"annotationId": believed.shown.current.id}
+        measured = self._scorer.measured(placement, content)
+        by_record = self._asked.stored or not self._policy.scores  # R27: of an unknown algorithm there is nothing else
+        score = facts["storedScore"] if by_record else facts["score"]
+        rules = matching(self._policy, measured, _stored_values(placement) if by_record else None)
+        decision = decide(score if isinstance(score, int | float) else None, self._policy, self._asked.threshold, rules)
+        return Item(facts, report.figures(facts), rules, decision, standing == Standing.APPROVED, standing == Standing.REJECTED)
+
+    def _reporting(self, content: Text) -> PlacementReport:
+        if self._report is None or self._report[0] is not content:
+            self._report = content, PlacementReport(self._places.trail, content, scorer=self._scorer, derived=self._places.derived)
+        return self._report[1]
+
+    def _note(self, believed: Believed) -> None:
+        """Keep what there is to say of an annotation beside the decision."""
+        placement = believed.placement
+        if not self._grounds.config.tracking.tracks(placement.path):
+            return
+        name = f"annotation {placement.lineage.first.id[:16]}"
+        start = placement.located.start
+        if believed.hiding is not None:
+            lines = f"lines {start}-{placement.located.end}"
+            self._found.append(Finding(catalogue.HIDDEN, f"{believed.hiding}, and {name} still stands on {lines}", placement.path, start))
+        for record in believed.retold:
+            message = f"record {record.id[:16]} retells how {name} was made"
+            self._found.append(Finding(catalogue.REMADE, message, placement.path, start))
+        is_lost = placement.located.state == State.LOST and placement.lineage.action != Action.DELETE
+        if is_lost and not placement.is_history:
+            since = self._grounds.since
+            is_new = since is not None and since.is_new(placement.lineage.first)
+            override = Severity.WARNING if is_new else None
+            self._found.append(Finding(catalogue.LOST, f"{name} is not found", placement.path, None, None, override))
+
+    def findings(self) -> Iterable[Finding]:
+        """Return what was found on the way."""
+        for path, reason in self._looking.unread.items():
+            if not self._asked.everything and self._grounds.config.tracking.tracks(path):
+                self._found.append(Finding(catalogue.UNREAD, reason, path))
+        for refused in self._reviewers.refused.values():
+            placement = refused.placement
+            by = f" by {refused.review.by}" if refused.review.by else ""
+            message = f"the approval{by} of annotation {placement.current.id[:16]} does not count: {refused.reason}"
+            self._found.append(Finding(catalogue.APPROVAL, message, placement.path, placement.located.start))
+        return self._found
+
+
+class _Scorer(Scorer):
+    """A scorer that remembers the last annotation, which is asked about more than once; with `stored` it leaves scoring to the records."""
+
+    def __init__(self, trail: Trail, policy: Policy, counts: Counting | None, *, stored: bool) -> None:
+        super().__init__(trail, replace(policy, enabled=False) if stored else policy, counts)
+        self._last: tuple[Placement, Measured] | None = None
+
+    @override
+    def measured(self, placement: Placement, content: Text) -> Measured:
+        if self._last is None or self._last[0] is not placement:
+            self._last = placement, super().measured(placement, content)
+        return self._last[1]
+
+
+def _stored_values(placement: Placement) -> dict[str, float]:
+    """Return the normalised values that a record carries, by signal (RFC 10.4.4)."""
+    factors = placement.current.members.get("risk_factors")
+    found: dict[str, float] = {}
+    for factor in factors if isinstance(factors, list) else []:
+        members = mapping({"factor": factor}, "factor")
+        signal, value = text(members, "signal"), members.get("value")
+        if signal is not None and isinstance(value, int | float) and not isinstance(value, bool):
+            found.setdefault(signal, float(value))
+    return found

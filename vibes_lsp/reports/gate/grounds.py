@@ -1,0 +1,146 @@
+"""What the gate goes by: the policy and the tracked files, of the work tree or of the base that a change is judged against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.checks import catalogue as checks
+from vibes_lsp.checks.base import check_base, policy_at
+from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.checks.subject import Subject
+from vibes_lsp.errors import HistoryUnavailable, PrismOff
+from vibes_lsp.history.blobs import Blobs
+from vibes_lsp.history.comparison import Span, differences
+from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.reports.gate.catalogue import UNUSABLE
+from vibes_lsp.reports.gate.since import Since
+from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.layout import CONFIG_NAME
+
+_JUDGING: Final = ("risk_scoring", "tracked_extensions", "exclude_patterns")
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What a gate goes by.
+
+    Attributes:
+        trail: As it is now.
+        config: The policy that counts.
+        base: The revision whose policy it is, a whole hash; None for that of the work tree.
+        since: The change that is judged; None where the whole work tree is.
+    """
+
+    trail: Trail
+    config: LoadedConfig
+    base: str | None = None
+    since: Since | None = None
+
+    def changed(self) -> frozenset[str]:
+        """Return the files of the change, relative to the project: those that differ, are links now, or have new annotations.
+
+        Raises:
+            HistoryUnavailable: Git cannot answer.
+        """
+        if self.since is None:
+            return frozenset()
+        repository, project = self.since.repository, self.trail.directory.project
+        prefix = repository.prefix_of(project)
+        with Blobs(repository.root) as blobs:
+            found = {each.name.removeprefix(prefix) for each in differences(repository, blobs, Span(self.since.commit, None), project)}
+        found |= {normal_path(path) for path in self.trail.paths() if _is_behind_a_link(project, path)}
+        audit = self.trail.directory.path.name
+        return frozenset(path for path in found | self._annotated() if path.split("/")[0] != audit)
+
+    def _annotated(self) -> set[str]:
+        """Return the files that new annotations are about, if they are not old ones with another place."""
+        columns = self.trail.log.columns
+        found: set[str] = set()
+        for path, lines in columns.annotations.items():
+            new = [line for line in lines if self.since is not None and line in self.since.new_lines]
+            if any(not (record.text("action") or "").startswith("rebase_") for record in self.trail.log.records(new)):
+                found.add(normal_path(path))
+        return found
+
+    def findings(self, now: datetime) -> Iterator[Finding]:
+        """Give what is wrong with the grounds themselves: what a change did to the trail and the policy, and what of the policy is of no use.
+
+        Raises:
+            HistoryUnavailable: Git cannot answer.
+        """
+        directory = self.trail.directory
+        for problem in self.config.problems:
+            if problem.field.split(".")[0] in _JUDGING:
+                where = f"{directory.path.name}/{CONFIG_NAME}"
+                override = None if self.since is None else Severity.WARNING  # the base's fault, which no change can mend by itself
+                said = f"{problem.field}: {problem.message}" + ("" if self.base is None else f" (at {self.base[:12]})")
+                yield Finding(UNUSABLE, said, where, None, problem.field, override)
+        if self.since is not None:
+            subject = Subject(self.trail, load_config(directory), self.since.repository, now)
+            yield from check_base(subject, self.since.commit)
+            yield from self._dropped(subject, self.since)
+
+    def _dropped(self, subject: Subject, since: Since) -> Iterator[Finding]:
+        """Give the records that a commit of the change brought and a later one took away."""
+        for identifier, commits in sorted(since.carriers.items()):
+            if self.trail.log.by_id(identifier) is None:
+                message = f"record {identifier[:16]}, which {min(commits)[:12]} of this change brought, is gone"
+                yield subject.in_log(checks.BASE_RECORD, message)
+
+
+def grounds_of(trail: Trail, base: str | None) -> Grounds:
+    """Return what the gate goes by.
+
+    A base counts as it is; what is judged is what was added since HEAD left it.
+
+    Args:
+        trail: As it is now.
+        base: A revision; None for the work tree alone.
+
+    Raises:
+        HistoryUnavailable: There is no such revision, no repository, or too little of its history.
+        PrismOff: The policy that counts has no risk scoring that is on.
+    """
+    directory = trail.directory
+    if base is None:
+        grounds = Grounds(trail, load_config(directory))
+        _require_prism(grounds.config, f"{directory.path.name}/{CONFIG_NAME}")
+        return grounds
+    repository = open_repository(directory.project)
+    if repository is None:
+        raise HistoryUnavailable("--base needs a git repository", hint="run it inside the work tree")
+    tip = _resolved(repository, base)
+    config = policy_at(repository, directory, tip)
+    _require_prism(config, f"{directory.path.name}/{CONFIG_NAME} at {base[:60]}")
+    head = repository.resolve("HEAD")
+    commit = tip if repository.is_ancestor(tip) else repository.merge_base(tip, head)
+    return Grounds(trail, config, tip, Since(repository, trail, commit))
+
+
+def _resolved(repository: Repository, base: str) -> str:
+    try:
+        return repository.resolve(base)
+    except HistoryUnavailable as error:
+        raise HistoryUnavailable(error.message, hint="give a branch, a tag or a commit; a shallow clone may lack it") from None
+
+
+def _require_prism(config: LoadedConfig, where: str) -> None:
+    """Raise where there is nothing to gate by (R27)."""
+    if config.problem is not None:
+        raise PrismOff(f"PRISM is off: {where} cannot be read: {config.problem.message}", hint="mend it; `vibes check` says more")
+    if not config.policy.enabled:
+        raise PrismOff(f"PRISM is off in {where}", hint='turn it on by "risk_scoring": {"enabled": true}')
+
+
+def _is_behind_a_link(project: Path, path: str) -> bool:
+    """Whether a file, or a folder on the way to it, is a link: git knows of the link, and not of what is read through it."""
+    try:
+        return (project / path).resolve() != project.resolve() / normal_path(path)
+    except (OSError, ValueError, RuntimeError):  # a name that no file can have, or a link to itself
+        return False

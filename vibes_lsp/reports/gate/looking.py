@@ -1,0 +1,101 @@
+"""The annotations that the gate looks at: where they are now, or each record of the log for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.ranges import recorded_lines
+from vibes_lsp.index.repeats import Shown
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.reports.blame import read_source
+
+Step: TypeAlias = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass
+class Looking:
+    """Looks at files; `unread` has those that could not be looked at, with the reason.
+
+    Attributes:
+        places: Of the project.
+        only: The files that are meant, relative to the project; None for all.
+        step: Told how far it is.
+    """
+
+    places: Places
+    only: Collection[str] | None = None
+    step: Step = field(default=lambda *_: None)
+    unread: dict[str, str] = field(default_factory=dict)
+
+    def placed(self) -> Iterator[tuple[Text, Placement]]:
+        """Give the annotations of the files with the text of each; what came from another file is given where it is."""
+        self.places.read_ahead()
+        annotated = self.places.annotated_files()
+        files = annotated if self.only is None else self._meant(annotated)
+        lost: list[tuple[Text, Placement]] = []
+        arrived: set[str] = set()
+        for number, path in enumerate(files):
+            self.step("files", number, len(files))
+            for text, placement in self._in_file(path):
+                if placement.moved_from is not None:
+                    arrived.add(placement.current.id)
+                if placement.located.state == State.LOST:
+                    lost.append((text, placement))
+                else:
+                    yield text, placement
+        if lost and self.only is None:
+            for path in self.places.other_files():
+                for text, placement in self._in_file(path):
+                    arrived.add(placement.current.id)
+                    yield text, placement
+        yield from ((text, placement) for text, placement in lost if placement.current.id not in arrived)
+
+    def recorded(self) -> Iterator[tuple[Text, Placement]]:
+        """Give every line and function record of the log, each for itself, on the lines that it names."""
+        texts: dict[str, Text] = {}
+        for record in self.places.trail.log.of_kind(Kind.LINE, Kind.FUNCTION):
+            path = normal_path(record.text("file_path") or "")
+            if self.only is not None and path not in self.only:
+                continue
+            if path not in texts:
+                texts[path] = self._text(path) or Text("")
+            start, end = recorded_lines(record) or (None, None)
+            if end is not None and end > len(texts[path].lines):
+                start = end = None
+            located = Located(start, end, State.UNVERIFIED, Method.RECORDED, 0.3)
+            yield texts[path], Placement(path, Shown(Lineage((record,), record)), located)
+
+    def _meant(self, annotated: Collection[str]) -> list[str]:
+        """Return the files that are meant: of those without annotations, too, for something may have come to them."""
+        wanted = set(self.only or ())
+        project = self.places.trail.directory.project
+        return [path for path in annotated if path in wanted] + sorted(
+            path for path in wanted.difference(annotated) if (project / path).is_file()
+        )
+
+    def _in_file(self, path: str) -> Iterator[tuple[Text, Placement]]:
+        text = self._text(path)
+        if text is None:
+            return
+        for placement in self.places.of(path, text):
+            yield text, placement
+            if placement.shown.placeholder:  # shown once, and still as many edits
+                for repeat in placement.shown.repeats:
+                    yield text, replace(placement, shown=Shown(repeat, (), placeholder=True))
+
+    def _text(self, path: str) -> Text | None:
+        try:
+            return read_source(self.places.trail.directory.project, path)
+        except UnreadableFile as error:
+            self.unread[path] = error.message
+            return None
