@@ -28,6 +28,9 @@ rm -rf "$tools/vscode"
 mkdir -p "$tools/vscode"
 cd "$tools/vscode"
 echo '{ "private": true }' >package.json
-PATH="$tools/bin:$PATH" npm_config_nodedir="$tools/node" \
-  npm install --no-fund --no-audit --foreground-scripts "code-server@$CODE_SERVER_VERSION" >install.log 2>&1 || { tail -n 40 install.log >&2; exit 1; }
+fetch() {
+  PATH="$tools/bin:$PATH" npm_config_nodedir="$tools/node" \
+    npm install --no-fund --no-audit --foreground-scripts "code-server@$CODE_SERVER_VERSION" >install.log 2>&1
+}
+fetch || fetch || { tail -n 40 install.log >&2; exit 1; } # a registry may drop one of a thousand packages once
 touch "$stamp"
