@@ -135,11 +135,7 @@ def write_contexts(situation: Situation, origin: Origin) -> Contexts:
         nodes += [Node(entries.read([file]), NodeType.CONTEXT) for file in entries.files(prompt.context_files)]
     if origin.session_id is not None:
         nodes += unused_reads(situation.trail, origin.session_id)
-    keeps = (
-        ("prompt", prompt, keeps_prompt),
-        ("reasoning", reasoning, keeps_reasoning),
-        ("signals", signals, situation.config.policy.scores),
-    )
+    keeps = (("prompt", prompt, keeps_prompt), ("reasoning", reasoning, keeps_reasoning))
     return Contexts(
         hashes,
         tuple(nodes),
@@ -188,12 +184,13 @@ def compose(situation: Situation, action: str, contexts: Contexts, lines: Lines,
 def result_of(records: Sequence[Members], contexts: Contexts) -> Recorded:
     """Return the result for an annotation and the edges that follow it."""
     ids = [str(record["annotation_id"]) for record in records]
+    unscored = contexts.signals and "risk_factors" not in records[0]  # the project scores no risk, or weighs nothing
     return Recorded(
         ids[0],
         tuple(ids[1:]),
         dict(records[0]),
         masked=contexts.masked,
-        withheld=contexts.withheld,
+        withheld=(*contexts.withheld, *(("signals",) if unscored else ())),
         left_out=contexts.left_out,
     )
 
