@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
+from tests.cli.running import vibes
 from tests.server.project import STORY, Project
 
 if TYPE_CHECKING:
@@ -74,6 +76,26 @@ async def test_a_critical_range_is_reviewed_and_comes_back_when_it_is_edited(edi
     assert (again > after, band, stale) == (True, "critical", True)
     assert "but the lines have changed since" in await told(editor, uri, 5)
     assert [title.endswith("review stale") for _, title in await editor.lenses(uri)] == [True]
+
+
+async def test_the_gate_sees_what_the_editor_shows(editor: Editor, project: Project) -> None:
+    project.config(risk_scoring=CRITICAL)
+    file = project.annotated()
+    uri = await editor.open_known(file)
+    await editor.set(reviewer="Ada")
+
+    async def seen() -> tuple[list[str], int]:
+        ran = await asyncio.to_thread(vibes, "gate", cwd=project.root)
+        return [code for code, _, _ in await problems(editor, uri)], ran.code
+
+    assert await seen() == (["risk-critical"], 1)
+    await editor.run("vibes.review", {"uri": uri, "lineStart": 5, "lineEnd": 5, "verdict": "approved", **BOT})
+    assert await seen() == (["risk-critical"], 1)
+    await marked(editor, uri, 5)
+    assert await seen() == ([], 0)
+    editor.insert(uri, 5, "    assert payload\n")
+    file.write_text("".join([*STORY.splitlines(keepends=True)[:5], "    assert payload\n", *STORY.splitlines(keepends=True)[5:]]))
+    assert await seen() == (["risk-critical"], 1)
 
 
 async def test_what_is_not_saved_is_what_is_reviewed(editor: Editor, project: Project) -> None:
