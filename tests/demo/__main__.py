@@ -22,14 +22,14 @@ def main() -> None:
     """Run the demonstration in `build/demo`, made anew each time."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     workspace = build(FOLDER)
-    say("Three AI tools wrote a small shop. Since then people have inserted a block, edited a line and moved a function.")
+    say("Three AI tools wrote a small shop. Since then people have inserted a block, edited a line, moved a function and taken one out.")
     vibes(workspace, "blame", "src/auth.py")
     with Client(workspace.root) as client:
         say("What an editor shows when the cursor is on hash_password (src/auth.py:23), asked of the language server:")
         client.open("src/auth.py")
         hover(client, "src/auth.py", 23)
-        say("The lenses above the ranges of all three files:")
-        for path in ("src/auth.py", "src/limits.py", "web/app.ts"):
+        say("The lenses above the ranges of all files:")
+        for path in ("src/auth.py", "src/limits.py", "src/mail.py", "tests/test_auth.py", "web/app.ts"):
             lenses(client, path)
         say("The list of problems:")
         problems(client, workspace)
@@ -88,7 +88,7 @@ def lenses(client: Client, path: str) -> None:
     for lens in client.request("textDocument/codeLens", {"textDocument": {"uri": client.open(path)}}):
         resolved = client.request("codeLens/resolve", lens)
         place = f"{path}:{resolved['range']['start']['line'] + 1}"
-        line(f"  {place:<18} {resolved['command']['title']}")
+        line(f"  {place:<20} {resolved['command']['title']}")
 
 
 def problems(client: Client, workspace: Workspace) -> None:

@@ -61,7 +61,7 @@ def command(  # noqa: PLR0917
         for name in made.kept:
             print_line(f"  kept     {name}")
     result: Members = {"path": str(made.directory.path), "created": list(made.created), "kept": list(made.kept)}
-    _show(result, install_hook(folder.absolute(), program=_program()) if hooks else None, as_json=as_json)
+    _show(result, install_hook(folder.absolute(), program=program()) if hooks else None, as_json=as_json)
 
 
 _WORDS = {
@@ -90,7 +90,7 @@ def _show(result: Members, changed: Changed | None, *, as_json: bool) -> None:
         print_line("  it lies in the work tree (core.hooksPath): commit it to have it everywhere")
 
 
-def _program() -> str:
+def program() -> str:
     """Return this program's path, for commits from where PATH lacks it, such as an editor's own menu."""
     beside = Path(sysconfig.get_path("scripts")) / ("vibes.exe" if os.name == "nt" else "vibes")
     found = str(beside) if beside.is_file() else shutil.which("vibes")

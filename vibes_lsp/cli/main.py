@@ -41,6 +41,7 @@ COMMANDS: Final = {
     "backfill": "Write into the log which commits brought annotations.",
     "remap": "Write anew where annotations are whose commit was rewritten.",
     "merge": "Settle conflicts in the trail, and take over what another revision has.",
+    "demo": "Make a small real workspace to look at.",
     "doctor": "Say why nothing shows.",
 }
 """Name and one line of help of every subcommand; its code is `vibes_lsp.cli.NAME.command`, imported when it is run."""

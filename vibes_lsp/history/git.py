@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
@@ -51,13 +51,14 @@ _TIMEOUT: Final = 60
 _PIECE: Final = 1 << 16
 
 
-def run_git(folder: Path, *arguments: str, index: Path | None = None) -> bytes:
+def run_git(folder: Path, *arguments: str, index: Path | None = None, environment: Mapping[str, str] | None = None) -> bytes:
     """Return what git prints for a command run in `folder`.
 
     Args:
         folder: Where git runs.
         *arguments: The command.
         index: The index to use, absolute; by default the repository's own, whatever the environment says.
+        environment: Variables for git, besides those that it always gets.
 
     Raises:
         HistoryUnavailable: Git is absent, or the command fails.
@@ -66,7 +67,7 @@ def run_git(folder: Path, *arguments: str, index: Path | None = None) -> bytes:
         done = subprocess.run(
             ["git", *_SAFE, *arguments],
             cwd=folder,
-            env={**_environment(), **({} if index is None else {"GIT_INDEX_FILE": os.fspath(index)})},
+            env={**_environment(), **({} if index is None else {"GIT_INDEX_FILE": os.fspath(index)}), **(environment or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,

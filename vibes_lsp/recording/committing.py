@@ -5,9 +5,9 @@ Git's pre-commit hook comes here. Nothing that goes wrong stops a commit: it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,7 @@ from vibes_lsp.errors import AuditDirNotFound, VibesError
 from vibes_lsp.history.staging import CommitIndex, index_of_commit
 from vibes_lsp.model.vocabulary import BackfillWhen
 from vibes_lsp.recording.backfilling import Scope
-from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.disk import inside
 from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
@@ -42,7 +42,9 @@ class Prepared:
     problems: tuple[VibesError, ...] = ()
 
 
-def prepare_commit(folder: Path, environment: Mapping[str, str], audit_dir: Path | None = None) -> list[Prepared]:
+def prepare_commit(
+    folder: Path, environment: Mapping[str, str], audit_dir: Path | None = None, *, now: Callable[[], datetime] = utc_now
+) -> list[Prepared]:
     """Bring the trails of a commit up to date and stage them.
 
     Those are the trail of the folder itself, and those of the files that the commit changes.
@@ -51,6 +53,7 @@ def prepare_commit(folder: Path, environment: Mapping[str, str], audit_dir: Path
         folder: Where git runs its hook: the top of the work tree.
         environment: The hook's.
         audit_dir: Only this trail.
+        now: The clock.
 
     Raises:
         HistoryUnavailable: Git cannot be asked.
@@ -61,7 +64,7 @@ def prepare_commit(folder: Path, environment: Mapping[str, str], audit_dir: Path
         return []
     named = [named_audit_dir(audit_dir)] if audit_dir is not None else _trails(folder, index)
     own = [directory for directory in named if inside(directory.path, index.repository.root)]
-    return [_prepare(directory, index, by_framework="PRE_COMMIT" in environment) for directory in own]
+    return [_prepare(directory, index, now, by_framework="PRE_COMMIT" in environment) for directory in own]
 
 
 def _trails(folder: Path, index: CommitIndex) -> list[AuditDir]:
@@ -79,7 +82,7 @@ def _nearest(folder: Path) -> Iterable[AuditDir]:
         return []
 
 
-def _prepare(directory: AuditDir, index: CommitIndex, *, by_framework: bool) -> Prepared:
+def _prepare(directory: AuditDir, index: CommitIndex, now: Callable[[], datetime], *, by_framework: bool) -> Prepared:
     """Fold, back-fill and stage one trail; what fails is left out, and told.
 
     The pre-commit framework puts aside what is not staged, and brings it back by a patch: a trail that may be put aside is not touched.
@@ -90,7 +93,7 @@ def _prepare(directory: AuditDir, index: CommitIndex, *, by_framework: bool) -> 
     try:
         if by_framework and (is_cut_back(directory) or not index.differs_from_head(directory.log)):
             return Prepared(directory)
-        with Recorder(directory) as recorder:
+        with Recorder(directory, now=now) as recorder:
             backfilled = _backfill(recorder, index)
     except VibesError as error:
         problems.append(error)

@@ -45,7 +45,8 @@ _logger = logging.getLogger(__name__)
 _R = TypeVar("_R", bound=Result)
 
 
-def _now() -> datetime:
+def utc_now() -> datetime:
+    """Return the time."""
     return datetime.now(UTC)
 
 
@@ -73,7 +74,7 @@ class Recorder:
         AuditDirNotFound: There is no audit directory at the place or above it.
     """
 
-    def __init__(self, place: AuditDir | Path | str, *, now: Callable[[], datetime] = _now, new_id: Callable[[], str] = _new_id) -> None:
+    def __init__(self, place: AuditDir | Path | str, *, now: Callable[[], datetime] = utc_now, new_id: Callable[[], str] = _new_id) -> None:
         self.directory: Final = place if isinstance(place, AuditDir) else find_audit_dir(Path(place))
         self._trail: Final = Trail(self.directory)
         self._writer: Final = AuditWriter(self.directory)

@@ -112,13 +112,13 @@ class PlacementReport:
         return self._scorer.score(placement, self._content)
 
     def figures(self, facts: Members) -> str | None:
-        """Return score and band of a placement for people, and the stored score where it is another one (R21); None where there is none."""
+        """Return score and band of a placement for people, and the stored score where it shows as another one (R21); None where there is none."""
         live, stored, bounds = facts["score"], facts["storedScore"], self._scorer.thresholds
-        recorded = None if not isinstance(stored, int | float) else f"{figure(stored, bounds)} as recorded"
+        recorded = figure(stored, bounds) if isinstance(stored, int | float) else None
         if not isinstance(live, int | float):
-            return None if recorded is None else f"{figure(float(str(stored)), bounds)} {facts['band']} (as recorded)"
-        differs = recorded is not None and round(live, 4) != stored
-        return f"{figure(live, bounds)} {facts['band']}" + (f" ({recorded})" if differs else "")
+            return None if recorded is None else f"{recorded} {facts['band']} (as recorded)"
+        shown = figure(live, bounds)
+        return f"{shown} {facts['band']}" + (f" ({recorded} as recorded)" if recorded not in {None, shown} else "")
 
     def _commit(self, placement: Placement) -> DerivedCommit | None:
         return known_commit(placement.lineage, self._derived.get(placement.lineage.first.id))

@@ -1,4 +1,4 @@
-"""The demonstration's source files, as the AI tools left them and as people changed them later."""
+"""The source files, as the AI tools left them and as people changed them later."""
 
 from __future__ import annotations
 
@@ -56,6 +56,45 @@ export function latest(attempts: Attempt[]): Attempt | undefined {
   );
 }
 """
+
+
+CHECKS: Final = '''"""The checks of a password."""
+
+from src.auth import strong
+
+
+def test_a_long_and_mixed_password_is_strong() -> None:
+    assert strong("correct Horse battery")
+
+
+def test_a_short_one_is_not() -> None:
+    assert not strong("Horse")
+'''
+
+MAIL_TYPED: Final = '"""Mail that confirms an address."""\n\n\ndef conf'
+
+MAIL_COMPLETED: Final = '''def confirmation(address: str, code: str) -> str:
+    """Return the text of the mail."""
+    return f"Hello {address}, your code is {code}."
+'''
+
+MAIL: Final = '''"""Mail that confirms an address."""
+
+
+def confirmation(address: str, code: str) -> str:
+    """Return the text of the mail."""
+    return f"Hello {address}, your code is {code}."
+
+
+def expired(sent: float, now: float) -> bool:
+    """Say whether a code is too old."""
+    return now - sent > 900
+'''
+
+
+def shortened(mail: str) -> str:
+    """A person takes a function out."""
+    return mail.partition("\n\ndef expired")[0]
 
 
 def inserted(auth: str) -> str:

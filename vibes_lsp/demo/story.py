@@ -1,0 +1,248 @@
+"""The story of a small shop: three AI tools write at three levels of detail, a person reviews, and then people change the code.
+
+Its clock and its ids are its own, so that everyone sees the same trail and the same commits.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp import __version__
+from vibes_lsp.demo import sources
+from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.history.making import Author, commit, make_repository, stage_all
+from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.recording import (
+    Command,
+    CommandType,
+    Confidence,
+    Decision,
+    DecisionOption,
+    InlineCompletion,
+    Model,
+    Origin,
+    Prompt,
+    PromptType,
+    Reasoning,
+    Recorder,
+    Reviewing,
+    ReviewScope,
+    RiskSignal,
+    Tool,
+)
+from vibes_lsp.recording.committing import prepare_commit
+from vibes_lsp.store.initialise import initialise
+from vibes_lsp.store.layout import AuditDir
+
+ADA: Final = Author("Ada Example", "ada@example.org")
+_BEGIN: Final = datetime(2026, 2, 3, 9, 0, tzinfo=UTC)
+_COPILOT: Final = Tool("Copilot", "1.312.0"), Model("gpt-5-mini", "2025-08")
+_CURSOR: Final = Tool("Cursor", "2.4.1"), Model("gpt-5.2-codex", "2026-01")
+_CLAUDE: Final = Tool("Claude Code", "2.1.0"), Model("claude-opus-4-5", "20251101", {"temperature": 1})
+_CONFIG: Final = """\
+{{
+  "standard": "VIBES",
+  "standard_version": "1.0",
+  "assurance_level": "{level}",
+  "project_name": "shop",
+  "tracked_extensions": [".py", ".ts"],
+  "risk_scoring": {{
+    "enabled": true,
+    "thresholds": {{"low": 0.0, "medium": 0.3, "high": 0.6, "critical": 0.8}},
+    "weights": {{"org:security_sensitive": 3}}
+  }}
+}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What there is when the story has been told.
+
+    Attributes:
+        root: The repository.
+        hashing: The id of the annotation whose risk is critical and that nobody has reviewed.
+        review: The id of the edge by which the other one in its file was reviewed.
+    """
+
+    root: Path
+    hashing: str
+    review: str
+
+
+def tell(root: Path) -> Told:
+    """Make the repository in a folder, and let people change its code after the last commit.
+
+    Args:
+        root: The folder, absolute; it is created where it is missing.
+
+    Raises:
+        RefusedWrite: Something is in the folder already, or it cannot be made.
+        HistoryUnavailable: Git is absent, or refuses.
+    """
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if any(root.iterdir()):
+            raise RefusedWrite(f"{root} is not empty", hint="name a folder that is new")
+    except OSError as error:
+        raise RefusedWrite(f"cannot make {root}: {error.strerror}", hint="name another folder") from error
+    shop = _Shop(root)
+    shop.begin()
+    shop.show_attempts()
+    shop.limit_attempts()
+    hashing, review = shop.let_people_in()
+    shop.confirm_addresses()
+    shop.drift()
+    return Told(root, hashing, review)
+
+
+class _Shop:
+    """The repository while the story is told."""
+
+    def __init__(self, root: Path) -> None:
+        self._root: Final = root
+        self._time = _BEGIN
+        self._numbers = itertools.count(1)
+
+    def begin(self) -> None:
+        make_repository(self._root)
+        self._write("README.md", "# Shop\n")
+        self._write("docs/accounts.md", "# Accounts\n\nAn address and a password. A mail confirms the address.\n")
+        made = initialise(
+            self._root, project_name="shop", level=AssuranceLevel.LOW, extensions=None, tool_version=__version__, now=self._now()
+        )
+        self._record_at(AssuranceLevel.LOW, made.directory)
+        self._commit("Begin")
+
+    def show_attempts(self) -> None:
+        """Low assurance: which tool and model, and by what command."""
+        self._write("web/app.ts", sources.APP)
+        with self._recorder() as recorder:
+            session = recorder.start_session(*_COPILOT, description="App").session_id
+            command = Command("web/app.ts", CommandType.FILE_WRITE)
+            recorder.annotate_lines("web/app.ts", 1, 11, "create", Origin(session, command=command))
+            recorder.end_session(session)
+        self._commit("Attempts in the app")
+        self._commit("Show attempts in the app", amend=True)
+
+    def limit_attempts(self) -> None:
+        """Medium assurance: the prompt as well."""
+        self._record_at(AssuranceLevel.MEDIUM)
+        self._write("src/limits.py", sources.LIMITS)
+        with self._recorder() as recorder:
+            session = recorder.start_session(*_CURSOR, description="Limits").session_id
+            asked = Origin(session, prompt=Prompt("Limit attempts: five an hour.", PromptType.CHAT_MESSAGE))
+            for start, end in ((3, 4), (7, 9), (12, 14)):
+                recorder.annotate_lines("src/limits.py", start, end, "create", asked)
+            recorder.end_session(session)
+        self._commit("Limit attempts")
+
+    def let_people_in(self) -> tuple[str, str]:
+        """High assurance: reasoning, a decision, work that is handed on; a person approves one of two ranges."""
+        self._record_at(AssuranceLevel.HIGH)
+        self._write("src/auth.py", sources.AUTH)
+        with self._recorder() as recorder:
+            session = recorder.start_session(*_CLAUDE, description="Accounts").session_id
+            why = Reasoning("A regular expression is enough here, a confirmation mail follows anyway.", 17)
+            prompt = Prompt(
+                "Create sign-up checks: a plausible address, a strong password.", PromptType.USER_INSTRUCTION, ("docs/accounts.md",)
+            )
+            recorder.annotate_lines("src/auth.py", 8, 15, "create", Origin(session, prompt=prompt, reasoning=why))
+            asked = Origin(
+                session,
+                prompt=Prompt("Store passwords safely. Use what the standard library has.", PromptType.USER_INSTRUCTION, ("src/auth.py",)),
+                reasoning=Reasoning("hashlib has a digest and secrets a salt. The comparison is the caller's.", 16),
+                decision=_HOW_TO_STORE,
+                signals=(RiskSignal("org:security_sensitive", 1, "stores passwords"),),
+            )
+            hashing = recorder.annotate_lines("src/auth.py", 18, 22, "create", asked).annotation_id or ""
+            self._hand_on(recorder, session)
+            recorder.end_session(session)
+            reviewed = Reviewing("approved", "src/auth.py", (8, 15), note="Good enough until the mail is confirmed.", reviewer=ADA.name)
+            review = recorder.review(reviewed).edges[0]
+            recorder.review(Reviewing("approved", "tests/test_auth.py", scope=ReviewScope.FILE, reviewer=ADA.name))
+        self._commit("Let people sign up")
+        return hashing, review
+
+    def _hand_on(self, recorder: Recorder, session: str) -> None:
+        """Let a second agent write the tests."""
+        self._write("tests/test_auth.py", sources.CHECKS)
+        child = recorder.record_delegation(
+            session,
+            task_description="Test the checks of a password",
+            delegated_files=["src/auth.py"],
+            agent_name="tester",
+            agent_type="sub-agent",
+        ).child_session_id
+        recorder.record_read(child, ["src/auth.py"])
+        task = Prompt("Test the checks of a password.", PromptType.USER_INSTRUCTION)
+        recorder.annotate_lines("tests/test_auth.py", 6, 11, "create", Origin(child, prompt=task))
+        recorder.end_session(child)
+
+    def confirm_addresses(self) -> None:
+        """A completion that a person accepts while typing, and a function after it."""
+        self._write("src/mail.py", sources.MAIL_TYPED + "\n")
+        with self._recorder() as recorder:
+            typed = Prompt(sources.MAIL_TYPED, PromptType.INLINE_COMPLETION)
+            completion = InlineCompletion("src/mail.py", "completion-1", (3, 0), (4, 0), sources.MAIL_COMPLETED)
+            recorder.record_inline_completion(completion, Origin(tool=_COPILOT[0], model=_COPILOT[1], prompt=typed))
+            self._write("src/mail.py", sources.MAIL)
+            session = recorder.start_session(*_CLAUDE, description="Mail").session_id
+            asked = Prompt("A code is good for a quarter of an hour.", PromptType.CHAT_MESSAGE, ("src/mail.py",))
+            recorder.annotate_function("src/mail.py", "expired", "create", Origin(session, prompt=asked))
+            recorder.end_session(session)
+            recorder.review(Reviewing("approved", "src/mail.py", scope=ReviewScope.FILE, reviewer=ADA.name))
+        self._commit("Confirm addresses by mail")
+        self._write("README.md", "# Shop\n\nSign up, confirm your address, buy.\n")
+        self._commit("Say what it is for")
+
+    def drift(self) -> None:
+        """People insert a block, edit a line, move a function and take one out."""
+        self._write("src/auth.py", sources.edited(sources.inserted(sources.AUTH)))
+        self._write("src/limits.py", sources.moved(sources.LIMITS))
+        self._write("src/mail.py", sources.shortened(sources.MAIL))
+
+    def _record_at(self, level: AssuranceLevel, directory: AuditDir | None = None) -> None:
+        config = (directory or AuditDir(self._root / ".ai-audit")).config
+        config.write_bytes(_CONFIG.format(level=level.value).encode())
+
+    def _commit(self, message: str, *, amend: bool = False) -> None:
+        """Commit everything, as a user with our hook does."""
+        self._time += timedelta(minutes=10)
+        stage_all(self._root)
+        for prepared in prepare_commit(self._root, {}, now=self._now):
+            for problem in prepared.problems:
+                raise problem
+        commit(self._root, message, ADA, self._time, amend=amend)
+
+    def _recorder(self) -> Recorder:
+        return Recorder(self._root, now=self._now, new_id=self._new_id)
+
+    def _write(self, path: str, text: str) -> None:
+        file = self._root / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(text.encode())
+
+    def _now(self) -> datetime:
+        self._time += timedelta(seconds=1)
+        return self._time
+
+    def _new_id(self) -> str:
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, f"vibes demo {next(self._numbers)}"))
+
+
+_HOW_TO_STORE: Final = Decision(
+    "How to store passwords",
+    (
+        DecisionOption("sha256", "Salted SHA-256", ("no dependency",), ("fast to guess",)),
+        DecisionOption("argon2", "Argon2", ("made for it",), ("a dependency",)),
+    ),
+    "sha256",
+    "The standard library was asked for.",
+    Confidence.LOW,
+)
