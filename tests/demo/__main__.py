@@ -22,7 +22,7 @@ def main() -> None:
     """Run the demonstration in `build/demo`, made anew each time."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     workspace = build(FOLDER)
-    say("Three AI tools wrote a small shop. Since then people have inserted a block, edited a line, moved a function and taken one out.")
+    say("Three AI tools wrote a small shop. Since then people inserted a block, edited a line, moved a function, removed another.")
     vibes(workspace, "blame", "src/auth.py")
     with Client(workspace.root) as client:
         say("What an editor shows when the cursor is on hash_password (src/auth.py:23), asked of the language server:")

@@ -16,6 +16,7 @@ from vibes_lsp import __version__
 from vibes_lsp.demo import sources
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.history.making import Author, commit, make_repository, stage_all
+from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import (
     Command,
@@ -37,7 +38,7 @@ from vibes_lsp.recording import (
 )
 from vibes_lsp.recording.committing import prepare_commit
 from vibes_lsp.store.initialise import initialise
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.layout import AUDIT_DIR_NAME, AuditDir
 
 ADA: Final = Author("Ada Example", "ada@example.org")
 _BEGIN: Final = datetime(2026, 2, 3, 9, 0, tzinfo=UTC)
@@ -66,7 +67,7 @@ class Told:
 
     Attributes:
         root: The repository.
-        hashing: The id of the annotation whose risk is critical and that nobody has reviewed.
+        hashing: The annotation whose risk is critical and that nobody has reviewed: the id of its current record.
         review: The id of the edge by which the other one in its file was reviewed.
     """
 
@@ -98,7 +99,10 @@ def tell(root: Path) -> Told:
     hashing, review = shop.let_people_in()
     shop.confirm_addresses()
     shop.drift()
-    return Told(root, hashing, review)
+    trail = Trail(AuditDir(root / AUDIT_DIR_NAME))
+    trail.refresh()
+    lineage = trail.lineage_of(hashing)
+    return Told(root, hashing if lineage is None else lineage.current.id, review)
 
 
 class _Shop:
@@ -208,7 +212,7 @@ class _Shop:
         self._write("src/mail.py", sources.shortened(sources.MAIL))
 
     def _record_at(self, level: AssuranceLevel, directory: AuditDir | None = None) -> None:
-        config = (directory or AuditDir(self._root / ".ai-audit")).config
+        config = (directory or AuditDir(self._root / AUDIT_DIR_NAME)).config
         config.write_bytes(_CONFIG.format(level=level.value).encode())
 
     def _commit(self, message: str, *, amend: bool = False) -> None:
