@@ -14,7 +14,7 @@ _HEAD: Final = """\
 
 # Conformance
 
-What RFC sections 4 to 9, 12 and 13 ask of a program that reads, and of one that writes an audit trail, restated in our own words, each with the
+What RFC sections 4 to 9, 12 and 13 ask of a program that reads, and of one that writes an audit trail (10.4 as well), restated in our own words, each with the
 test that holds this project to it. Where the RFC defines something without one of its keywords, the level is *stated*.
 
 Each test carries the requirement that it is about; `make docs` collects them into this page. {count} tests.

@@ -46,9 +46,10 @@ def test_an_entry_of_every_level_is_whole(written: Written, kind: str) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_prompt_is_whole(all_written: dict[str, Written], level: str) -> None:
     prompts = list(all_written[level].entries("prompt").values())
-    assert len(prompts) == (0 if level == "low" else 1)
+    assert len(prompts) == (0 if level == "low" else 2)
     assert [lacking(entry, REQUIRED["prompt"]) for entry in prompts] == [set()] * len(prompts)
-    assert all(entry["prompt_type"] == "user_instruction" and entry["prompt_context_files"] == ["src/a.py"] for entry in prompts)
+    told = {entry["prompt_type"]: entry.get("prompt_context_files") for entry in prompts}
+    assert told == ({} if level == "low" else {"user_instruction": ["src/a.py"], "inline_completion": None})
 
 
 @writing("6.5", "REQUIRED", "reasoning has its required members, and is there at the high level only")
@@ -69,7 +70,7 @@ def test_creation_times_are_times(written: Written) -> None:
 
 @writing("6.3", "stated", "files of a prompt are relative to the project")
 def test_context_files_are_relative(high: Written) -> None:
-    named = [path for entry in high.entries("prompt").values() for path in entry["prompt_context_files"]]
+    named = [path for entry in high.entries("prompt").values() for path in entry.get("prompt_context_files", [])]
     assert named == ["src/a.py"]
 
 

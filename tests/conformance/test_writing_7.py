@@ -35,7 +35,7 @@ DELEGATION = ("parent_session_id", "child_session_id", "timestamp")
 @writing("7.3", "REQUIRED", "a line record has its required members; its commit is null until it is known")
 def test_line_records_are_whole(written: Written) -> None:
     records = written.of("line")
-    assert len(records) == 5
+    assert len(records) == 6
     assert [lacking(record, LINE) for record in records] == [set()] * len(records)
     assert all("commit_hash" in record for record in records)
     assert all(1 <= record["line_start"] <= record["line_end"] for record in records)

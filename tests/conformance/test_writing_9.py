@@ -48,6 +48,19 @@ def test_there_is_something_for_every_hook_point(high: Written) -> None:
     assert {record["type"] for record in high.records} == {"session", "line", "function", "edge", "delegation"}
 
 
+@writing(
+    "9.1",
+    "stated",
+    "a completion that a person accepts is recorded once, however often a client tells of it, with what was typed as its prompt",
+)
+def test_an_inline_completion_is_recorded_once(written: Written) -> None:
+    record = written.record("completed")
+    assert (record["line_start"], record["line_end"], record["action"]) == (11, 11, "create")
+    assert [each["line_start"] for each in written.of("line")].count(11) == 1
+    prompts = {entry["prompt_type"] for key, entry in written.entries("prompt").items() if key == record.get("prompt_hash")}
+    assert prompts == (set() if written.level == "low" else {"inline_completion"})
+
+
 @writing("9.2", "stated", "a session's start writes its environment, once, and the record that names it")
 def test_a_session_start_writes_its_environment(written: Written) -> None:
     start = next(record for record in written.of("session") if record["session_id"] == written.names["session"])

@@ -14,11 +14,13 @@ from vibes_lsp.recording import (
     CommandType,
     Decision,
     DecisionOption,
+    InlineCompletion,
     Model,
     Origin,
     Prompt,
     PromptType,
     Reasoning,
+    Recorded,
     Recorder,
     Relation,
     Reviewing,
@@ -118,6 +120,10 @@ def _tell(recorder: Recorder) -> dict[str, str]:
     )
     bare = recorder.annotate_lines("src/a.py", 10, 10, "modify", Origin(tool=TOOL, model=Model("other", "1")))
     removed = recorder.annotate_lines("src/a.py", 9, 10, "delete", mine, text=SOURCE)
+    typed = Origin(session, prompt=Prompt("value =", PromptType.INLINE_COMPLETION))
+    completion = InlineCompletion("src/a.py", "completion-1", (10, 0), (10, 0), "value = 1\n", text=SOURCE)
+    completed = [recorder.record_inline_completion(completion, typed) for _ in range(2)][-1]
+    assert isinstance(completed, Recorded)
     child = recorder.record_delegation(
         session, task_description="Check it", delegated_files=["src/a.py"], agent_name="worker-1", agent_type="some-agent"
     ).child_session_id
@@ -129,7 +135,15 @@ def _tell(recorder: Recorder) -> dict[str, str]:
     recorder.review(Reviewing("approved", "src/a.py", (4, 6), reviewer="Ada"))
     for each in (own, child, session):
         recorder.end_session(each)
-    edits = {"line": line, "function": function, "changed": changed, "bare": bare, "removed": removed, "looked": looked}
+    edits = {
+        "line": line,
+        "function": function,
+        "changed": changed,
+        "bare": bare,
+        "removed": removed,
+        "looked": looked,
+        "completed": completed,
+    }
     return {
         "session": session, "child": child, "own child": own, "read": read, "command": ran, "edge": edge.edge_id,
         **{name: each.annotation_id or "" for name, each in edits.items()},

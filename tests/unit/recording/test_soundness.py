@@ -23,6 +23,7 @@ from vibes_lsp.recording import (
     CommandType,
     Decision,
     DecisionOption,
+    InlineCompletion,
     Model,
     Origin,
     Prompt,
@@ -76,6 +77,10 @@ def everything(project: Project) -> None:
     recorder.annotate_lines("a.py", 5, 5, "review", by(session))
     recorder.annotate_lines("a.py", 9, 10, "delete", Origin(tool=TOOL, model=Model("other", "1")), text=SOURCE)
     recorder.annotate_function("a.py", "digest", "modify", origin, signature="(data)")
+    for part, new in enumerate(("x = 1\n", "y = 2\n"), 1):
+        before = SOURCE + "x = 1\n" * (part - 1)
+        place = (9 + part, 0)
+        recorder.record_inline_completion(InlineCompletion("a.py", "c", place, place, new, before, None, part, part == 2), by(session))
     child = recorder.record_delegation(session, task_description="Check it", delegated_files=["a.py"]).child_session_id
     grandchild = project.session(parent_session_id=child)
     recorder.record_edge(Relation("depends_on", first, "annotation", session, "session", session, {"why": "to see it"}))
