@@ -14,7 +14,19 @@ from tests.unit.store.trail import left_behind, look
 if TYPE_CHECKING:
     from vibes_lsp.store.layout import AuditDir
 
-FILES = {"annotations.jsonl", "manifest.json", "config.json", ".gitignore", ".gitattributes", "append.lock", "fold.lock", "wal", "blobs"}
+FILES = {
+    "annotations.jsonl",
+    "manifest.json",
+    "config.json",
+    ".gitignore",
+    ".gitattributes",
+    "append.lock",
+    "fold.lock",
+    "wal",
+    "blobs",
+    "spool",
+}
+CONTEXTS = ("environment_hash", "prompt_hash", "reasoning_hash", "command_hash", "decision_hash", "other_hash")
 
 
 def check(directory: AuditDir, entries: Iterable[str], records: Iterable[str]) -> None:
@@ -25,7 +37,7 @@ def check(directory: AuditDir, entries: Iterable[str], records: Iterable[str]) -
     times = Counter(json.loads(line)["annotation_id"] for line in directory.log.read_bytes().splitlines())
     wrong = {record: times[record] for record in records if times[record] != 1}
     assert not wrong, f"acknowledged records that are not there once: {wrong}"
-    named = {str(value) for record in found.records.values() for name, value in record.items() if name.endswith("_hash")}
+    named = {str(record[name]) for record in found.records.values() for name in CONTEXTS if record.get(name)}
     assert named <= set(found.entries), "a record names an entry that is not there"
     for entry in found.entries.values():
         if "blob_path" in entry:

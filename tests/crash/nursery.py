@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.crash.checking import check
-from tests.crash.work import endless, steps
+from tests.crash.work import ORIGIN, backfilling, committed, completing, completion, endless, steps
 from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
+from vibes_lsp.recording import Recorded, Recorder
 from vibes_lsp.store.folding import append_lock
 from vibes_lsp.store.log import LogFollower
 from vibes_lsp.store.manifest import read_manifest
@@ -45,6 +46,7 @@ class Child:
     def __init__(self, work: Callable[[Tell], None]) -> None:
         self.entries: set[str] = set()
         self.records: set[str] = set()
+        self.held: set[str] = set()
         self.count = 0
         self._rest = b""
         self.out, into = os.pipe()
@@ -70,7 +72,7 @@ class Child:
         self._rest = lines.pop()
         for line in lines:
             kind, *names = line.decode().split()
-            (self.entries if kind == "entry" else self.records).update(names)
+            {"entry": self.entries, "record": self.records, "held": self.held}.get(kind, set()).update(names)
             self.count += 1
         return bool(data)
 
@@ -94,12 +96,18 @@ def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
     while seen["kills"] < wanted:
         directory = small_thresholds(folder / str(seen["trails"]))
         seen["trails"] += 1
+        committed(directory.project, chance.randrange(1, 40))
         entries: set[str] = set()
         records: set[str] = set()
         for number in range(ROUNDS_PER_TRAIL):
             seeds = [seen["trails"] * 1000 + number * WRITERS + each for each in range(WRITERS)]
-            children = [Child(partial(endless, directory, own)) for own in seeds]
-            kill_after(chance.choice(children), chance.randrange(12), chance.random() * 0.003)
+            fills_in = number % 4 == 0
+            works = (endless, completing, backfilling if fills_in else endless)
+            children = [Child(partial(work, directory, own)) for work, own in zip(works, seeds, strict=True)]
+            if fills_in and chance.random() < 0.5:
+                kill_after(children[-1], 1, chance.random() * 0.6)  # it asks git most of that time
+            else:
+                kill_after(chance.choice(children), chance.randrange(12), chance.random() * 0.003)
             for child in children:
                 os.kill(child.pid, signal.SIGKILL)
             for child in children:
@@ -107,14 +115,40 @@ def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
                 entries |= child.entries
                 records |= child.records
             seen["kills"] += WRITERS
+            seen["while a completion is held"] += any(directory.held.glob("*.json"))
             seen["within a write"] += append_lock(directory).unfinished()
             seen["while folding"] += any(name.endswith(".tmp") for name in left_behind(directory))
             seen["with a journal left"] += bool(left_behind(directory))
+            records |= settled(directory, {name for child in children for name in child.held})
             AuditWriter(directory).fold()
             check(directory, entries, records)
+        seen["filled in"] += filled_in(directory)
         seen["entries"] += len(entries)
         seen["records"] += len(records)
     return dict(seen)
+
+
+def settled(directory: AuditDir, held: Iterable[str]) -> set[str]:
+    """Record what is held, and ask again for all that was: each was recorded once, and is answered as it was then."""
+    recorder = Recorder(directory)
+    recorder.completions.settle()
+    records: set[str] = set()
+    for name in held:
+        answers = [recorder.record_inline_completion(completion(name)[0], ORIGIN) for _ in range(2)]
+        assert answers[0] == answers[1], "the same part again, and another answer"
+        assert isinstance(answers[0], Recorded), "a part that was acknowledged is not recorded"
+        records |= {answers[0].annotation_id or "", *answers[0].edges}
+    return records
+
+
+def filled_in(directory: AuditDir) -> int:
+    """Fill in what is left, and return how many annotations have their commit, each by one record."""
+    Recorder(directory).backfill()
+    written = [json.loads(line) for line in directory.log.read_bytes().splitlines()]
+    commits = Counter(record["file_path"] for record in written if record.get("commit_hash"))
+    assert set(commits.values()) == {1}, commits
+    assert set(commits) == {path.name for path in directory.project.glob("f*.py")}
+    return len(commits)
 
 
 def kill_after(child: Child, told: int, seconds: float) -> None:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from itertools import count
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from tests.trails import Repository
 from tests.unit.store.trail import prompt, session
+from vibes_lsp.recording import InlineCompletion, Model, Origin, Recorded, Recorder, Tool
 from vibes_lsp.store.writing import AuditWriter
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from vibes_lsp.model.members import Members
     from vibes_lsp.store.layout import AuditDir
 
 Tell: TypeAlias = Callable[[str, Iterable[str]], None]
-"""Called with `entry` or `record` and the keys or ids, as soon as they were acknowledged."""
+"""Called with `entry`, `record` or `held` and the keys or ids, as soon as they were acknowledged."""
+
+ORIGIN: Final = Origin(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
 
 
 def reasoning(body: str) -> Members:
@@ -34,6 +41,49 @@ def steps(directory: AuditDir, tell: Tell, *, known: Callable[[str], bool] | Non
     tell("entry", [more])
     tell("record", writer.append([session(3, prompt_hash=more, reasoning_hash=keys[2])], known=known))
     writer.close()
+
+
+def completing(directory: AuditDir, seed: int, tell: Tell) -> None:
+    """Accept inline completions in two parts until somebody ends it; a part that is held was acknowledged, too."""
+    recorder = Recorder(directory)
+    for number in count():
+        for part in completion(f"{seed}-{number}"):
+            result = recorder.record_inline_completion(part, ORIGIN)
+            if isinstance(result, Recorded):
+                tell("record", [result.annotation_id or "", *result.edges])
+            else:
+                tell("held", [part.completion_id])
+        if number % 7 == 6:
+            recorder.rest()
+
+
+def completion(identifier: str) -> list[InlineCompletion]:
+    """Return the two parts of a completion."""
+    path, first = f"{identifier}.py", f"first = {identifier!r}\n"
+    return [
+        InlineCompletion(path, identifier, (0, 0), (0, 0), first, text="", part=1, final=False),
+        InlineCompletion(path, identifier, (1, 0), (1, 0), "second = first\n", text=first, part=2),
+    ]
+
+
+def backfilling(directory: AuditDir, seed: int, tell: Tell) -> None:
+    """Write the commits of annotations into the log, so many at a time that chance may end it within."""
+    recorder = Recorder(directory)
+    tell("begun", [str(seed)])
+    done = recorder.backfill()
+    tell("record", [*done.backfilled, *done.edges])
+    endless(directory, seed, tell)
+
+
+def committed(root: Path, files: int) -> None:
+    """Make a repository of a project with an annotation on each of some files, whose commit is due."""
+    with Recorder(root) as recorder:
+        for number in range(files):
+            (root / f"f{number}.py").write_text(f"value = {number}\nother = value + {number}\nthird = other * value\n", encoding="utf-8")
+            recorder.annotate_lines(f"f{number}.py", 1, 3, "create", ORIGIN)
+    repository = Repository(root, start=datetime.now(UTC).isoformat(timespec="seconds"))
+    repository.commit("All of it")
+    repository.commit("One more, so that it is due")
 
 
 def endless(directory: AuditDir, seed: int, tell: Tell) -> None:
