@@ -25,7 +25,7 @@ def new_log(*, small: bool = True) -> Iterator[Path]:
     """A path for a log, with limits that short logs reach: lines of 80 bytes, reads of 32, blocks of 16."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         if small:
-            for name, value in (("MAX_LINE", 80), ("_CHUNK", 32), ("_BLOCK", 16), ("_CHEAP", 64)):
+            for name, value in (("MAX_LINE", 80), ("_CHUNK", 32), ("_BLOCK", 16), ("_QUICK", 64), ("_CHEAP", 64)):
                 patch.setattr(log_module, name, value)
         yield Path(folder) / "annotations.jsonl"
 

@@ -44,6 +44,7 @@ class Kind(IntEnum):
     BROKEN = 7
 
 
+ANNOTATIONS: Final = frozenset({Kind.LINE, Kind.FUNCTION})
 EDGE_TYPES: Final = tuple(EdgeType)
 REASONS: Final = tuple(SupersedesReason)
 UNKNOWN: Final = 255
@@ -122,7 +123,6 @@ class _Broken(_Other, gc=False):
 
 _DECODE: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(_Line | _Function | _Edge | _Session | _Delegation).decode
 
-
 _KINDS: Final[dict[type, int]] = {
     _Blank: Kind.BLANK,
     _Line: Kind.LINE,
@@ -140,7 +140,7 @@ def _mask(*kinds: Kind) -> bytes:
     return bytes(code in kinds for code in range(256))
 
 
-_IS_ANNOTATION: Final = _mask(Kind.LINE, Kind.FUNCTION)
+_IS_ANNOTATION: Final = _mask(*ANNOTATIONS)
 _IS_EDGE: Final = _mask(Kind.EDGE)
 _IS_SESSION: Final = _mask(Kind.SESSION)
 _IS_DELEGATION: Final = _mask(Kind.DELEGATION)

@@ -9,8 +9,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Final
 
+from vibes_lsp.anchors.located import Recorded
+from vibes_lsp.index.ranges import recorded_range
 from vibes_lsp.index.records import Edge, LogRecord
 from vibes_lsp.model.canonical import same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS
@@ -25,9 +28,9 @@ _REBASED: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
 _REWRITTEN: Final = frozenset({"commit_hash", "line_start", "line_end", "annotation_id", *ANCHOR_MEMBERS})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lineage:
-    """All records of one edit.
+    """All records of one edit. It is kept between questions, and so is what follows from it.
 
     Attributes:
         members: The records in the order of events, one for each id.
@@ -46,7 +49,7 @@ class Lineage:
         """The record of the edit itself, from which the lineage has its rank."""
         return self.members[0]
 
-    @property
+    @cached_property
     def ids(self) -> tuple[str, ...]:
         """The ids of all members."""
         return tuple(member.id for member in self.members)
@@ -57,12 +60,17 @@ class Lineage:
         last = max(self.members, key=lambda member: member.line)
         return len(self.members) > 1 and _is_orphan(last)
 
-    @property
+    @cached_property
     def rank(self) -> tuple[datetime, int]:
         """Of two lineages on one line the higher ranked owns it; back-fill and remap never change it."""
         return self.first.rank
 
-    @property
+    @cached_property
+    def recorded(self) -> Recorded | None:
+        """The range that it was recorded for, with its anchors; None when it has none that makes sense."""
+        return recorded_range(self.members, self.current)
+
+    @cached_property
     def action(self) -> str:
         """What the AI did: the first record's action that is no remapping."""
         actions = (member.text("action") or "" for member in self.members)
@@ -82,7 +90,7 @@ def join_lineages(records: Iterable[LogRecord], supersedes: Iterable[Edge], near
         known.setdefault(record.id, record)
     edges = [edge for edge in supersedes if edge.source in known and edge.target in known and edge.source != edge.target]
     joining = [edge for edge in edges if _joins(edge, known[edge.source], known[edge.target])]
-    groups = _components(known, joining)
+    groups = components(known, joining)
     by_source: dict[str, list[Edge]] = defaultdict(list)
     for edge in joining:
         by_source[edge.source].append(edge)
@@ -105,7 +113,8 @@ def _same_edit(newer: LogRecord, older: LogRecord) -> bool:
     return same_value(one, other)
 
 
-def _components(known: dict[str, LogRecord], joining: Sequence[Edge]) -> list[list[str]]:
+def components(known: Iterable[str], joining: Iterable[Edge]) -> list[list[str]]:
+    """Return the ids in groups that edges tie together, each in the order in which it is come by."""
     neighbours: dict[str, list[str]] = defaultdict(list)
     for edge in joining:
         neighbours[edge.source].append(edge.target)

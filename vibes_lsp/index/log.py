@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.index.columns import EDGE_TYPES, Columns, Kind, key_of
+from vibes_lsp.index.columns import ANNOTATIONS, EDGE_TYPES, Columns, Kind, key_of
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.model.canonical import parse_object
 from vibes_lsp.model.hashing import annotation_id
@@ -20,7 +20,6 @@ from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.store.log import LogFollower, read_lines
 
-_ANNOTATIONS: Final = frozenset({Kind.LINE, Kind.FUNCTION})
 _OTHERS: Final = frozenset({Kind.SESSION, Kind.EDGE, Kind.DELEGATION, Kind.OTHER})
 _TIMESTAMP: Final = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\d)')
 _AT_ONCE: Final = 1024
@@ -57,6 +56,7 @@ class LogIndex:
         self._kept: dict[int, LogRecord] = {}
         self._annotations = _KeyTable(annotations=True)
         self._others = _KeyTable(annotations=False)
+        self._ends: dict[EdgeType, tuple[int, set[int]]] = {}
         self._first_out: dict[int, int] = {}
         self._first_in: dict[int, int] = {}
         self._next_out = array("I")
@@ -137,7 +137,7 @@ class LogIndex:
     def annotations_since(self, moment: datetime) -> Iterator[LogRecord]:
         """Decode the annotations from about some time on, in the order of the log: all later ones, and perhaps some of the days before."""
         day = (moment - timedelta(days=1)).date().isoformat().encode()  # whatever offset a record has
-        pending = (line for line, kind in enumerate(self.columns.kinds, 1) if kind in _ANNOTATIONS)
+        pending = (line for line, kind in enumerate(self.columns.kinds, 1) if kind in ANNOTATIONS)
         while some := list(islice(pending, _AT_ONCE)):
             for line, data in zip(some, read_lines(self.path, list(map(self.columns.place, some))), strict=True):
                 stamped = _TIMESTAMP.search(data)
@@ -192,6 +192,17 @@ class LogIndex:
         found = map(read_edge, self.records(lines))
         return [edge for edge in found if edge.source == out_of or edge.target == into]
 
+    def ends(self, kind: EdgeType) -> Container[int]:
+        """Return the keys of all that edges of one kind name, on either side; see `key_of`."""
+        count, found = self._ends.get(kind, (0, set()))
+        columns, code = self.columns, EDGE_TYPES.index(kind)
+        at = columns.edge_types.find(code, count)
+        while at >= 0:
+            found |= {columns.edge_sources[at], columns.edge_targets[at]}
+            at = columns.edge_types.find(code, at + 1)
+        self._ends[kind] = len(columns.edge_types), found
+        return found
+
     def _extend_edges(self) -> None:
         """Chain the edges of each end, newest first: number n of the chain names the edge on `edge_lines[n - 1]`."""
         sources, targets = self.columns.edge_sources, self.columns.edge_targets
@@ -206,7 +217,7 @@ class _KeyTable:
     """The lines of each id key, of annotations or of all other records; made when first asked for, not by the scan."""
 
     def __init__(self, *, annotations: bool) -> None:
-        self._kinds = _ANNOTATIONS if annotations else _OTHERS
+        self._kinds = ANNOTATIONS if annotations else _OTHERS
         self._first: dict[int, int] = {}
         self._clashes: dict[int, list[int]] = {}
         self._until = 0

@@ -18,7 +18,6 @@ from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.versions import Version
 from vibes_lsp.index.commits import known_commit, recorded_commit
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.ranges import recorded_range
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action
 
@@ -71,7 +70,7 @@ class Origins:
         return found
 
     def _wanted(self, lineage: Lineage) -> _Wanted | None:
-        recorded = recorded_range(lineage)
+        recorded = lineage.recorded
         path = lineage.current.text("file_path")
         if recorded is None or path is None or lineage.action == Action.DELETE:
             return None

@@ -18,7 +18,6 @@ from vibes_lsp.history.derived import DerivedCommit
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.origins import Origins
-from vibes_lsp.index.ranges import recorded_range
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.model.vocabulary import Action
@@ -151,7 +150,7 @@ class Pasts:
         """Return the annotations of a file whose text is no longer in it."""
         if name not in self._gone:
             lineages = [each for each in self._trail.lineages_in(name) if not each.superseded_by and each.action != Action.DELETE]
-            known = [(each, recorded) for each in lineages if (recorded := recorded_range(each)) is not None and recorded.anchors.hash]
+            known = [(each, recorded) for each in lineages if (recorded := each.recorded) is not None and recorded.anchors.hash]
             text = self._read(name)
             located = locate([recorded for _, recorded in known], text) if text is not None else [None] * len(known)
             self._gone[name] = [each for each, where in zip(known, located, strict=True) if where is None or where.start is None]

@@ -12,7 +12,7 @@ from vibes_lsp.anchors.locating import locate
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.past import NO_PAST, Past
-from vibes_lsp.index.ranges import recorded_lines, recorded_range
+from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.repeats import Shown, show_once
 from vibes_lsp.index.trail import Trail
@@ -125,7 +125,7 @@ def _placed(path: str, shown: Sequence[Shown], located: Sequence[Located], lengt
 
 
 def _locate(shown: Sequence[Shown], path: str, text: Text, origins: Mapping[str, Origin]) -> list[Located]:
-    ranges = [None if each.placeholder else recorded_range(each.lineage) for each in shown]
+    ranges = [None if each.placeholder else each.lineage.recorded for each in shown]
     known = [origins.get(each.lineage.first.id) for each, recorded in zip(shown, ranges, strict=True) if recorded is not None]
     found = iter(locate([each for each in ranges if each is not None], text, known))
     return [

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vibes_lsp.anchors.located import Recorded
 from vibes_lsp.anchors.making import Anchors
-from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.members import integer
 from vibes_lsp.model.vocabulary import RecordType
@@ -18,29 +19,29 @@ def recorded_lines(record: LogRecord) -> tuple[int, int] | None:
     return start, end
 
 
-def recorded_range(lineage: Lineage) -> Recorded | None:
+def recorded_range(members: Sequence[LogRecord], current: LogRecord) -> Recorded | None:
     """Return the range of a lineage: where the current record has it, anchors of the oldest; None when it has none that makes sense.
 
     It is as long as what its hash was made of, should a later record have given it more lines or fewer.
     """
-    lines = recorded_lines(lineage.current)
+    lines = recorded_lines(current)
     if lines is None:
         return None
-    context, digest = _first(lineage, "anchor_context"), _first(lineage, "anchor_hash") or None
+    context, digest = _first(members, "anchor_context"), _first(members, "anchor_hash") or None
     anchors = Anchors(
         context if context is not None and (context.strip() or digest) else None,
         digest,
-        lineage.current.text("file_content_hash") or _first(lineage, "file_content_hash") or None,
+        current.text("file_content_hash") or _first(members, "file_content_hash") or None,
     )
-    hashed = None if digest is None else next(member for member in lineage.members if member.text("anchor_hash") is not None)
+    hashed = None if digest is None else next(member for member in members if member.text("anchor_hash") is not None)
     written = None if hashed is None else recorded_lines(hashed)
     end = lines[1] if written is None else lines[0] + written[1] - written[0]
     return Recorded(lines[0], end, anchors)
 
 
-def _first(lineage: Lineage, name: str) -> str | None:
+def _first(members: Sequence[LogRecord], name: str) -> str | None:
     """Return an anchor as the oldest member has it: anchors describe what the AI wrote, whatever came later (R14).
 
     The context of blank lines is empty or a line break; it means something beside a hash.
     """
-    return next((value for member in lineage.members if (value := member.text(name)) is not None), None)
+    return next((value for member in members if (value := member.text(name)) is not None), None)

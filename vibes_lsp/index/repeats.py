@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.canonical import canonical
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS
 from vibes_lsp.model.vocabulary import Action, RecordType
+
+_TELLING: Final = ("line_start", "line_end", "function_name", "anchor_hash", "prompt_hash")
+"""Members in which most annotations of a file differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +43,27 @@ def show_once(lineages: Sequence[Lineage]) -> list[Shown]:
     stand_ins = [lineage for lineage in lineages if _may_be_placeholder(lineage.current)]
     if len(stand_ins) < 2:
         stand_ins = []
-    groups: dict[bytes, list[Lineage]] = {}
-    for lineage in lineages:
-        if not any(lineage is each for each in stand_ins):
-            groups.setdefault(_fingerprint(lineage.current), []).append(lineage)
-    shown = [Shown(group[-1], tuple(group[:-1])) for group in groups.values()]
+    others = [lineage for lineage in lineages if not any(lineage is each for each in stand_ins)] if stand_ins else lineages
+    shown = [Shown(group[-1], tuple(group[:-1])) for group in _alike(others)]
     if stand_ins:
         shown.append(Shown(stand_ins[-1], tuple(stand_ins[:-1]), placeholder=True))
     return sorted(shown, key=lambda each: each.lineage.rank)
+
+
+def _alike(lineages: Sequence[Lineage]) -> Iterator[list[Lineage]]:
+    """Group lineages whose records a person could not tell apart; only those that agree in place and text are compared whole."""
+    near: dict[tuple[str, ...], list[Lineage]] = {}
+    for lineage in lineages:
+        members = lineage.current.members
+        near.setdefault(tuple(str(members.get(name)) for name in _TELLING), []).append(lineage)
+    for some in near.values():
+        if len(some) == 1:
+            yield some
+            continue
+        groups: dict[bytes, list[Lineage]] = {}
+        for lineage in some:
+            groups.setdefault(_fingerprint(lineage.current), []).append(lineage)
+        yield from groups.values()
 
 
 def _may_be_placeholder(record: LogRecord) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 
-from vibes_lsp.index.columns import EDGE_TYPES, Kind
+from vibes_lsp.index.columns import EDGE_TYPES, Kind, key_of
+from vibes_lsp.index.joined import Joined
 from vibes_lsp.index.lineage import Lineage, Nearest, join_lineages
 from vibes_lsp.index.log import LogIndex, Progress
-from vibes_lsp.index.records import Edge, LogRecord, read_edge
+from vibes_lsp.index.records import Edge, read_edge
 from vibes_lsp.index.reviews import Review, read_reviews
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
@@ -35,6 +36,7 @@ class Trail:
         self.log = LogIndex(directory.log, now_ns=now_ns)
         self.manifest = Manifest(ManifestForm.ABSENT)
         self._nearest = nearest
+        self._joined = Joined(self.log, nearest)
 
     def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
         """Take in what changed on disk; say whether anything did. Call it before every answer: it costs two stats."""
@@ -54,18 +56,14 @@ class Trail:
         Args:
             path: Relative to the project, forward slashes.
         """
-        wanted = normal_path(path)
-        spellings = [each for each in self.log.columns.annotations if normal_path(each) == wanted]
-        lines = sorted(line for spelling in spellings for line in self.log.columns.annotations[spelling])
-        found = self._join(self.log.records(lines))
-        return [lineage for lineage in found if normal_path(lineage.current.text("file_path") or "") == wanted]
+        return self._joined.of_file(path)
 
     def lineage_of(self, identifier: str) -> Lineage | None:
         """Return the lineage that an annotation belongs to; None when no line or function record has this id."""
         record = self.log.by_id(identifier)
         if record is None or not record.is_annotation:
             return None
-        return next((lineage for lineage in self._join([record]) if identifier in lineage.ids), None)
+        return next((lineage for lineage in self._joined.with_records([record]) if identifier in lineage.ids), None)
 
     def lineages(self) -> list[Lineage]:
         """Return all lineages, oldest first. Decodes every annotation: for reports, not for hovers."""
@@ -78,7 +76,7 @@ class Trail:
     def lineages_since(self, moment: datetime) -> list[Lineage]:
         """Return the lineages with an annotation from some time on, oldest first; of a long log little is decoded."""
         wanted = self.log.annotations_since(moment)
-        return self._join(record for record in wanted if record.moment >= moment)
+        return self._joined.with_records(record for record in wanted if record.moment >= moment)
 
     def edges_of(self, lineage: Lineage) -> tuple[list[Edge], list[Edge]]:
         """Return the edges out of and into any member: edges of one are edges of all (R7)."""
@@ -89,6 +87,9 @@ class Trail:
     def reviews_of(self, lineage: Lineage) -> list[Review]:
         """Return the reviews that any member was given, in the order of events (R6)."""
         kind = EdgeType.REVIEWED_BY
+        reviewed = self.log.ends(kind)
+        if not any(key_of(each) in reviewed for each in lineage.ids):  # as of most
+            return []
         found = [edge for each in lineage.ids for edge in (*self.log.edges(out_of=each, kind=kind), *self.log.edges(into=each, kind=kind))]
         edges = {edge.record.id: edge for edge in found}
         return [review for review in read_reviews(edges.values(), self.log.by_id) if review.annotation in lineage.ids]
@@ -96,21 +97,3 @@ class Trail:
     def files_of(self, session: str) -> frozenset[str]:
         """Return the files that a session's annotations are about."""
         return frozenset(map(normal_path, self.log.columns.touched.get(session, ())))
-
-    def _join(self, records: Iterable[LogRecord]) -> list[Lineage]:
-        """Join some records with all that supersedes edges tie to them, in whatever file those are."""
-        known = {record.id: record for record in reversed(list(records))}
-        edges: dict[str, Edge] = {}
-        pending = list(known)
-        while pending:
-            identifier = pending.pop()
-            for edge in (*self.log.edges(out_of=identifier), *self.log.edges(into=identifier)):
-                if edge.type != EdgeType.SUPERSEDES or edge.record.id in edges:
-                    continue
-                edges[edge.record.id] = edge
-                for end in {edge.source, edge.target} - known.keys():
-                    record = self.log.by_id(end)
-                    if record is not None and record.is_annotation:
-                        known[end] = record
-                        pending.append(end)
-        return join_lineages(known.values(), edges.values(), self._nearest)

@@ -11,7 +11,6 @@ from vibes_lsp.anchors.shifting import Edits, followed
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.past import NO_PAST, Past
 from vibes_lsp.index.placements import Placement, located_in, replaced
-from vibes_lsp.index.ranges import recorded_range
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.model.vocabulary import Action
 
@@ -66,7 +65,7 @@ class Following:
         """Take over placements that were located in the document as it is now."""
         self._base = self._now = tuple(placements)
         self._where = [each.located for each in self._base]
-        self._recorded = [recorded_range(each.lineage) for each in self._base]
+        self._recorded = [each.lineage.recorded for each in self._base]
         self._revision = self.document.revision
         self._edits = self.document.edits = Edits()
         for each in self._base:

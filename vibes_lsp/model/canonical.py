@@ -94,6 +94,10 @@ def _object(value: JsonValue) -> Members:
     return value
 
 
+_PRINTED: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+_PRINTED_ASCII: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
+
 def canonical(value: JsonValue, *, ascii_only: bool = False, javascript_numbers: bool = False) -> bytes:
     r"""Return the canonical UTF-8 bytes of a value: keys sorted at every depth, no white space (RFC 5.2).
 
@@ -102,10 +106,8 @@ def canonical(value: JsonValue, *, ascii_only: bool = False, javascript_numbers:
         ascii_only: Escape non-ASCII characters, as naive writers do (R2).
         javascript_numbers: Print numbers as JavaScript does (R2).
     """
-    if javascript_numbers:
-        printed = _javascript(value, ascii_only=ascii_only)
-    else:
-        printed = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=ascii_only, allow_nan=False)
+    plain = _PRINTED_ASCII if ascii_only else _PRINTED
+    printed = _javascript(value, ascii_only=ascii_only) if javascript_numbers else plain(value)
     return printed.encode("utf-8", "backslashreplace")
 
 

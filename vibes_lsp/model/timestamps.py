@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 _DATE_AND_TIME: Final = re.compile(r"[-\dW]{8,10}[Tt ]\d\d", re.ASCII)
 
 
+@lru_cache(maxsize=1 << 13)  # what is sorted by time is asked for it again and again
 def parse_timestamp(value: str) -> datetime | None:
     """Return the instant in UTC; no offset means UTC. None when it is not an ISO-8601 date with a time."""
     if len(value) < len("20260203T1000") or not _DATE_AND_TIME.match(value):

@@ -22,7 +22,6 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.committed import CommittedFile, CommittedFiles
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.ranges import recorded_range
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
@@ -163,7 +162,7 @@ def may_land(lineage: Lineage) -> bool:
         return False
     if lineage.current.type == RecordType.FUNCTION:
         return bool(lineage.current.text("function_name"))
-    recorded = recorded_range(lineage)
+    recorded = lineage.recorded
     return recorded is not None and recorded.anchors != Anchors()
 
 
@@ -177,7 +176,7 @@ def grouped(lineages: Iterable[Lineage], derived: Mapping[str, DerivedCommit]) -
 
 
 def _is_anywhere(lineage: Lineage, text: Text, path: str) -> bool:
-    recorded = recorded_range(lineage)
+    recorded = lineage.recorded
     if recorded is not None:
         return locate([recorded], text)[0].start is not None
     return located_by_name(text, path, lineage.current.text("function_name") or "", None).start is not None
@@ -185,7 +184,7 @@ def _is_anywhere(lineage: Lineage, text: Text, path: str) -> bool:
 
 def _find(lineages: Sequence[Lineage], text: Text, path: str) -> list[_Found | None]:
     """Return where annotations are in a text; None also for those of which one cannot be certain."""
-    ranges = [recorded_range(lineage) for lineage in lineages]
+    ranges = [lineage.recorded for lineage in lineages]
     located = iter(locate([each for each in ranges if each is not None], text))
     return [
         _function(lineage, text, path) if recorded is None else _lines(next(located), recorded.anchors, text)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
@@ -59,6 +61,7 @@ def without_project(text: str, project: Path) -> str:
     return text
 
 
+@lru_cache(maxsize=64)  # asked for each text; that a link above the project changes meanwhile only leaves a path as it was written
 def _spellings(project: Path) -> list[str]:
     """Return how a project's folder may be written: with and without links, as in a URI, as in JSON."""
     places = (project.absolute(), project.resolve())
@@ -68,9 +71,9 @@ def _spellings(project: Path) -> list[str]:
 
 
 def _relative(project: Path, path: str) -> str | None:
-    for root, there in ((project, Path(path)), (project.resolve(), Path(path).parent.resolve() / Path(path).name)):
-        try:
-            return normal_path(there.relative_to(root).as_posix())
-        except ValueError:
-            continue
+    there = Path(path)
+    with suppress(ValueError):
+        return normal_path(there.relative_to(project).as_posix())
+    with suppress(ValueError):
+        return normal_path((there.parent.resolve() / there.name).relative_to(project.resolve()).as_posix())
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from pydantic import ConfigDict, TypeAdapter
 
@@ -183,7 +183,13 @@ Result = (
 )
 
 
+_FORMS: Final[dict[type[Any], TypeAdapter[Any]]] = {}
+"""Kept, for to make one takes longer than to record an edit."""
+
+
 def as_json(result: Result) -> Members:
     """Return a result with its names in camel case; the record in it keeps the names that it has on disk."""
-    members: Members = TypeAdapter(type(result)).dump_python(result, mode="json", by_alias=True)
+    kind = type(result)
+    form = _FORMS.get(kind) or _FORMS.setdefault(kind, TypeAdapter(kind))
+    members: Members = form.dump_python(result, mode="json", by_alias=True)
     return members

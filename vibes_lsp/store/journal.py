@@ -34,12 +34,34 @@ class Journal:
     Attributes:
         entries: The entries' bytes by key.
         problems: Files that could not be read, or not all of them, and why.
-        own_size: Bytes of our own file; None when it is not there.
+        own: What our own file holds; None when it is not there.
     """
 
     entries: dict[str, msgspec.Raw] = field(default_factory=dict)
     problems: tuple[tuple[str, VibesError], ...] = ()
-    own_size: int | None = None
+    own: OwnFile | None = None
+
+    @property
+    def own_size(self) -> int | None:
+        """Bytes of our own file; None when it is not there."""
+        return None if self.own is None else len(self.own.data)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """The file that our writers share, as it was read.
+
+    Attributes:
+        data: Its bytes.
+        whole: How many of them are whole lines.
+        entries: What is in those.
+        strays: How many of them are no entry.
+    """
+
+    data: bytes
+    whole: int
+    entries: dict[str, msgspec.Raw]
+    strays: int
 
 
 def own_file(directory: AuditDir) -> Path:
@@ -55,11 +77,11 @@ def journal_files(directory: AuditDir) -> list[Path]:
         return []
 
 
-def read_journal(directory: AuditDir) -> Journal:
-    """Return all that waits; an unfinished last line waits for its end. Never raises."""
+def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journal:
+    """Return all that waits; an unfinished last line waits for its end. Of our own file, what the previous one had is not taken apart again. Never raises."""
     entries: dict[str, msgspec.Raw] = {}
     problems: list[tuple[str, VibesError]] = []
-    own_size = None
+    own = None
     for path in journal_files(directory):
         try:
             data = read_file(path) or b""
@@ -67,13 +89,23 @@ def read_journal(directory: AuditDir) -> Journal:
             problems.append((path.name, error))
             continue
         if path.name == OWN_NAME:
-            own_size = len(data)
-        found, strays = entries_by_line(data.rpartition(b"\n")[0])
+            own = _read_own(data, None if previous is None else previous.own)
+            found, strays = own.entries, own.strays
+        else:
+            found, strays = entries_by_line(data.rpartition(b"\n")[0])
         entries.update(found)
         if strays:
             reason = f"{strays} line is no context entry" if strays == 1 else f"{strays} lines are no context entries"
             problems.append((path.name, MalformedJson(reason)))
-    return Journal(entries, tuple(problems), own_size)
+    return Journal(entries, tuple(problems), own)
+
+
+def _read_own(data: bytes, previous: OwnFile | None) -> OwnFile:
+    """Take our file apart, from where the previous one ends if it only grew."""
+    begun = previous if previous is not None and data.startswith(previous.data[: previous.whole]) else OwnFile(b"", 0, {}, 0)
+    whole = data.rfind(b"\n") + 1
+    found, strays = entries_by_line(data[begun.whole : whole])
+    return OwnFile(data, whole, {**begun.entries, **found}, begun.strays + strays)
 
 
 def append_entries(own: Path, entries: Mapping[str, bytes], held: Held, *, durable: bool = False) -> Extent:

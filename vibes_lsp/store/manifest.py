@@ -19,7 +19,7 @@ from vibes_lsp.model.canonical import canonical, kind_of, parse, parse_object, s
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.store.disk import Clock, Look, Signature, read_file, signature
 from vibes_lsp.store.entry_lines import entries_by_line
-from vibes_lsp.store.journal import journal_files, read_journal
+from vibes_lsp.store.journal import Journal, journal_files, read_journal
 from vibes_lsp.store.layout import AuditDir
 
 
@@ -52,7 +52,7 @@ class Manifest:
         standard: Its `standard` member, whatever it is.
         version: Its `version` member, whatever it is.
         problem: Why the file could not be read as the RFC writes it; the entries are then those that could be saved.
-        journal_problems: Files of the journal that could not be read, and why.
+        journal: What waits to be folded into it.
         data: The file's bytes, to find places in.
         stored: Its entries' bytes by key.
         waiting: Those that only the journal holds.
@@ -64,7 +64,7 @@ class Manifest:
     standard: JsonValue = None
     version: JsonValue = None
     problem: VibesError | None = None
-    journal_problems: tuple[tuple[str, VibesError], ...] = ()
+    journal: Journal = field(default_factory=Journal, repr=False)
     data: bytes = field(default=b"", repr=False)
     stored: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
     waiting: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
@@ -80,6 +80,11 @@ class Manifest:
     def __iter__(self) -> Iterator[str]:
         """All keys in the order of the file, the journal's last."""
         return chain(self.stored, self.waiting)
+
+    @property
+    def journal_problems(self) -> tuple[tuple[str, VibesError], ...]:
+        """Files of the journal that could not be read, and why."""
+        return self.journal.problems
 
     @property
     def pending(self) -> frozenset[str]:
@@ -134,7 +139,7 @@ def read_manifest(directory: AuditDir, previous: Manifest | None = None, *, now_
         signatures = tuple(_signatures(directory))
         if previous is not None and signatures == previous.signatures and previous.look.settled:
             return previous
-        journal = read_journal(directory)
+        journal = read_journal(directory, None if previous is None else previous.journal)
         read = _read_file(directory, previous, signatures[:1], now_ns)
     except UnreadableFile as error:
         if previous is not None and isinstance(previous.problem, UnreadableFile) and previous.problem.message == error.message:
@@ -143,7 +148,7 @@ def read_manifest(directory: AuditDir, previous: Manifest | None = None, *, now_
     if read is previous and signatures == read.signatures:
         return read
     waiting = {key: raw for key, raw in journal.entries.items() if key not in read.stored}
-    return replace(read, journal_problems=journal.problems, waiting=waiting, signatures=signatures)
+    return replace(read, journal=journal, waiting=waiting, signatures=signatures)
 
 
 def _read_file(

@@ -126,6 +126,7 @@ def test_thorough_sees_a_rewrite_that_left_no_trace(log: Path, followed: Followe
 
 def test_thorough_reads_the_whole_of_a_large_log(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
+    monkeypatch.setattr(log_module, "_QUICK", 64)
     monkeypatch.setattr(log_module, "_CHEAP", 64)
     log.write_bytes(OLD * 20)
     followed = Followed(log)
@@ -139,8 +140,25 @@ def test_thorough_reads_the_whole_of_a_large_log(log: Path, monkeypatch: pytest.
     assert len(followed.lines) == 41
 
 
+def test_a_log_of_some_size_is_verified_whole_when_it_is_left_alone(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "_BLOCK", 16)
+    monkeypatch.setattr(log_module, "_QUICK", 64)
+    log.write_bytes(OLD * 20)
+    clock = Clock(log.stat().st_mtime_ns + 1)
+    followed = Followed(log, clock)
+    followed.poll()
+    with log.open("r+b") as stream:
+        stream.write(b'{"b":1}\n')
+    append(log, b'{"a":3}\n')
+    clock.now = log.stat().st_mtime_ns + 1
+    assert followed.poll() == "more", "while it is written to, the last blocks are verified"
+    clock.now += 3_600_000_000_000
+    assert followed.poll() == "reset"
+
+
 def test_a_large_log_whose_last_blocks_changed_starts_over(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
+    monkeypatch.setattr(log_module, "_QUICK", 64)
     monkeypatch.setattr(log_module, "_CHEAP", 64)
     log.write_bytes(OLD * 20)
     followed = Followed(log)
@@ -151,6 +169,7 @@ def test_a_large_log_whose_last_blocks_changed_starts_over(log: Path, monkeypatc
 
 def test_a_large_log_that_was_replaced_is_verified_whole(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
+    monkeypatch.setattr(log_module, "_QUICK", 64)
     monkeypatch.setattr(log_module, "_CHEAP", 64)
     log.write_bytes(OLD * 20)
     followed = Followed(log)

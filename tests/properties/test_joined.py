@@ -1,0 +1,100 @@
+"""Lineages that are kept between questions are those that a reader finds who joins all of the log at once (R7)."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.layout import AuditDir
+
+FILES = ("a.py", "./a.py", "b.py")
+IDS = [sha256(str(number).encode()).hexdigest() for number in range(7)]
+COMMITS = ("c" * 40, "d" * 40)
+
+
+def annotation(number: int, path: str, *, remapped: bool, commit: str | None) -> dict[str, object]:
+    """An annotation of an id that edges may have named before; the later ones have the higher rank."""
+    return {
+        "type": "line",
+        "annotation_id": IDS[number],
+        "file_path": path,
+        "line_start": 1 + number % 3,
+        "line_end": 5,
+        "action": "rebase_remap" if remapped else "create",
+        "commit_hash": commit,
+        "timestamp": f"2026-02-03T10:00:0{number}.000Z",
+    }
+
+
+def edge(source: int, target: int, reason: str | None) -> dict[str, object]:
+    """A supersedes edge, whether its ends are there or not."""
+    return {
+        "type": "edge",
+        "edge_type": "supersedes",
+        "source_ref": IDS[source],
+        "target_ref": IDS[target],
+        "timestamp": "2026-02-03T11:00:00.000Z",
+        "metadata": {"reason": reason},
+    }
+
+
+numbers = st.integers(0, len(IDS) - 1)
+lines = st.builds(annotation, numbers, st.sampled_from(FILES), remapped=st.booleans(), commit=st.sampled_from((None, *COMMITS)))
+edges = st.builds(edge, numbers, numbers, st.sampled_from((None, "covers", "commit", "rewrite")))
+steps = st.lists(st.tuples(st.lists(lines | edges, max_size=3), st.booleans()), min_size=1, max_size=7)
+
+
+def told(lineages: Sequence[Lineage], path: str) -> list[tuple[object, ...]]:
+    """What lineages of a file say."""
+    here = [each for each in lineages if str(each.current.members["file_path"]).removeprefix("./") == path]
+    return [(each.ids, each.current.id, each.superseded_by) for each in here]
+
+
+def lone(number: int) -> dict[str, object]:
+    """An annotation that no commit has brought."""
+    return annotation(number, "a.py", remapped=False, commit=None)
+
+
+TWO_ENDS = [
+    annotation(0, "a.py", remapped=False, commit=None),
+    annotation(1, "a.py", remapped=True, commit=COMMITS[1]),
+    annotation(2, "a.py", remapped=True, commit=COMMITS[0]),
+    edge(1, 0, "commit"),
+    edge(2, 0, "commit"),
+]
+"""Which of the last two speaks for the edit depends on HEAD."""
+
+
+@given(steps)
+@example([(TWO_ENDS, False), ([], True)])
+@example([([edge(0, 2, None), edge(1, 2, None), lone(1)], False), ([lone(0)], False), ([lone(2)], False)])
+def test_what_was_joined_before_is_joined_right_with_what_came_since(written: list[tuple[list[dict[str, object]], bool]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        directory = AuditDir(Path(folder))
+        head = [0]
+
+        def nearest(commits: Sequence[str]) -> str | None:
+            return COMMITS[head[0]] if COMMITS[head[0]] in commits else None
+
+        kept = Trail(directory, nearest=nearest)
+        seen: set[object] = set()
+        for records, switched in written:
+            head[0] ^= switched
+            with directory.log.open("ab") as log:
+                for record in records:
+                    if record.get("annotation_id") not in seen or record["type"] == "edge":  # records of one id are one record
+                        seen.add(record.get("annotation_id"))
+                        log.write(json.dumps(record).encode() + b"\n")
+            kept.refresh()
+            fresh = Trail(directory, nearest=nearest)
+            fresh.refresh()
+            for path in ("a.py", "b.py"):
+                assert told(kept.lineages_in(path), path) == told(fresh.lineages(), path)
