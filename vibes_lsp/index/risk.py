@@ -82,6 +82,8 @@ class Scorer:
     def standing(self, placement: Placement, content: Text) -> Standing:
         """Return where an annotation stands with its reviewers, of whom those count that count here (R6)."""
         reviews = self._trail.reviews_of(placement.lineage)
+        if not reviews:  # as most are
+            return Standing.UNREVIEWED
         counting = [each for each in reviews if self._counts is None or self._counts(placement, each)]
         return standing(counting, lines_of(placement, content), is_removed=placement.lineage.action == Action.DELETE)
 

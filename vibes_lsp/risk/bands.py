@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
 from vibes_lsp.model.vocabulary import Band
 
+_FROM_ABOVE: Final = tuple(reversed(Band))
+
 
 def band_of(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> Band:
     """Return the highest band whose bound the score reaches; the score must not be rounded before (R21)."""
-    reached = [band for band in Band if thresholds.get(band, DEFAULT_THRESHOLDS[band]) <= score]
-    return reached[-1] if reached else Band.LOW
+    for band in _FROM_ABOVE:
+        bound = thresholds.get(band)
+        if (DEFAULT_THRESHOLDS[band] if bound is None else bound) <= score:
+            return band
+    return Band.LOW
 
 
 def figure(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> str:

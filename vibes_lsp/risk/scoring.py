@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Final
@@ -36,11 +36,11 @@ class Score:
 def score_of(measured: Measured, policy: Policy) -> Score | None:
     """Return the score of an annotation; None where no signal that weighs anything is available."""
     factors = assess(measured, policy)
-    value = weighted_average((factor.weight, factor.value) for factor in factors)
+    value = weighted_average([(factor.weight, factor.value) for factor in factors])
     return None if value is None else Score(value, band_of(value, policy.thresholds), factors)
 
 
-def weighted_average(pairs: Iterable[tuple[float, float]]) -> float | None:
+def weighted_average(pairs: Sequence[tuple[float, float]]) -> float | None:
     """Return the sum of weight times value, divided by the sum of weights (RFC 10.4.2); None where nothing weighs anything.
 
     What is not available is not among the pairs, so that its weight goes to the others in proportion.
@@ -48,12 +48,11 @@ def weighted_average(pairs: Iterable[tuple[float, float]]) -> float | None:
     Args:
         pairs: Weight, from 0 up, and value, from 0 to 1, of each available signal.
     """
-    listed = list(pairs)
-    heaviest = max((weight for weight, _ in listed), default=0.0)
+    heaviest = max([weight for weight, _ in pairs], default=0.0)
     if heaviest <= 0:
         return None
-    shares = [(weight / heaviest, value) for weight, value in listed]  # no sum of large weights overflows
-    average = fsum(share * value for share, value in shares) / fsum(share for share, _ in shares)
+    shares = [weight / heaviest for weight, _ in pairs]  # no sum of large weights overflows
+    average = fsum([share * value for share, (_, value) in zip(shares, pairs, strict=True)]) / fsum(shares)
     return min(1.0, max(0.0, round(average, _DIGITS)))
 
 

@@ -44,6 +44,8 @@ def standing_of(answers: Sequence[Answer]) -> Standing:
     Args:
         answers: In the order of events.
     """
+    if not answers:
+        return Standing.UNREVIEWED
     by_people = _since_rejection([each for each in answers if each.kind == ReviewerKind.HUMAN])
     if any(each.verdict == Verdict.APPROVED and each.holds is True for each in by_people):
         return Standing.APPROVED
@@ -55,7 +57,7 @@ def standing_of(answers: Sequence[Answer]) -> Standing:
         return Standing.REJECTED
     if any(each.kind != ReviewerKind.AI for each in answers):
         return Standing.STALE
-    return Standing.AI if answers else Standing.UNREVIEWED
+    return Standing.AI
 
 
 def _since_rejection(answers: Sequence[Answer]) -> Sequence[Answer]:
