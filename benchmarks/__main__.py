@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import recording, risk, scan, server, typing, writing
+from benchmarks import gate, recording, risk, scan, server, typing, writing
 from benchmarks.locating import speed
 
 scan.main()
@@ -12,3 +12,4 @@ speed.main()
 writing.main()
 risk.main()
 recording.main()
+gate.main()

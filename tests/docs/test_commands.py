@@ -65,7 +65,7 @@ def test_a_command_of_the_documentation_does_what_it_says(command: str, workspac
         capture_output=True,
         check=False,
     )
-    assert run.returncode == 0, run.stderr.decode()
+    assert run.returncode in ((0, 1) if arguments[:1] == ["gate"] else (0,)), run.stderr.decode()  # the demonstration has what a gate stops
     assert run.stdout
 
 

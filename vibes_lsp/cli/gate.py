@@ -63,7 +63,7 @@ def command(  # noqa: PLR0917
     only = _only(files, trail.directory) if files else None
     grounds = grounds_of(trail, base)
     with Places(trail) as places, progress() as step:
-        report = gate(places, grounds, Asked(now(), bound, only, stored=stored, everything=everything, step=step))
+        report = gate(places, grounds, Asked(now(), bound, only, stored=stored, everything=everything, commits=as_json, step=step))
     if sarif:
         print_json(findings_sarif(report.all_findings(), __version__))
     elif as_json:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.git import git_lines, git_path, log_options
 from vibes_lsp.history.repository import Repository
@@ -41,7 +43,21 @@ def records_carried(repository: Repository, revisions: Sequence[str], log: Path)
                     yield identifier, commit
 
 
+class _Named(msgspec.Struct):
+    annotation_id: str | None = None
+
+
+_decode: Final = msgspec.json.Decoder(_Named).decode
+
+
 def _identifier(line: bytes) -> str:
+    """Return a record's id; one that it does not bring takes the strict parser, as does what only that one can refuse."""
+    try:
+        named = _decode(line).annotation_id
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        named = None
+    if named:
+        return named
     try:
         members = parse_object(line)
     except MalformedJson:

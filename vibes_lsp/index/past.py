@@ -77,7 +77,20 @@ class Pasts:
         former = self.former_paths(path)
         lineages = [lineage for name in (path, *former) for lineage in self._trail.lineages_in(name)]
         origins = {} if self._origins is None else self._origins.of(lineages)
-        return Past(origins, former, tuple(self._arrivals(path, former, text)))
+        return Past(origins, former, self.arrivals(path, text))
+
+    def without_arrivals(self, path: str, doubtful: Sequence[Lineage] = ()) -> Past:
+        """Return what is known of some of a file's annotations, and of none from other files, which takes looking at those.
+
+        Args:
+            path: Relative to the project, forward slashes.
+            doubtful: Whose old texts are looked for.
+        """
+        return Past({} if self._origins is None else self._origins.of(doubtful), self.former_paths(path))
+
+    def arrivals(self, path: str, text: Text) -> tuple[str, ...]:
+        """Return the ids of annotations of other files whose text stands in a file now, and there no more."""
+        return tuple(self._arrivals(path, self.former_paths(path), text))
 
     def read_ahead(self) -> None:
         """Have history read at once for all files that annotations name: for those who will ask about all of them."""

@@ -16,6 +16,7 @@ from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.past import NO_PAST, Past, Pasts
 from vibes_lsp.index.placements import Placement, place
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.vocabulary import Action
 
 
 class Places:
@@ -87,6 +88,10 @@ class Places:
         self._pasts.read_ahead()
         self.derive(self.trail.lineages())
 
+    def read_history(self) -> None:
+        """Have git's history read at once for all files, and no commits looked for."""
+        self._pasts.read_ahead()
+
     def annotated_files(self) -> list[str]:
         """Return the files of this checkout that annotations are about, by the names that they have now."""
         return self._pasts.annotated_files()
@@ -118,6 +123,25 @@ class Places:
         names = (path, *self._pasts.former_paths(path))
         self.derive([lineage for name in names for lineage in self.trail.lineages_in(name)])
         return self._pasts.of(path, text)
+
+    def former_paths(self, path: str) -> tuple[str, ...]:
+        """Return the names that a file had."""
+        return self._pasts.former_paths(path)
+
+    def arrivals(self, path: str, text: Text) -> tuple[str, ...]:
+        """Return the ids of annotations of other files whose text stands in a file now, and there no more."""
+        return self._pasts.arrivals(path, text)
+
+    def quickly(self, path: str, text: Text) -> list[Placement]:
+        """Return the annotations of a file as `of` does, but for what came from other files, and asking history only where the text leaves a doubt."""
+        first = place(self.trail, path, text, self._pasts.without_arrivals(path))
+        doubtful = [
+            each.lineage for each in first if not each.is_history and not each.located.sure and each.lineage.action != Action.DELETE
+        ]
+        if not doubtful or self._history is None:
+            return first
+        self.derive(doubtful)
+        return place(self.trail, path, text, self._pasts.without_arrivals(path, doubtful))
 
     def of(self, path: str, text: Text) -> list[Placement]:
         """Return the annotations of a file in document order, history after owners; see `place`."""

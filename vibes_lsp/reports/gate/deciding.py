@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.vocabulary import Band, RuleAction
-from vibes_lsp.risk.measured import Measured
 from vibes_lsp.risk.policy import Policy, Rule
 from vibes_lsp.risk.rules import Quantity, evaluate
 from vibes_lsp.risk.scoring import quantities
-from vibes_lsp.risk.signals import assess
+from vibes_lsp.risk.signals import Factor
 
 
 class Decision(StrEnum):
@@ -75,19 +74,16 @@ def decide(score: float | None, policy: Policy, threshold: Threshold, matched: I
     return max([decision, *(Decision(rule.action.value) for rule in matched)], key=_ORDER.index)
 
 
-def matching(policy: Policy, measured: Measured, stored: Mapping[str, float] | None = None) -> tuple[Rule, ...]:
+def matching(policy: Policy, factors: Sequence[Factor], stored: Mapping[str, float] | None = None) -> tuple[Rule, ...]:
     """Return the rules that hold for an annotation (R20).
 
     Args:
         policy: Whose rules.
-        measured: What is known of it.
+        factors: What is known of it now.
         stored: Normalised values that count instead, by signal: those that its record has.
     """
-    if not policy.rules:
-        return ()
-    known: dict[str, Quantity] = dict(quantities(assess(measured, policy)))
+    known: dict[str, Quantity] = dict(quantities(factors))
     for signal, value in (stored or {}).items():
         known[f"{signal}.value"] = value
-        if signal not in known or isinstance(known[signal], float):
-            known.setdefault(signal, value)
+        known.setdefault(signal, value)
     return tuple(rule for rule in policy.rules if evaluate(rule.expression, known))

@@ -24,9 +24,9 @@ from vibes_lsp.reports.gate.grounds import Grounds
 from vibes_lsp.reports.gate.looking import Looking, Step
 from vibes_lsp.reports.gate.report import GateReport, Item
 from vibes_lsp.reports.gate.reviewers import Reviewers
-from vibes_lsp.reports.placements import PlacementReport
-from vibes_lsp.risk.measured import Measured
+from vibes_lsp.reports.placements import PlacementReport, stored_score
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.signals import assess
 from vibes_lsp.risk.standing import Standing
 
 
@@ -39,6 +39,7 @@ class Asked:
         threshold: From where on an annotation is blocked.
         files: The files that are meant, relative to the project; None for all.
         stored: Whether the scores and factors that records carry count, and not the live ones.
+        commits: Whether the commit of each annotation is wanted, which takes reading the history of the log.
         everything: Whether every record of the log counts, whatever became of it and whoever approved: the scope of RFC 10.4.5.
         step: Told how far it is.
     """
@@ -48,6 +49,7 @@ class Asked:
     files: Collection[str] | None = None
     stored: bool = False
     everything: bool = False
+    commits: bool = False
     step: Step = field(default=lambda *_: None)
 
 
@@ -89,6 +91,8 @@ class _Run:
 
     def items(self) -> Iterator[Item]:
         """Give what was decided of each annotation, file by file."""
+        if self._asked.commits:
+            self._places.read_ahead()
         if self._asked.everything:
             for content, placement in self._looking.recorded():
                 yield self._item(Believed(placement, placement), content, Standing.UNREVIEWED)
@@ -105,14 +109,15 @@ class _Run:
         return is_there and not placement.is_history and self._grounds.config.tracking.tracks(placement.path)
 
     def _item(self, believed: Believed, content: Text, standing: Standing) -> Item:
-        placement, report = believed.placement, self._reporting(content)
-        facts = report.placement(placement) | {"annotationId": believed.shown.current.id}
-        measured = self._scorer.measured(placement, content)
-        by_record = self._asked.stored or not self._policy.scores  # R27: of an unknown algorithm there is nothing else
-        score = facts["storedScore"] if by_record else facts["score"]
-        rules = matching(self._policy, measured, _stored_values(placement) if by_record else None)
-        decision = decide(score if isinstance(score, int | float) else None, self._policy, self._asked.threshold, rules)
-        return Item(facts, report.figures(facts), rules, decision, standing == Standing.APPROVED, standing == Standing.REJECTED)
+        placement, policy = believed.placement, self._policy
+        by_record = self._asked.stored or not policy.scores  # R27: of an unknown algorithm there is nothing else
+        live = None if by_record else self._scorer.score(placement, content)
+        score = stored_score(placement) if by_record else live.value if live is not None else None
+        factors = () if not policy.rules else live.factors if live else assess(self._scorer.measured(placement, content), policy)
+        rules = matching(policy, factors, _stored_values(placement) if by_record else None)
+        decision = decide(score, policy, self._asked.threshold, rules)
+        approved, rejected = standing == Standing.APPROVED, standing == Standing.REJECTED
+        return Item(placement, score, self._reporting(content), believed.shown.current.id, rules, decision, approved, rejected)
 
     def _reporting(self, content: Text) -> PlacementReport:
         if self._report is None or self._report[0] is not content:
@@ -153,16 +158,16 @@ class _Run:
 
 
 class _Scorer(Scorer):
-    """A scorer that remembers the last annotation, which is asked about more than once; with `stored` it leaves scoring to the records."""
+    """A scorer that remembers where the last annotation stands, which is asked more than once; with `stored` it leaves scoring to the records."""
 
     def __init__(self, trail: Trail, policy: Policy, counts: Counting | None, *, stored: bool) -> None:
         super().__init__(trail, replace(policy, enabled=False) if stored else policy, counts)
-        self._last: tuple[Placement, Measured] | None = None
+        self._last: tuple[Placement, Standing] | None = None
 
     @override
-    def measured(self, placement: Placement, content: Text) -> Measured:
+    def standing(self, placement: Placement, content: Text) -> Standing:
         if self._last is None or self._last[0] is not placement:
-            self._last = placement, super().measured(placement, content)
+            self._last = placement, super().standing(placement, content)
         return self._last[1]
 
 

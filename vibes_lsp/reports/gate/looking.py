@@ -39,26 +39,38 @@ class Looking:
 
     def placed(self) -> Iterator[tuple[Text, Placement]]:
         """Give the annotations of the files with the text of each; what came from another file is given where it is."""
-        self.places.read_ahead()
+        self.places.read_history()
         annotated = self.places.annotated_files()
         files = annotated if self.only is None else self._meant(annotated)
         lost: list[tuple[Text, Placement]] = []
-        arrived: set[str] = set()
         for number, path in enumerate(files):
             self.step("files", number, len(files))
             for text, placement in self._in_file(path):
-                if placement.moved_from is not None:
-                    arrived.add(placement.current.id)
                 if placement.located.state == State.LOST:
                     lost.append((text, placement))
                 else:
                     yield text, placement
-        if lost and self.only is None:
-            for path in self.places.other_files():
-                for text, placement in self._in_file(path):
-                    arrived.add(placement.current.id)
-                    yield text, placement
+        arrived: set[str] = set()
+        if lost or self._are_absent(annotated):
+            for text, placement in self._arrivals(files if self.only is not None else [*files, *self.places.other_files()]):
+                arrived.add(placement.current.id)
+                yield text, placement
         yield from ((text, placement) for text, placement in lost if placement.current.id not in arrived)
+
+    def _are_absent(self, annotated: Collection[str]) -> bool:
+        """Whether annotations are about files that are not here: their text may be in another one."""
+        return any(normal_path(path) not in annotated for path in self.places.trail.paths())
+
+    def _arrivals(self, files: Collection[str]) -> Iterator[tuple[Text, Placement]]:
+        """Give the annotations of other files whose text stands in some files now."""
+        for path in files:
+            text = self._text(path)
+            if text is None:
+                continue
+            former = self.places.former_paths(path)
+            for placement in self.places.of(path, text) if self.places.arrivals(path, text) else ():
+                if placement.moved_from not in {None, *former}:
+                    yield text, placement
 
     def recorded(self) -> Iterator[tuple[Text, Placement]]:
         """Give every line and function record of the log, each for itself, on the lines that it names."""
@@ -87,7 +99,7 @@ class Looking:
         text = self._text(path)
         if text is None:
             return
-        for placement in self.places.of(path, text):
+        for placement in self.places.quickly(path, text):
             yield text, placement
             if placement.shown.placeholder:  # shown once, and still as many edits
                 for repeat in placement.shown.repeats:

@@ -3,35 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
 
 from vibes_lsp.checks.finding import Check, Finding, Severity
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.gate import catalogue
 from vibes_lsp.reports.gate.deciding import STOPPING, Decision, Threshold
+from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Rule
 
+_HARDEST: Final = list(reversed(Decision))
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Item:
     """An annotation at the gate.
 
     Attributes:
-        facts: The placement as JSON.
-        figures: Score and band for people; None where there are none.
+        placement: Where it is.
+        score: What it was judged by; None where there is none.
+        report: Turns it into JSON, which is made when asked for.
+        identifier: The id of its current record.
         rules: Those that hold for it.
         decision: What is asked for.
         released: Whether a person's approval that still holds lifts that (R6).
         rejected: Whether a person rejected it.
     """
 
-    facts: Members
-    figures: str | None
+    placement: Placement
+    score: float | None
+    report: PlacementReport = field(repr=False)
+    identifier: str
     rules: tuple[Rule, ...]
     decision: Decision
     released: bool = False
     rejected: bool = False
+
+    @cached_property
+    def facts(self) -> Members:
+        """The placement as JSON."""
+        return self.report.placement(self.placement) | {"annotationId": self.identifier}
+
+    @property
+    def figures(self) -> str | None:
+        """Score and band for people; None where there are none."""
+        return self.report.figures(self.facts)
 
     @property
     def stops(self) -> bool:
@@ -49,20 +69,18 @@ class Item:
     @property
     def order(self) -> tuple[int, float, str, int]:
         """What stops first, then by decision and score, then by place."""
-        score = self.facts["score"] if self.facts["score"] is not None else self.facts["storedScore"]
-        rank = 0 if self.stops else 1 + list(reversed(Decision)).index(self.decision)
-        start = self.facts["lineStart"]
-        return rank, -float(score) if isinstance(score, int | float) else 0.0, self.path, start if isinstance(start, int) else 0
+        rank = 0 if self.stops else 1 + _HARDEST.index(self.decision)
+        return rank, -(self.score or 0.0), self.path, self.placement.located.start or 0
 
     @property
     def path(self) -> str:
         """The file that it is in."""
-        return str(self.facts["filePath"])
+        return self.placement.path
 
     @property
     def place(self) -> str:
         """File and lines, as people write them."""
-        start, end = self.facts["lineStart"], self.facts["lineEnd"]
+        start, end = self.placement.located.start, self.placement.located.end
         return self.path if start is None else f"{self.path}:{start}-{end}"
 
     @property
@@ -82,9 +100,8 @@ class Item:
         if check is None:
             return None
         said = [f"risk {self.figures}" if self.figures else "no score", *(f"rule: {reason[:200]}" for reason in self.reasons)]
-        start = self.facts["lineStart"]
-        message = f"{self.verdict}: annotation {str(self.facts['annotationId'])[:16]}, {'; '.join(said)}"
-        return Finding(check, message, self.path, start if isinstance(start, int) else None)
+        message = f"{self.verdict}: annotation {self.identifier[:16]}, {'; '.join(said)}"
+        return Finding(check, message, self.path, self.placement.located.start)
 
     def _check(self) -> Check | None:
         if self.rejected:

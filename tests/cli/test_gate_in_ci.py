@@ -1,0 +1,134 @@
+"""What CI runs: the scripts of the action, word for word, and the hook for the pre-commit framework, in real repositories."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from tests.cli.gated import Gated
+from tests.cli.hooked import executable
+from tests.cli.running import SCRIPT, surroundings
+from tests.requirements import REPOSITORY, require
+from tests.trails import Repository
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="bash and stubs that the system itself runs")]
+
+ACTION: Final[dict[str, Any]] = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
+STEPS: Final[dict[str, dict[str, Any]]] = {step["id"]: step for step in ACTION["runs"]["steps"]}
+STUB: Final = """#!/bin/sh
+echo "$*" >> "$TOLD"
+if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; fi
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Gated:
+    return Gated(tmp_path / "project")
+
+
+class Ran:
+    """One step of the action, run by bash as a runner does: what came of it."""
+
+    def __init__(self, step: str, folder: Path, **given: str) -> None:
+        self.outputs, self.summary = folder.parent / "outputs", folder.parent / "summary"
+        for file in (self.outputs, self.summary):
+            file.write_text("")
+        known = {"GITHUB_OUTPUT": str(self.outputs), "GITHUB_STEP_SUMMARY": str(self.summary)}
+        script = folder.parent / "step.sh"
+        script.write_text(STEPS[step]["run"])
+        command = [require("bash", "runs the action's scripts"), "--noprofile", "--norc", "-e", "-o", "pipefail", script]
+        done = subprocess.run(command, cwd=folder, env=surroundings({**known, **given}), capture_output=True, encoding="utf-8", check=False)
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+
+def gate(project: Gated, **given: str) -> Ran:
+    defaults = {"VIBES": str(SCRIPT), "BASE": "", "THRESHOLD": ACTION["inputs"]["threshold"]["default"], "SARIF": ""}
+    assert defaults.keys() == STEPS["gate"]["env"].keys()
+    return Ran("gate", project.root, **{**defaults, **given})
+
+
+def test_no_input_is_part_of_a_script() -> None:
+    assert not [step for step in ACTION["runs"]["steps"] if "${{" in step.get("run", "")]
+    assert {step.get("shell") for step in ACTION["runs"]["steps"] if "run" in step} == {"bash"}
+
+
+def test_the_gate_of_the_action(project: Gated) -> None:
+    identifier = project.write(prompt=project.prompt("Hello @ada, see <b>https://example.org</b> `code`"))
+    project.commit()
+    ran = gate(project, BASE=project.base, SARIF="gate.sarif")
+    assert (ran.code, ran.outputs.read_text(), ran.err) == (1, "result=fail\n", "")
+    assert "Gate: FAIL" in ran.out
+    assert "- **block** `a.py:4-7`" in ran.summary.read_text()
+    assert json.loads((project.root / "gate.sarif").read_text())["runs"][0]["results"][0]["ruleId"] == "gate-block"
+    project.review(identifier, reviewer="Bo")
+    project.commit("Review", by=("Bo", "bo@example.org"))
+    ran = gate(project, BASE=project.base)
+    assert (ran.code, ran.outputs.read_text()) == (0, "result=pass\n")
+    assert ran.summary.read_text().startswith("### VIBES gate: PASS\n")
+
+
+def test_without_a_base_the_work_tree_is_judged(project: Gated) -> None:
+    project.write(risky=False)
+    assert gate(project).code == 0
+    assert gate(project, THRESHOLD="medium").code == 1
+
+
+def test_a_gate_that_cannot_be_run_is_an_error(project: Gated) -> None:
+    project.policy(enabled=False)
+    ran = gate(project)
+    assert (ran.code, ran.outputs.read_text(), ran.summary.read_text()) == (2, "result=error\n", "")
+    assert "PRISM is off" in ran.err
+
+
+@pytest.mark.parametrize("name", ["BASE", "THRESHOLD", "SARIF"])
+@pytest.mark.parametrize("text", ["$(touch pwned)", "`touch pwned`", '"; touch pwned; echo "', "--sarif", "x y;touch pwned"])
+def test_what_is_given_is_never_run(project: Gated, name: str, text: str) -> None:
+    project.write(risky=False)
+    project.commit()
+    ran = gate(project, **{name: text})
+    assert not (project.root / "pwned").exists()
+    assert ran.code == (0 if name == "SARIF" else 2)
+
+
+def test_the_action_installs_this_project_into_an_environment_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    told, python, target = tmp_path / "told", tmp_path / "python", tmp_path / "target of it"
+    executable(python, STUB)
+    assert STEPS["install"]["env"].keys() == {"PYTHON", "SOURCE", "TARGET"}
+    ran = Ran("install", tmp_path / "work", PYTHON=str(python), SOURCE=str(REPOSITORY), TARGET=str(target), TOLD=str(told))
+    assert (ran.code, ran.err) == (0, "")
+    installing = f"-m pip install --quiet --disable-pip-version-check --constraint {REPOSITORY}/constraints.txt {REPOSITORY}"
+    assert told.read_text().splitlines() == [f"-m venv {target}", installing]
+    assert ran.outputs.read_text() == f"vibes={target}/bin/vibes\n"
+
+
+def test_the_hook_stops_a_commit_and_lets_it_pass_once_it_is_approved(
+    project: Gated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    framework = require(Path(sys.prefix) / "bin" / "pre-commit", "runs our hook as a project with that framework would")
+    monkeypatch.setenv("PATH", f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "framework"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    published = Repository(tmp_path / "published")
+    shutil.copy(REPOSITORY / ".pre-commit-hooks.yaml", published.path)
+    hook = {"id": "vibes-gate", "language": "system"}  # as in the tests of the other hook: no package index is asked
+    repos = [{"repo": str(published.path), "rev": published.commit("Publish"), "hooks": [hook]}]
+    project.repository.write(".pre-commit-config.yaml", json.dumps({"repos": repos}))
+    project.write("other.py")
+    project.commit("What was there before")
+    subprocess.run([framework, "install"], cwd=project.root, check=True, capture_output=True)
+    identifier = project.write()
+    project.file("b c.py", "x = 1\n")
+    with pytest.raises(RuntimeError, match=r"a\.py:4-7(?s:.)*1 annotation: 1 blocked"):
+        project.commit()
+    project.review(identifier)
+    project.commit()
+    assert project.repository.git("status", "--porcelain") == ""
