@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools editors node lint lint-client format test test-fast bench demo docs vsix dist screenshots clean
+.PHONY: help setup tools editors node lua lint lint-client lint-lua format test test-fast bench demo docs vsix plugin dist screenshots clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -26,13 +26,23 @@ tools: ## fetch the programs that tests run and the system lacks, into .tools
 	@tests/tools/from-debian.sh jq
 	@tests/tools/from-debian.sh bc
 
-editors: node ## fetch the editors that tests drive, into .tools
+editors: node lua ## fetch the editors that tests drive, into .tools
+	@tests/tools/from-debian.sh tmux
+	@tests/tools/from-debian.sh patchelf
+	@tests/tools/from-suite.sh bookworm neovim nvim VIMRUNTIME=usr/share/nvim/runtime
+	@tests/tools/from-suite.sh trixie neovim nvim VIMRUNTIME=usr/share/nvim/runtime
+	@tests/tools/from-suite.sh forky neovim nvim VIMRUNTIME=usr/share/nvim/runtime
+	@tests/tools/from-suite.sh forky hx hx HELIX_RUNTIME=usr/lib/hx/runtime
+	@tests/tools/emacs.sh
 	@tests/tools/vscode.sh
+
+lua: node # what the Neovim client is checked with
+	@tests/tools/lua.sh
 
 node: setup # Node, and what the VS Code client is built with
 	@tests/tools/node.sh $(PY)
 
-lint: setup lint-client ## check format, style, types, layers, dependencies and spelling
+lint: setup lint-client lint-lua ## check format, style, types, layers, dependencies and spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -45,9 +55,17 @@ lint-client: # the same for the VS Code client, where Node is; in CI it must be
 	elif [ -n "$(CI)" ]; then echo 'the VS Code client cannot be checked: run make node' >&2; exit 1; \
 	else echo 'skipped: checks of the VS Code client (make node installs what they need)'; fi
 
+lint-lua: # the same for the Neovim client
+	@if [ -e tests/tools/lua/node_modules/.installed ] && PATH="$$PATH:$(CURDIR)/.tools/bin" command -v luacheck >/dev/null; then \
+	  PATH="$$PATH:$(CURDIR)/.tools/bin" && luacheck --quiet --config editors/neovim/.luacheckrc editors/neovim && \
+	  .tools/bin/node tests/tools/lua/format.mjs --check editors/neovim; \
+	elif [ -n "$(CI)" ]; then echo 'the Neovim client cannot be checked: run make lua' >&2; exit 1; \
+	else echo 'skipped: checks of the Neovim client (make lua installs what they need)'; fi
+
 format: setup ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	@if [ -e tests/tools/lua/node_modules/.installed ]; then .tools/bin/node tests/tools/lua/format.mjs editors/neovim; fi
 
 test: setup tools editors lint ## lint, then every test
 	@$(PY) -m pytest -n auto --dist loadfile
@@ -68,7 +86,11 @@ vsix: node ## build the VS Code extension, dist/vibes-lsp.vsix
 	@mkdir -p dist
 	@cd editors/vscode && PATH="$(CURDIR)/.tools/bin:$$PATH" npm run --silent package
 
-dist: vsix ## build all that is released, into dist
+plugin: ## build the Neovim plugin from what is committed, dist/vibes.nvim.tar.gz
+	@mkdir -p dist
+	@git archive --prefix vibes.nvim/ --output dist/vibes.nvim.tar.gz HEAD:editors/neovim
+
+dist: vsix plugin ## build all that is released, into dist
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 screenshots: editors vsix ## take the pictures of the documentation anew, in the real editors

@@ -29,9 +29,9 @@ RUN_BY_PAGE = {
     "sh": "tests/docs/test_recording.py, test_reviewing.py",
     "python": "tests/docs/test_recording.py",
     "typescript": "tests/docs/test_recording.py",
+    "lua": "tests/docs/test_recording.py",
 }
 NOT_RUN = {
-    "lua": "on the server's page: needs a newer Neovim than a bare system has; the other is run by tests/docs/test_recording.py",
     "": "a diagram or a listing, nothing to run",
 }
 

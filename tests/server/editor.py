@@ -87,8 +87,8 @@ class Editor:
 
     @property
     def pulls(self) -> bool:
-        """Whether this client asks for diagnostics."""
-        return self.profile != "nothing"
+        """Whether this client asks for diagnostics: it can, and can be told to ask again."""
+        return self.profile == "vscode_current"
 
     @property
     def marks(self) -> bool:

@@ -118,7 +118,10 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
 
 
 def _pulls(capabilities: types.ClientCapabilities) -> bool:
-    return capabilities.text_document is not None and capabilities.text_document.diagnostic is not None
+    """Whether a client is to ask for diagnostics: one that cannot be told to ask again would keep showing a risk that was reviewed."""
+    workspace, document = capabilities.workspace, capabilities.text_document
+    can_be_told = workspace is not None and workspace.diagnostics is not None and bool(workspace.diagnostics.refresh_support)
+    return can_be_told and document is not None and document.diagnostic is not None
 
 
 async def _push(ls: Server, uri: str) -> None:
@@ -145,7 +148,7 @@ async def _tell_about(ls: Server, uris: Sequence[str]) -> None:
         return
     if workspace.code_lens is not None and workspace.code_lens.refresh_support:
         ls.workspace_code_lens_refresh(None)
-    if _pulls(ls.client_capabilities) and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
+    if _pulls(ls.client_capabilities):
         ls.workspace_diagnostic_refresh(None)
 
 

@@ -1,0 +1,51 @@
+-- Starts the server where there is an audit trail, and lets the other parts follow its coming and going.
+
+local M = {}
+
+local function attached(bufnr)
+  require('vibes.highlights').define()
+  require('vibes.provenance').attach(bufnr)
+  require('vibes.marks').attach(bufnr)
+  require('vibes.lens').refresh(bufnr)
+end
+
+local function is_ours(client_id)
+  local client = vim.lsp.get_client_by_id(client_id)
+  return client ~= nil and client.name == require('vibes.server').name
+end
+
+--- Attaches the server to files that a trail is about, those that are open now and those to come.
+function M.start()
+  local group = vim.api.nvim_create_augroup('vibes', {})
+  vim.api.nvim_create_autocmd('LspAttach', {
+    group = group,
+    callback = function(event)
+      if is_ours(event.data.client_id) then
+        attached(event.buf)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd('LspDetach', {
+    group = group,
+    callback = function(event)
+      if is_ours(event.data.client_id) then
+        require('vibes.provenance').forget(event.buf)
+      end
+    end,
+  })
+  if vim.lsp.enable then
+    vim.lsp.enable('vibes_lsp')
+    return
+  end
+  local function attach(event)
+    require('vibes.server').start(event.buf)
+  end
+  vim.api.nvim_create_autocmd('FileType', { group = group, callback = attach })
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(bufnr) then
+      attach({ buf = bufnr })
+    end
+  end
+end
+
+return M

@@ -1,0 +1,37 @@
+-- Hides and shows: `:Vibes toggle [lens|signs|text]`; without a word, all marks for a while.
+
+local config = require('vibes.config')
+local marks = require('vibes.marks')
+
+local M = { words = { 'lens', 'signs', 'text' } }
+
+local after = { off = 'line', line = 'all', all = 'off' }
+
+local switches = {
+  lens = function(options)
+    options.code_lens = not options.code_lens
+    require('vibes.lens').switch()
+  end,
+  signs = function(options)
+    options.signs = not options.signs
+  end,
+  text = function(options)
+    options.line_text = after[options.line_text]
+    vim.notify('vibes: text at line ends: ' .. options.line_text)
+  end,
+}
+
+function M.run(words)
+  local name = words[1]
+  if name == nil then
+    marks.is_hidden = not marks.is_hidden
+  elseif switches[name] then
+    switches[name](config.options)
+  else
+    vim.notify('vibes: lens, signs or text can be switched', vim.log.levels.ERROR)
+    return
+  end
+  marks.paint_all()
+end
+
+return M

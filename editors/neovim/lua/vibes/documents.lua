@@ -1,0 +1,94 @@
+-- The server's own texts (prompt, history, changes), shown in buffers that are no files: no modeline is obeyed, nothing is run or rendered.
+
+local M = {}
+
+local function scratch(text)
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.bo[bufnr].bufhidden = 'wipe'
+  vim.bo[bufnr].modeline = false
+  vim.bo[bufnr].swapfile = false
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, vim.split(vim.trim(text), '\n', { plain = true }))
+  vim.bo[bufnr].modifiable = false
+  return bufnr
+end
+
+local function closes(bufnr, ...)
+  for _, key in ipairs({ ... }) do
+    vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = bufnr, nowait = true, desc = 'Close' })
+  end
+end
+
+local function rows(lines, width)
+  local count = 0
+  for _, line in ipairs(lines) do
+    count = count + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
+  end
+  return count
+end
+
+--- Shows a text in a window over the others; `q` and Escape close it.
+---@param title string
+---@param text string
+---@return integer bufnr
+function M.float(title, text)
+  local bufnr = scratch(text)
+  local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  local widest = #title
+  for _, line in ipairs(lines) do
+    widest = math.max(widest, vim.fn.strdisplaywidth(line))
+  end
+  local width = math.max(1, math.min(widest, 100, vim.o.columns - 4))
+  local height = math.max(1, math.min(rows(lines, width), vim.o.lines - 6))
+  local window = vim.api.nvim_open_win(bufnr, true, {
+    relative = 'editor',
+    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
+    col = math.max(0, math.floor((vim.o.columns - width) / 2)),
+    width = width,
+    height = height,
+    style = 'minimal',
+    border = 'rounded',
+    title = (' %s '):format(title),
+  })
+  vim.wo[window].wrap = true
+  closes(bufnr, 'q', '<Esc>')
+  return bufnr
+end
+
+--- Shows a text in a window beside the current one; `q` closes it.
+---@param title string
+---@param text string
+---@return integer bufnr
+function M.beside(title, text)
+  local bufnr = scratch(text)
+  vim.cmd('vertical split')
+  vim.api.nvim_win_set_buf(0, bufnr)
+  vim.wo[0][0].winbar = title
+  closes(bufnr, 'q')
+  return bufnr
+end
+
+--- Opens a document that a server has and no disk.
+---@param client_id integer
+---@param uri string
+function M.open(client_id, uri)
+  local client = vim.lsp.get_client_by_id(client_id)
+  if not client then
+    return
+  end
+  local function answered(err, result)
+    if err then
+      vim.notify('vibes: ' .. err.message, vim.log.levels.ERROR)
+      return
+    end
+    local name = uri:match('([%w-]+)%.md$') or 'text'
+    local show = name == 'changes' and M.beside or M.float
+    show('VIBES ' .. name, result.text)
+  end
+  if vim.fn.has('nvim-0.11') == 1 then
+    client:request('workspace/textDocumentContent', { uri = uri }, answered)
+  else
+    client.request('workspace/textDocumentContent', { uri = uri }, answered)
+  end
+end
+
+return M

@@ -1,0 +1,74 @@
+-- `:checkhealth vibes`: why nothing shows.
+
+local M = {}
+
+local function check_neovim()
+  local version = tostring(vim.version())
+  if vim.fn.has('nvim-0.10') == 1 then
+    vim.health.ok('Neovim ' .. version)
+  else
+    vim.health.error(
+      'Neovim ' .. version .. ' is too old for this plugin',
+      'use 0.10 or newer, or the plain client: docs/editors/neovim.md'
+    )
+  end
+end
+
+local function check_options()
+  local config = require('vibes.config')
+  local problems = type(config.given) == 'table' and config.problems(config.given) or {}
+  if config.given ~= nil and type(config.given) ~= 'table' then
+    table.insert(problems, 'vim.g.vibes must be a table')
+  end
+  for _, problem in ipairs(problems) do
+    vim.health.warn(problem, ':help vibes-options')
+  end
+  if #problems == 0 then
+    vim.health.ok('options are right')
+  end
+end
+
+local function check_server()
+  local program = require('vibes.config').options.cmd[1]
+  local path = type(program) == 'string' and vim.fn.exepath(program) or ''
+  if path == '' then
+    vim.health.error(('%s is not found'):format(program), 'pip install vibes-lsp, or name it in the option cmd')
+    return
+  end
+  local done = vim.system({ path, '--version' }, { text = true, timeout = 20000 }):wait()
+  if done.code == 0 then
+    vim.health.ok(('%s: %s'):format(path, vim.trim(done.stdout)))
+  else
+    vim.health.error(('%s --version failed'):format(path), vim.trim(done.stderr))
+  end
+end
+
+local function check_buffer()
+  local server = require('vibes.server')
+  local before = vim.fn.bufnr('#') -- the report is a buffer itself
+  local bufnr = before > 0 and before or vim.api.nvim_get_current_buf()
+  local root = server.root(bufnr)
+  local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(bufnr), ':~:.')
+  if not root then
+    vim.health.info(
+      ('%s is below no .ai-audit folder: no server is started for it'):format(name == '' and 'the buffer' or name)
+    )
+  elseif server.client(bufnr) then
+    vim.health.ok(('%s: attached, trail in %s'):format(name, root))
+  else
+    vim.health.warn(
+      ('%s: not attached, though there is a trail in %s'):format(name, root),
+      'see :checkhealth vim.lsp, and :LspLog'
+    )
+  end
+end
+
+function M.check()
+  vim.health.start('vibes')
+  check_neovim()
+  check_options()
+  check_server()
+  check_buffer()
+end
+
+return M

@@ -1,0 +1,1 @@
+"""Real Neovims: our plugin, and the plain client that the documentation shows."""

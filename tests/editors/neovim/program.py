@@ -1,0 +1,171 @@
+"""A Neovim of a test's own: nobody's configuration but the test's, its screen a terminal, its state asked over its own interface."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sysconfig
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+from tests.editors.neovim.rpc import Rpc
+from tests.editors.terminal import Terminal
+from tests.editors.waiting import until
+from tests.requirements import REPOSITORY
+
+PLUGIN: Final = REPOSITORY / "editors/neovim"
+SCRIPTS: Final = Path(sysconfig.get_path("scripts"))
+_PLAIN: Final = """
+vim.o.number, vim.o.signcolumn, vim.o.swapfile, vim.o.more = true, 'yes:1', false, false
+vim.diagnostic.config({ virtual_text = false })
+"""
+_T = TypeVar("_T")
+
+
+class Neovim:
+    """One Neovim; a context manager.
+
+    Args:
+        program: Which one.
+        folder: Where it starts.
+        file: What it opens, from there.
+        init: The user's `init.lua`.
+        has_plugin: Whether our plugin is installed, as a package of Neovim's own kind.
+    """
+
+    def __init__(self, program: Path, folder: Path, file: str, init: str = "", *, has_plugin: bool = True) -> None:
+        self._home = Path(tempfile.mkdtemp(prefix="vibes-nvim-"))
+        environment = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"}
+        for variable in ("NVIM", "NVIM_APPNAME", "VIMINIT", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"):
+            environment.pop(variable, None)
+        for kind in ("config", "data", "state", "cache", "runtime"):
+            folder_of = self._home / kind
+            folder_of.mkdir(mode=0o700)
+            environment[f"XDG_{kind.upper()}_{'DIR' if kind == 'runtime' else 'HOME'}"] = str(folder_of)
+        (self._home / "config/nvim").mkdir()
+        (self._home / "config/nvim/init.lua").write_text(_PLAIN + init, encoding="utf-8")
+        if has_plugin:
+            package = self._home / "data/nvim/site/pack/tests/start/vibes"
+            shutil.copytree(PLUGIN, package)
+        self._address = self._home / "socket"
+        self.terminal = Terminal([str(program), "--listen", str(self._address), file], folder, environment)
+
+    def __enter__(self) -> Self:
+        self.terminal.__enter__()
+        self.until(self._address.exists, "Neovim's socket")
+        self._rpc = Rpc(self._address)
+        self.version = tuple(self.lua("local v = vim.version() return {v.major, v.minor, v.patch}"))
+        self.until(lambda: self.lua("return vim.v.vim_did_enter == 1"), "Neovim to have started")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._rpc.close()
+        self.terminal.__exit__(kind, error, trace)
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def lua(self, code: str, *arguments: Any) -> Any:
+        """Run Lua code in it; return what that returns."""
+        return self._rpc.lua(code, *arguments)
+
+    def account(self) -> str:
+        """Return what there is to see, and what was said."""
+        log = "\n".join(
+            file.read_text(encoding="utf-8", errors="replace")[-3000:] for file in sorted(self._home.glob("state/nvim/*lsp.log"))
+        )
+        return f"{self.terminal.screen()}\nlog of the client:\n{log}"
+
+    def until(self, ask: Callable[[], _T | None], what: str) -> _T:
+        """Return the first answer that is something."""
+        return until(ask, what, self.account)
+
+    # --- going about
+
+    def go_to(self, line: int, column: int = 1) -> None:
+        """Put the cursor at a 1-based place."""
+        self.lua("vim.api.nvim_win_set_cursor(0, { ... })", line, column - 1)
+        self.lua("vim.api.nvim_exec_autocmds('CursorMoved', {})")
+
+    def command(self, line: str) -> None:
+        """Type a command, as a person does."""
+        self.terminal.text(f":{line}")
+        self.terminal.keys("Enter")
+
+    def choose_action(self, title: str) -> None:
+        """Ask for the code actions at the cursor, and pick one from the list that shows, by its number."""
+
+        def number() -> str | None:
+            rows = (line.strip().partition(": ") for line in self.terminal.screen().splitlines())
+            return next((number for number, _, said in rows if number.isdigit() and said.startswith(title)), None)
+
+        self.command("lua vim.lsp.buf.code_action()")
+        self.terminal.text(self.until(number, f"{title!r} in the list of actions"))
+        self.terminal.keys("Enter")
+
+    # --- reading
+
+    def is_attached(self) -> bool:
+        """Whether a server is attached to the current buffer."""
+        return bool(self.lua("return next((vim.lsp.get_clients or vim.lsp.buf_get_clients)({ bufnr = 0 })) ~= nil"))
+
+    def hover(self, line: int, column: int, *expected: str) -> str:
+        """Ask what is at a place until the floating window says all that is expected; return what it says."""
+        self.go_to(line, column)
+
+        ask = """
+            local place = vim.lsp.util.make_position_params(0, 'utf-16')
+            for _, answer in pairs(vim.lsp.buf_request_sync(0, 'textDocument/hover', place, 10000) or {}) do
+              if answer.result then return answer.result.contents.value end
+            end
+            return ''"""
+        self.until(lambda: all(each in self.lua(ask) for each in expected), f"a hover that says {expected}")
+        self.lua("vim.lsp.buf.hover()")
+        said = self.until(self.floats, "a floating window")
+        self.terminal.shows(*expected)
+        self.close_floats()
+        return said
+
+    def close_floats(self) -> None:
+        """Close what stands over the text."""
+        code = """
+            for _, window in ipairs(vim.api.nvim_list_wins()) do
+              if vim.api.nvim_win_get_config(window).relative ~= '' then vim.api.nvim_win_close(window, true) end
+            end"""
+        self.lua(code)
+
+    def floats(self) -> str:
+        """Return what the floating windows say."""
+        code = """
+            local out = {}
+            for _, window in ipairs(vim.api.nvim_list_wins()) do
+              if vim.api.nvim_win_get_config(window).relative ~= '' then
+                vim.list_extend(out, vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false))
+              end
+            end
+            return table.concat(out, '\\n')"""
+        return str(self.lua(code))
+
+    def problems(self) -> list[tuple[int, str]]:
+        """Return the problems of the current buffer: lines and messages."""
+        found = self.lua("return vim.tbl_map(function(d) return { d.lnum + 1, d.message } end, vim.diagnostic.get(0))")
+        return [(line, message) for line, message in found]
+
+    def signs(self) -> dict[int, str]:
+        """Return the signs of our plugin, by line, as they are now."""
+        code = """
+            local out = {}
+            local marks = vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('vibes'), 0, -1, { details = true })
+            for _, mark in ipairs(marks) do
+              if mark[4].sign_text then table.insert(out, { mark[2] + 1, vim.trim(mark[4].sign_text) }) end
+            end
+            return out"""
+        return dict(self.lua(code))
+
+    def painted(self, line: int) -> str:
+        """Return what is on the screen on a line of the file, sign, number and text at its end included; nothing when it is not in view."""
+        row = re.compile(rf"^\S{{0,2}}\s*{line} .*$", re.MULTILINE)
+        found = row.search(self.terminal.screen())
+        return found[0] if found else ""

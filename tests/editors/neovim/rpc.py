@@ -1,0 +1,60 @@
+"""Neovim's own remote interface, as much of it as tests need: one call at a time."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from tests.editors.waiting import PATIENCE
+
+_REQUEST: Final = 0
+_RESPONSE: Final = 1
+
+
+class Rpc:
+    """A connection.
+
+    Args:
+        address: Path of the socket that a Neovim listens at.
+    """
+
+    def __init__(self, address: Path) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(PATIENCE)
+        self._socket.connect(str(address))
+        self._received = b""
+        self._calls = 0
+
+    def close(self) -> None:
+        """Hang up."""
+        self._socket.close()
+
+    def lua(self, code: str, *arguments: Any) -> Any:
+        """Run Lua code, which sees its arguments as `...`; return what it returns.
+
+        Raises:
+            AssertionError: It failed.
+        """
+        self._calls += 1
+        self._socket.sendall(msgspec.msgpack.encode([_REQUEST, self._calls, "nvim_exec_lua", [code, list(arguments)]]))
+        while True:
+            kind, number, error, result = self._message()
+            if kind == _RESPONSE and number == self._calls:
+                assert error is None, error
+                return result
+
+    def _message(self) -> Any:
+        while True:
+            chunk = self._socket.recv(1 << 16)
+            if not chunk:
+                raise AssertionError("Neovim has hung up")
+            self._received += chunk
+            try:
+                message = msgspec.msgpack.decode(self._received)
+            except msgspec.DecodeError:
+                continue  # the rest is to come: a call is answered by one message, and no other is asked for
+            self._received = b""
+            return message

@@ -1,0 +1,86 @@
+"""What `:Vibes` does, as typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.demo.workspace import build
+from tests.editors.neovim.conftest import NEW, STABLE, Open
+from tests.editors.recorded import newest
+
+AUTHOR = """vim.g.vibes = {
+  settings = { reviewer = 'Ada Example' },
+  tool = { name = 'Some Tool', version = '1.0' },
+  model = { name = 'some-model', version = '2026-01' },
+}
+"""
+
+
+@pytest.mark.parametrize("suite", [STABLE, NEW])
+def test_what_was_asked_and_what_is_known_opens_in_a_window(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+    workspace = build(tmp_path / "shop")
+    editor = open_neovim(suite, workspace.root, "src/auth.py")
+    editor.until(lambda: editor.signs().get(23) == "C", "signs")
+    editor.go_to(24)
+    editor.command("Vibes prompt")
+    editor.terminal.shows("VIBES prompt", "Store passwords safely. Use what the standard library has.")
+    editor.terminal.keys("q")
+    editor.until(lambda: not editor.floats(), "the window to close")
+    editor.command("Vibes history")
+    editor.terminal.shows("VIBES history", "log line", "Its records")
+    editor.terminal.keys("q")
+    editor.until(lambda: not editor.floats(), "the window to close")
+    editor.command("Vibes changes HEAD~2..HEAD")
+    editor.terminal.shows("VIBES changes", "AI lines of a change", "valid_email")
+    editor.terminal.keys("q")
+    editor.command("Vibes blame")
+    editor.terminal.shows("VIBES blame", "claude-opus-4-5 critical", "claude-opus-4-5 low")
+    editor.go_to(1)
+    editor.command("Vibes prompt")
+    editor.terminal.shows("nothing is recorded of this line")
+
+
+@pytest.mark.parametrize("suite", [STABLE, NEW])
+def test_what_waits_is_a_list_to_work_through(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+    workspace = build(tmp_path / "shop")
+    editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
+    editor.until(lambda: editor.signs().get(23) == "C", "signs")
+    editor.command("Vibes review")
+    editor.terminal.shows("VIBES: 5 to review", "0.84 critical · claude-opus-4-5", "0.77 high · gpt-5-mini")
+    first, *_ = editor.lua("return vim.tbl_map(function(e) return { e.lnum, e.type } end, vim.fn.getqflist())")
+    assert first == [23, "E"]
+
+    editor.command("cfirst")
+    editor.until(lambda: editor.lua("return vim.fn.line('.')") == 23, "the cursor at the riskiest place")
+    editor.command("Vibes review rejected Argon2 it shall be.")
+    editor.until(lambda: editor.signs().get(23) == "C" and editor.painted(23).endswith("rejected"), "the verdict at the line's end")
+    editor.terminal.shows("VIBES: 4 to review")
+    edge = newest(workspace.audit, "reviewed_by")
+    assert (edge["metadata"]["verdict"], edge["metadata"]["note"]) == ("rejected", "Argon2 it shall be.")
+
+
+@pytest.mark.parametrize("suite", [STABLE, NEW])
+def test_lines_are_recorded_as_an_ais(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+    workspace = build(tmp_path / "shop")
+    editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
+    editor.until(lambda: editor.signs().get(23) == "C", "signs")
+    editor.command("8,10Vibes record create Which modules does this take?")
+    editor.until(lambda: [editor.signs().get(line) for line in (9, 10)] == ["│", "│"], "signs on what was recorded")
+    editor.hover(9, 1, "Which modules does this take?", "some-model")
+
+
+@pytest.mark.parametrize("suite", [STABLE, NEW])
+def test_words_are_completed_and_wrong_ones_named(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+    editor = open_neovim(suite, tmp_path, "a.txt")
+    complete = "return vim.fn.getcompletion(..., 'cmdline')"
+    assert editor.lua(complete, "Vibes ") == ["blame", "changes", "history", "prompt", "record", "review", "toggle"]
+    assert editor.lua(complete, "Vibes re") == ["record", "review"]
+    assert editor.lua(complete, "1,2Vibes review a") == ["approved"]
+    assert editor.lua(complete, "Vibes toggle ") == ["lens", "signs", "text"]
+    assert editor.lua(complete, "Vibes prompt ") == []
+    editor.command("Vibes nothing")
+    editor.terminal.shows("there is no :Vibes nothing; there are blame, changes")
+    editor.command("Vibes review")
+    editor.terminal.shows("no server runs: see :checkhealth vibes")

@@ -1,0 +1,13 @@
+"""What editors left in the log on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def newest(audit: Path, edge_type: str) -> dict[str, Any]:
+    """Return the last edge of a kind."""
+    records = [json.loads(line) for line in (audit / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
+    return next(record for record in reversed(records) if record.get("edge_type") == edge_type)

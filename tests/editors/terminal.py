@@ -1,0 +1,95 @@
+"""A terminal for one program, read as a person reads it: tmux, on a server of its own."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self, TypeVar
+
+from tests.editors.waiting import until
+from tests.requirements import REPOSITORY, require
+
+PICTURES: Final = REPOSITORY / "build/pictures"
+"""Where failed tests leave what was on the screen."""
+_T = TypeVar("_T")
+
+
+class Terminal:
+    """Runs one program; a context manager.
+
+    Args:
+        command: The program and its arguments.
+        folder: Where it starts.
+        environment: All of its variables.
+        columns: How wide the terminal is.
+        lines: How high it is.
+    """
+
+    def __init__(
+        self, command: Sequence[str], folder: Path, environment: Mapping[str, str], *, columns: int = 240, lines: int = 45
+    ) -> None:
+        self._tmux = require("tmux", "shows editors; `make editors` installs it")
+        self._home = Path(tempfile.mkdtemp(prefix="vibes-tmux-"))  # short: the path of a socket has a limit
+        self._command = command
+        self._folder = folder
+        self._environment = dict(environment)
+        self._size = ("-x", str(columns), "-y", str(lines))
+
+    def __enter__(self) -> Self:
+        clean = {**self._environment, "TERM": "xterm-256color"}
+        clean.pop("TMUX", None)
+        settings = ["set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-s", "escape-time", "0", ";"]
+        session = ["new-session", "-d", "-s", "editor", "-c", str(self._folder), *self._size, shlex.join(self._command)]
+        self._run("start-server", ";", *settings, *session, environment=clean)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        subprocess.run([*self._base(), "kill-server"], capture_output=True, check=False)
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def _base(self) -> list[str]:
+        return [str(self._tmux), "-u", "-S", str(self._home / "socket"), "-f", "/dev/null"]
+
+    def _run(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
+        done = subprocess.run(
+            [*self._base(), *arguments], env=environment or self._environment, capture_output=True, text=True, encoding="utf-8", check=False
+        )
+        assert done.returncode == 0, f"tmux {arguments[0]}: {done.stderr}"
+        return done.stdout
+
+    def screen(self) -> str:
+        """Return what is on the screen, line by line."""
+        return self._run("capture-pane", "-p", "-t", "editor")
+
+    def keys(self, *keys: str) -> None:
+        """Press keys, by tmux's names for them, or type text."""
+        self._run("send-keys", "-t", "editor", *keys)
+
+    def text(self, text: str) -> None:
+        """Type text as it is."""
+        self._run("send-keys", "-t", "editor", "-l", text)
+
+    def until(self, ask: Callable[[], _T | None], what: str) -> _T:
+        """Return the first answer that is something; tell of the screen when none comes."""
+        return until(ask, what, self.screen)
+
+    def shows(self, *expected: str) -> str:
+        """Wait until all of some texts are on the screen at once; return the screen."""
+
+        def seen() -> str | None:
+            screen = self.screen()
+            return screen if all(each in screen for each in expected) else None
+
+        return self.until(seen, f"{expected} on the screen")
+
+    def picture(self, name: str) -> Path:
+        """Leave what is on the screen in a file."""
+        file = PICTURES / "failed" / f"{name}.txt"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(self.screen(), encoding="utf-8")
+        return file
