@@ -44,7 +44,7 @@ class Ran:
         known = {"GITHUB_OUTPUT": str(self.outputs), "GITHUB_STEP_SUMMARY": str(self.summary)}
         script = folder.parent / "step.sh"
         script.write_text(STEPS[step]["run"])
-        command = [require("bash", "runs the action's scripts"), "--noprofile", "--norc", "-e", "-o", "pipefail", script]
+        command = [str(require("bash", "runs the action's scripts")), "--noprofile", "--norc", "-e", "-o", "pipefail", str(script)]
         done = subprocess.run(command, cwd=folder, env=surroundings({**known, **given}), capture_output=True, encoding="utf-8", check=False)
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
 
