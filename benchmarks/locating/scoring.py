@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -75,10 +75,19 @@ def score(case: Case) -> Iterator[tuple[Mode, Run]]:
     recorded = [Recorded(start, end, make_anchors(case.old, start, end)) for start, end in case.ranges]
     fates = [case.fate(asked) for asked in case.ranges]
     for mode in Mode:
-        new, old = Text(case.new.content), Text(case.old.content)  # nothing that an earlier run has cached in them
-        later = tuple(Text(each.content) for each in case.later) if mode is Mode.VERSIONS else ()
+        new = Text(case.new.content)  # nothing that an earlier run has cached in them
+        later = _read_beside([each.content for each in case.later]) if mode is Mode.VERSIONS else ()
+        old = Text(case.old.content, later[0] if later else None)
         origins = [Origin(old, start, end, later) for start, end in case.ranges] if mode is not Mode.ANCHORS else ()
         begun = time.perf_counter()
         located = locate(recorded, new, origins)
         seconds = time.perf_counter() - begun
         yield mode, Run([Outcome(case, mode, *each) for each in zip(case.ranges, fates, located, strict=True)], seconds)
+
+
+def _read_beside(contents: Sequence[str]) -> tuple[Text, ...]:
+    """Return versions, oldest first, each read beside the next, as history reads them."""
+    texts: list[Text] = []
+    for content in reversed(contents):
+        texts.append(Text(content, texts[-1] if texts else None))
+    return tuple(reversed(texts))

@@ -160,7 +160,9 @@ def _openings(rng: random.Random, history: History, version: Version) -> dict[st
         made_in.append(number)
 
     def with_history() -> object:
-        read = [Text.from_bytes(history.content(blob)) for blob in blobs]
+        read: list[Text] = []
+        for blob in reversed(blobs):
+            read.insert(0, Text.from_bytes(history.content(blob), read[0] if read else None))
         later = [tuple(read[number + 1 : -1]) for number in range(len(read))]
         origins = [Origin(read[number], each.start, each.end, later[number]) for each, number in zip(recorded, made_in, strict=True)]
         return locate(recorded, read[-1], origins)

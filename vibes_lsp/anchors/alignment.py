@@ -10,20 +10,33 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Final, TypeAlias
 
+from vibes_lsp.anchors.sharing import common_end, common_start
+
 _MAX_CELLS: Final = 4_000_000
 """Lines times lines up to which a stretch without unique lines is compared in full."""
 
-_STRIDE: Final = 64
-"""Lines that are compared at once where two stretches begin or end alike."""
-
-_Stretch: TypeAlias = tuple[int, int, int, int]
+Stretch: TypeAlias = tuple[int, int, int, int]
 """First and last line of the old text, then of the new one; the last are not part of it."""
 
 
 def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
     """Return for each old line the index of the new line that it is, -1 when it is gone; the indices ascend."""
-    found = [-1] * len(old)
-    stretches = [(0, len(old), 0, len(new))]
+    return align_within(old, new, differing(old, new))
+
+
+def differing(old: Sequence[str], new: Sequence[str]) -> Stretch:
+    """Return what is left of two texts without the lines with which they begin and end alike."""
+    most = min(len(old), len(new))
+    first = common_start(old, new, most)
+    last = common_end(old, new, most - first)
+    return first, len(old) - last, first, len(new) - last
+
+
+def align_within(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> list[int]:
+    """Return the same as `align`, given where the texts differ."""
+    begun, ended, _, until = stretch
+    found = [*range(begun), *[-1] * (ended - begun), *range(until, len(new))]
+    stretches = [stretch]
     while stretches:
         first, last, start, end = _trimmed(old, new, stretches.pop(), found)
         if first == last or start == end:
@@ -55,18 +68,12 @@ def _runs(old: Sequence[str], new: Sequence[str], pins: Sequence[tuple[int, int]
                 yield line, place, 1
 
 
-def _trimmed(old: Sequence[str], new: Sequence[str], stretch: _Stretch, found: list[int]) -> _Stretch:
-    """Match the lines with which a stretch begins and ends alike, many at once where they are many; return what is left."""
+def _trimmed(old: Sequence[str], new: Sequence[str], stretch: Stretch, found: list[int]) -> Stretch:
+    """Match the lines with which a stretch begins and ends alike; return what is left."""
     first, last, start, end = stretch
-    while last - first >= _STRIDE <= end - start and old[first : first + _STRIDE] == new[start : start + _STRIDE]:
-        found[first : first + _STRIDE] = range(start, start + _STRIDE)
-        first, start = first + _STRIDE, start + _STRIDE
     while first < last and start < end and old[first] == new[start]:
         found[first] = start
         first, start = first + 1, start + 1
-    while last - first >= _STRIDE <= end - start and old[last - _STRIDE : last] == new[end - _STRIDE : end]:
-        last, end = last - _STRIDE, end - _STRIDE
-        found[last : last + _STRIDE] = range(end, end + _STRIDE)
     while first < last and start < end and old[last - 1] == new[end - 1]:
         last, end = last - 1, end - 1
         found[last] = end
@@ -106,24 +113,23 @@ def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return chosen
 
 
-def _unique_pairs(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> list[tuple[int, int]]:
+def _unique_pairs(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> list[tuple[int, int]]:
     """Return the lines that stand once in both stretches, as pairs of indices."""
     first, last, start, end = stretch
-    ours = _once(old, first, last)
-    theirs = _once(new, start, end)
-    return [(number, place) for line, number in ours.items() if number >= 0 and (place := theirs.get(line, -1)) >= 0]
+    ours, theirs = _once(old[first:last], first), _once(new[start:end], start)
+    return [(number, theirs[line]) for line, number in ours.items() if line in theirs]
 
 
-def _once(lines: Sequence[str], first: int, last: int) -> dict[str, int]:
-    """Return where each line stands, -1 for those that stand more than once."""
-    places: dict[str, int] = {}
-    for number in range(first, last):
-        line = lines[number]
-        places[line] = -1 if line in places else number
-    return places
+def _once(lines: Sequence[str], first: int) -> dict[str, int]:
+    """Return where lines stand that stand once, the first of all being at some index."""
+    last = dict(zip(lines, range(first, first + len(lines)), strict=True))
+    if len(last) == len(lines):
+        return last
+    earliest = dict(zip(reversed(lines), range(first + len(lines) - 1, first - 1, -1), strict=True))
+    return {line: number for line, number in last.items() if earliest[line] == number}
 
 
-def _fill(old: Sequence[str], new: Sequence[str], stretch: _Stretch, found: list[int]) -> None:
+def _fill(old: Sequence[str], new: Sequence[str], stretch: Stretch, found: list[int]) -> None:
     first, last, start, end = stretch
     if (last - first) * (end - start) > _MAX_CELLS:
         return

@@ -61,12 +61,15 @@ class Evidence:
         self.text: Final = text
         contexts = [None if each.anchors.context is None else pieces_of(each.anchors.context) for each in ranges]
         index = Occurrences(text.readable_lines, (pieces for pieces in contexts if pieces is not None))
-        self.found: Final[list[Candidates]] = []
+        found: dict[int, Candidates] = {}
         drift = 0
-        for each, pieces in zip(ranges, contexts, strict=True):
-            found = self._candidates(each, pieces, index, each.start + drift)
-            drift = found.hits[0] - each.start if found.hits else drift
-            self.found.append(found)
+        for number in sorted(
+            range(len(ranges)), key=lambda number: ranges[number].start
+        ):  # each is likely to have drifted as the one above
+            each = ranges[number]
+            here = found[number] = self._candidates(each, contexts[number], index, each.start + drift)
+            drift = here.hits[0] - each.start if here.hits else drift
+        self.found: Final[list[Candidates]] = [found[number] for number in range(len(ranges))]
         self._rivals = self._contested()
 
     @cached_property
@@ -97,7 +100,7 @@ class Evidence:
         places = [] if pieces is None else index.places(pieces, cut=is_cut(each.anchors.context or ""))
         near = _nearest(places, each.start)
         lines = self.text.lines
-        hits = _hits(each, near, self.text, likely) if each.anchors.hash is not None and near else []
+        hits: Sequence[int] = _hits(each, near, self.text, likely) if each.anchors.hash is not None and near else []
         if not hits and each.start not in near and each.is_in(lines, each.start):
             hits = _copies(each, lines)
         distinctive = bool(hits) and distinctive_lines(lines[hits[0] - 1 : hits[0] - 1 + each.length]) >= MOVED_LINES
@@ -114,7 +117,7 @@ class Evidence:
 
     def _is_contested(self, each: Recorded, place: int) -> bool:
         """Whether a copy of the range, recorded elsewhere, has as good a claim to the place: one of the two is gone."""
-        claims = self._rivals.get((each.anchors.hash, place))
+        claims = self._rivals.get((each.anchors.hash, place)) if self._rivals else None
         if claims is None:
             return False
         rivals = claims - {each.start}
@@ -163,7 +166,7 @@ class Evidence:
         return Drift(self.pins)
 
 
-def _hits(each: Recorded, starts: Sequence[int], text: Text, likely: int) -> list[int]:
+def _hits(each: Recorded, starts: Sequence[int], text: Text, likely: int) -> Sequence[int]:
     """Return where the hash matches; other tools' variants of it are tried only when our own is nowhere, and at the nearest places."""
     hits = standing(each.anchors.hash or "", each.length, starts, text, likely)
     if hits:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from vibes_lsp.anchors.alignment import align
+from vibes_lsp.anchors.alignment import Stretch, align_within, differing
 from vibes_lsp.anchors.text import Text
 
 MOVED_LINES: Final = 3
@@ -30,8 +30,10 @@ class LineMap:
 
     def __init__(self, old: Text, new: Text, onward: LineMap | None = None) -> None:
         self.old, self.new = old, new
-        self._to = align(old.bare_lines, new.bare_lines)
-        self._moved = _moves(old.bare_lines, new.bare_lines, self._to)
+        ours, theirs = old.bare_lines, new.bare_lines
+        self._differing = differing(ours, theirs)
+        self._to = align_within(ours, theirs, self._differing)
+        self._moved = _moves(ours, theirs, self._to, self._differing)
         if onward is not None:
             self._follow(onward)
         self._changed: dict[int, int] = {}
@@ -41,11 +43,16 @@ class LineMap:
         """Go on from the version in between; what moved once stays moved."""
         self.new = onward.new
         to, moved = [*onward._to, -1], onward._moved
+        first, last, _, end = self._differing
         further = {line: to[place] if to[place] >= 0 else moved.get(place, -1) for line, place in self._moved.items()}
         self._moved = {line: place for line, place in further.items() if place >= 0}
         if moved:
-            self._moved |= {line: moved[place] for line, place in enumerate(self._to) if place in moved}
-        self._to = [to[place] for place in self._to]
+            within = {place: line for line, place in enumerate(self._to[first:last], first) if place >= 0}
+            for place, there in moved.items():
+                line = place if place < first else place - end + last if place >= end else within.get(place)
+                if line is not None:
+                    self._moved[line] = there
+        self._to = [*to[:first], *(to[place] for place in self._to[first:last]), *to[end:-1]]
 
     def kept(self, line: int) -> int | None:
         """Return where a line stands that kept its place among its neighbours; None for others."""
@@ -106,14 +113,18 @@ class LineMaps:
             between: Versions between the two, oldest first.
         """
         way = (old, *between, self._new)
-        known: LineMap | None = None
         names = tuple(map(id, way))
+        known = self._known.get(names)
+        if known is not None:
+            return known
+        onward: LineMap | None = None
         for number in range(len(way) - 2, -1, -1):
-            onward, known = known, self._known.get(names[number:])
+            known = self._known.get(names[number:])
             if known is None:
                 known = self._known[names[number:]] = LineMap(way[number], way[number + 1], onward)
                 self._kept.append(way[number])
-        return known or LineMap(old, self._new)
+            onward = known
+        return onward or LineMap(old, self._new)
 
 
 def is_distinctive(line: str) -> bool:
@@ -163,12 +174,13 @@ def _walk(best: Sequence[Sequence[float]], rows: int, columns: int) -> Iterator[
             row, column = row + 1, column + 1
 
 
-def _moves(old: Sequence[str], new: Sequence[str], to: Sequence[int]) -> dict[int, int]:
-    """Return the lines of blocks that left their place and stand, unchanged and once, elsewhere."""
-    ours = {number for number, place in enumerate(to) if place < 0}
+def _moves(old: Sequence[str], new: Sequence[str], to: Sequence[int], stretch: Stretch) -> dict[int, int]:
+    """Return the lines of blocks that left their place and stand, unchanged and once, elsewhere; all are where the texts differ."""
+    first, last, start, end = stretch
+    ours = {number for number, place in enumerate(to[first:last], first) if place < 0}
     if not ours or len(new) == len(old) - len(ours):
         return {}
-    theirs = set(range(len(new))).difference(to)
+    theirs = set(range(start, end)).difference(to[first:last])
     were = Counter(old[number] for number in ours)
     are = Counter(new[number] for number in theirs)
     places = {new[number]: number for number in theirs}

@@ -25,13 +25,17 @@ def locate(ranges: Sequence[Recorded], text: Text, origins: Sequence[Origin | No
         text: Where to look.
         origins: For each range the text that it was made in, None where history has none; empty without history.
     """
+    unchanged = [_unchanged(each, text) for each in ranges]
+    settled = [each for each in unchanged if each is not None]
+    if len(settled) == len(ranges) and not any(origin.before_edit for origin in origins if origin is not None):
+        return settled
     known = origins or [None] * len(ranges)
     evidence = Evidence(ranges, text)
     remains = Remains(evidence)
     maps = LineMaps(text)
     found = []
     for number, (each, origin) in enumerate(zip(ranges, known, strict=True)):
-        located = _unchanged(each, text) or evidence.whole[number]
+        located = unchanged[number] or evidence.whole[number]
         if origin is not None and not _is_settled(located, origin):
             located = trace(origin, maps.from_text(origin.text, origin.later), each.start)
         elif located is None or not located.sure:

@@ -12,6 +12,9 @@ from vibes_lsp.anchors.text import Text, encode, readable
 
 _MAX_LOOKS: Final = 256
 
+_FEW: Final = 16
+"""Places up to which a context is compared at each; for more the lines in which all its lines stand are taken together."""
+
 
 class Occurrences:
     """The lines of a text at which contexts begin.
@@ -24,9 +27,11 @@ class Occurrences:
     def __init__(self, lines: Sequence[str], contexts: Iterable[tuple[str, ...]]) -> None:
         self._lines = lines
         self._numbers: dict[str, list[int]] = {piece: [] for pieces in contexts for piece in pieces}
-        self._places: dict[tuple[tuple[str, ...], bool], list[int]] = {}
         for number in compress(range(len(lines)), map(self._numbers.__contains__, lines)):
             self._numbers[lines[number]].append(number + 1)
+        self._places: dict[tuple[str, ...], list[int]] = {}
+        self._cut: dict[tuple[str, ...], list[int]] = {}
+        self._sets: dict[str, frozenset[int]] = {}
 
     def of_line(self, line: str) -> Sequence[int]:
         """Return the lines at which one line of a context stands, in order."""
@@ -39,10 +44,11 @@ class Occurrences:
             pieces: The lines of the context.
             cut: Whether the last of them may be only the beginning of a line.
         """
-        key = pieces, cut
-        if key not in self._places:
-            self._places[key] = self._find(pieces, cut=cut)
-        return self._places[key]
+        places = self._cut if cut else self._places
+        found = places.get(pieces)
+        if found is None:
+            found = places[pieces] = self._find(pieces, cut=cut)
+        return found
 
     def _find(self, pieces: tuple[str, ...], *, cut: bool) -> list[int]:
         whole = pieces[:-1] if cut else pieces
@@ -52,10 +58,25 @@ class Occurrences:
         rarest = min(numbers, key=len)
         offset, begun, lines = numbers.index(rarest) + 1, list(whole), self._lines
         length, last = len(whole), len(lines) - len(pieces)
-        found = [number - offset for number in rarest if lines[number - offset : number - offset + length] == begun]
+        if len(rarest) > _FEW:
+            for other, piece in enumerate(whole, 1):
+                if other != offset:
+                    there, shift = self._set_of_line(piece), other - offset
+                    rarest = [number for number in rarest if number + shift in there]
+            found = [number - offset for number in rarest]
+        else:
+            found = [number - offset for number in rarest if lines[number - offset : number - offset + length] == begun]
         if found and not 0 <= found[0] <= found[-1] <= last:
             found = [first for first in found if 0 <= first <= last]
-        return [first + 1 for first in found if not cut or lines[first + length].startswith(pieces[-1])]
+        if cut:
+            return [first + 1 for first in found if lines[first + length].startswith(pieces[-1])]
+        return [first + 1 for first in found]
+
+    def _set_of_line(self, line: str) -> frozenset[int]:
+        known = self._sets.get(line)
+        if known is None:
+            known = self._sets[line] = frozenset(self.of_line(line))
+        return known
 
 
 def pieces_of(context: str) -> tuple[str, ...]:
@@ -72,7 +93,7 @@ def is_cut(context: str) -> bool:
     return len(context) * 4 > CONTEXT_BYTES - 4 and len(encode(context)) > CONTEXT_BYTES - 4
 
 
-def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely: int) -> list[int]:
+def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely: int) -> Sequence[int]:
     """Return those of some lines, in order, at which so many lines have a digest, made as ours are.
 
     Args:
@@ -87,7 +108,7 @@ def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely
     for start in (likely, *within) if likely in within else within:
         block = text.block(start, start + length - 1)
         if sha256(block).hexdigest() == digest:
-            return text.copies(block, within) if len(within) > 1 else [start]
+            return text.copies(start, length, within) if len(within) > 1 else within
     return []
 
 
@@ -99,5 +120,5 @@ def copies(block: list[str], text: Text, start: int) -> list[int] | None:
         return []
     if counts[rarest] > _MAX_LOOKS:
         return None
-    firsts = (number - rarest for number in text.repeats[block[rarest]])
+    firsts = (number - rarest for number in text.numbers(block[rarest]))
     return [first for first in firsts if first >= 1 and first != start and text.lines[first - 1 : first - 1 + len(block)] == block]

@@ -24,25 +24,21 @@ class Drift:
     """
 
     def __init__(self, pins: Iterable[tuple[int, int]]) -> None:
-        kept = ascending(pins)
-        self._recorded = [recorded for recorded, _ in kept]
-        self._now = [now for _, now in kept]
+        self._pins = ascending(pins)
+        self._recorded = [recorded for recorded, _ in self._pins]
+        self._now = [now for _, now in self._pins]
         self._beside: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        self._expected: dict[tuple[int, int], int] = {}
 
     def expected(self, start: int, end: int) -> int:
         """Return the line where a recorded range is to be expected to begin: drifted as the nearest pin beside it is.
 
         Its own pins say nothing about it.
         """
-        known = self._expected.get((start, end))
-        if known is None:
-            known, around = start, self._around(start, end)
-            if around:
-                recorded, now = around[-1] if around[-1][0] - start < start - around[0][0] else around[0]
-                known += now - recorded
-            self._expected[start, end] = known
-        return known
+        around = self._around(start, end)
+        if not around:
+            return start
+        recorded, now = around[-1] if around[-1][0] - start < start - around[0][0] else around[0]
+        return start + now - recorded
 
     def surprise(self, start: int, end: int, place: int) -> tuple[bool, int]:
         """Return how unlikely a place is for a range: whether it breaks the order, and how far it is from where either neighbour puts it."""
@@ -63,10 +59,15 @@ class Drift:
         """Return the likeliest of some places: in order, then as far drifted as a neighbour, then nearest to the expected one."""
         if len(places) == 1:
             return places[0]
-        expected = self.expected(start, end)
-        if expected in places and not self.surprise(start, end, expected)[0]:
+        expected, around = self.expected(start, end), self._around(start, end)
+        after = max((now for recorded, now in around if recorded < start), default=-1)
+        until = min((now for recorded, now in around if recorded >= start), default=None)
+        if expected in places and after < expected and (until is None or expected <= until):
             return expected
-        return min(places, key=lambda place: (self.surprise(start, end, place), abs(place - expected), place))
+        within = [place for place in places if after < place and (until is None or place <= until)] or places
+        homes = [start + now - recorded for recorded, now in around] or [start]
+        nearest = [(min([abs(place - home) for home in homes]), abs(place - expected), place) for place in within]
+        return min(nearest)[2]
 
     def allows(self, start: int, end: int, place: int) -> bool:
         """Whether a place fits between the neighbours of a range, and not much further from either than the range was."""
@@ -116,12 +117,12 @@ class Drift:
         """Return the pins nearest to a range on either side of its first line, less those that it may have set itself."""
         known = self._beside.get((start, end))
         if known is None:
-            recorded, now = self._recorded, self._now
+            recorded, pins = self._recorded, self._pins
             before, after, total = bisect_left(recorded, start) - 1, bisect_right(recorded, start), len(recorded)
             while after < total and (recorded[after] < start + CONTEXT_LINES or recorded[after] == end):
                 after += 1
-            known = [(recorded[before], now[before])] if before >= 0 else []
+            known = pins[before : before + 1] if before >= 0 else []
             if after < total:
-                known.append((recorded[after], now[after]))
+                known.append(pins[after])
             self._beside[start, end] = known
         return known

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, compress, count
 from operator import add
 from typing import Final
 
+from vibes_lsp.anchors.sharing import Shared, shared_lines
 from vibes_lsp.model.hashing import sha256
 
 BOM: Final = "\ufeff"
@@ -21,29 +22,35 @@ class Text:
 
     Attributes:
         content: The whole text; bytes that are no UTF-8 stand in it as lone surrogates.
+        near: Another version of the file: lines with which both begin and end are split, stripped and counted once. It changes no answer.
     """
 
     content: str
+    near: Text | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Text:
+    def from_bytes(cls, data: bytes, near: Text | None = None) -> Text:
         """Return the text of a file, whatever its encoding."""
-        return cls(data.decode("utf-8", "surrogateescape"))
+        return cls(data.decode("utf-8", "surrogateescape"), near)
 
     @cached_property
     def lines(self) -> list[str]:
         """The lines; a final newline begins no line of its own."""
-        lines = _split(self.content)
+        if self.near is not None and (shared := self._shared) is not None:
+            return shared.of(self.near.lines, _split(shared.between))
+        lines = _split(self.content.removeprefix(BOM))
         return [line.removesuffix("\r") for line in lines] if "\r" in self.content else lines
 
     def block(self, start: int, end: int) -> bytes:
         """Return the bytes of the lines `start` to `end`, 1-based and inclusive, joined by LF: what a digest of them is made of (R14)."""
-        return self.data[self.offsets[start - 1] : self.offsets[end] - 1]
+        return encode("\n".join(self.lines[start - 1 : end]))
 
-    def copies(self, block: bytes, starts: Iterable[int]) -> list[int]:
-        """Return at which of some lines a block stands: whole lines, joined by LF."""
-        data, offsets, wanted = self.data, self.offsets, block + b"\n"
-        return [start for start in starts if data.startswith(wanted, offsets[start - 1])]
+    def copies(self, start: int, length: int, others: Iterable[int]) -> list[int]:
+        """Return at which of some lines the same stands as at one of them, whole lines, so many of them."""
+        lines, last = self.lines, length - 1
+        begins, ends, block = lines[start - 1], lines[start - 1 + last], lines[start - 1 : start + last]
+        alike = [other for other in others if lines[other + last - 1] == ends and lines[other - 1] == begins]
+        return [other for other in alike if other == start or lines[other - 1 : other + last] == block]
 
     @cached_property
     def data(self) -> bytes:
@@ -62,19 +69,58 @@ class Text:
     @cached_property
     def line_counts(self) -> Mapping[str, int]:
         """How often each line stands in the text."""
-        return Counter(self.lines)
+        if self.near is None or (shared := self._shared) is None or not shared.is_most(len(self.lines)):
+            return Counter(self.lines)
+        counts = Counter(self.near.line_counts)
+        counts.update(self.lines[shared.first : shared.last])
+        for line in self.near.lines[shared.first : shared.near_last]:
+            counts[line] -= 1
+        return counts
+
+    def numbers(self, line: str) -> Sequence[int]:
+        """Return where a line stands, 1-based and in order."""
+        known = self._numbers.get(line)
+        if known is None:
+            known = self._numbers[line] = self._find(line)
+        return known
+
+    def _find(self, line: str) -> Sequence[int]:
+        if self.near is not None and (shared := self._shared) is not None and shared.is_most(len(self.lines)):
+            return shared.numbers(self.near.numbers(line), self._between.get(line, ()))
+        times = self.line_counts.get(line, 0)
+        return self._repeats[line] if times > 1 else [self.lines.index(line) + 1] if times else []
 
     @cached_property
-    def repeats(self) -> Mapping[str, Sequence[int]]:
-        """Where each line stands, 1-based, that stands more than once in the text."""
+    def _numbers(self) -> dict[str, Sequence[int]]:
+        """What was asked for."""
+        return {}
+
+    @cached_property
+    def _repeats(self) -> Mapping[str, Sequence[int]]:
+        """Where each line stands that stands more than once in the text."""
         numbers: dict[str, list[int]] = {line: [] for line, times in self.line_counts.items() if times > 1}
         for number in compress(range(len(self.lines)), map(numbers.__contains__, self.lines)):
             numbers[self.lines[number]].append(number + 1)
         return numbers
 
     @cached_property
+    def _between(self) -> Mapping[str, Sequence[int]]:
+        """Where each line stands among those that the other version does not share."""
+        numbers: dict[str, list[int]] = {}
+        if self._shared is not None:
+            for number, line in enumerate(self.lines[self._shared.first : self._shared.last], self._shared.first + 1):
+                numbers.setdefault(line, []).append(number)
+        return numbers
+
+    @cached_property
+    def _shared(self) -> Shared | None:
+        return None if self.near is None else shared_lines(self.content, self.near.content)
+
+    @cached_property
     def bare_lines(self) -> list[str]:
         """The lines without any white space: as they are compared when layout should not count."""
+        if self.near is not None and (shared := self._shared) is not None:
+            return shared.of(self.near.bare_lines, _split(bare(shared.between)))
         content = self.content.removeprefix(BOM)
         lines = bare(content).split("\n")
         return lines[:-1] if not content or content.endswith("\n") else lines
@@ -82,7 +128,7 @@ class Text:
     @cached_property
     def readable_lines(self) -> list[str]:
         """The lines as a record can hold them."""
-        return self.lines if self.content.isascii() else [readable(line) for line in self.lines]
+        return [readable(line) for line in self.lines] if _has_surrogates(self.content) else self.lines
 
     @cached_property
     def file_hashes(self) -> frozenset[str]:
@@ -98,10 +144,21 @@ def bare(text: str) -> str:
 
 
 def _split(content: str) -> list[str]:
-    lines = content.removeprefix(BOM).split("\n")
+    lines = content.split("\n")
     if lines[-1] == "":
         lines.pop()
     return lines
+
+
+def _has_surrogates(text: str) -> bool:
+    """Whether a text holds what no UTF-8 can: bytes that were none, lone surrogates."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def readable(text: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.anchors.linemap import MOVED_LINES, LineMap, distinctive_lines, is_distinctive
 from vibes_lsp.anchors.located import LineKind, Located, Method, Origin, State
 from vibes_lsp.anchors.occurrences import copies
+from vibes_lsp.anchors.sharing import common_end, common_start
 from vibes_lsp.anchors.text import Text
 
 _LOOK_AROUND: Final = 50
@@ -80,10 +81,10 @@ class _Block:
 
     def kinds(self, lines: LineMap) -> tuple[LineKind, ...]:
         """Return whose each line is, from the first to the last."""
-        kinds = [LineKind.HUMAN] * (self.last - self.first + 1)
+        first, old, new = self.first, lines.old.lines, lines.new.lines
+        kinds = [LineKind.HUMAN] * (self.last - first + 1)
         for line, place in self.pairs:
-            same = lines.old.lines[line - 1] == lines.new.lines[place - 1]
-            kinds[place - self.first] = LineKind.AI if same else LineKind.EDITED
+            kinds[place - first] = LineKind.AI if old[line - 1] == new[place - 1] else LineKind.EDITED
         return tuple(kinds)
 
 
@@ -139,20 +140,31 @@ def _could_be_elsewhere(origin: Origin, lines: LineMap, place: _Block) -> bool:
     if not pairs:
         return False
     mine = _surroundings(lines, origin.start, place.first, len(block))
-    return any(not _is_more(mine, _surroundings(lines, *pair, len(block))) for pair in pairs)
+    return any(not _is_more(mine, _surroundings(lines, *pair, len(block))) for pair in _rivals(lines, pairs, mine, len(block)))
+
+
+def _rivals(lines: LineMap, pairs: Sequence[tuple[int, int]], mine: tuple[int, int], length: int) -> Iterator[tuple[int, int]]:
+    """Give those pairs of a line then and a line now whose surroundings may be as much: seldom one, of many."""
+    old, new = lines.old.bare_lines, lines.new.bare_lines
+    before, after = (min(count, _LOOK_AROUND) for count in mine)
+    for then, now in pairs:
+        first, last = (then - 1 - before, now - 1 - before), (then - 2 + length + after, now - 2 + length + after)
+        begins = not before or min(first) < 0 or old[first[0]] == new[first[1]]
+        if begins or not after or last[0] >= len(old) or last[1] >= len(new) or old[last[0]] == new[last[1]]:
+            yield then, now
 
 
 def _surroundings(lines: LineMap, then: int, now: int, length: int) -> tuple[int, int]:
     """Return how many lines before and after a block are the same, then and now; both ends of a text count as one line each."""
     old, new = lines.old.bare_lines, lines.new.bare_lines
-    before = 0
-    while before < _LOOK_AROUND and then - 2 - before >= 0 and now - 2 - before >= 0 and old[then - 2 - before] == new[now - 2 - before]:
-        before += 1
-    first, other = then - 1 + length, now - 1 + length
-    after = 0
-    while after < _LOOK_AROUND and first + after < len(old) and other + after < len(new) and old[first + after] == new[other + after]:
-        after += 1
-    begins = then - 1 == now - 1 == before
+    line, place = then - 1, now - 1
+    most = min(line, place, _LOOK_AROUND)
+    before = common_end(old[line - most : line], new[place - most : place], most) if most and old[line - 1] == new[place - 1] else 0
+    first, other = line + length, place + length
+    left = min(len(old) - first, len(new) - other, _LOOK_AROUND)
+    is_on = left > 0 and old[first] == new[other]
+    after = common_start(old[first : first + left], new[other : other + left], left) if is_on else 0
+    begins = line == place == before
     ends = len(old) - first == len(new) - other == after
     return before + begins, after + ends
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 from vibes_lsp.anchors.located import Origin, Recorded
 from vibes_lsp.anchors.locating import locate
@@ -21,8 +20,8 @@ from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action
 
-_MAX_LATER = 32
-"""Versions since an edit through which it is followed; of more than these some are left out, evenly."""
+_ALL_LATER = 32
+"""An edit is followed through all of so many last versions; before these through every second up to twice as many, and so on."""
 
 _NEARBY = 4
 """Versions after the time of an edit that are tried, when the one that the record names does not have it."""
@@ -109,10 +108,9 @@ class Origins:
             if version is not None:
                 by_blob.setdefault(version.blob, []).append((wanted, version))
         for group in by_blob.values():
-            text = self._text(group[0][1])
+            text, later = self._text(group[0][1]), self._later(group[0][1])
             if text is None:
                 continue
-            later = self._later(group[0][1])
             anchored = [wanted for wanted, _ in group if wanted.is_anchored]
             for wanted, located in zip(anchored, locate([wanted.recorded for wanted in anchored], text), strict=True):
                 if located.sure and located.start is not None and located.end is not None:
@@ -137,16 +135,26 @@ class Origins:
         return Origin(text, wanted.recorded.start, wanted.recorded.end, self._later(version), before_edit=True)
 
     def _later(self, version: Version) -> tuple[Text, ...]:
-        """Return the versions that came after one, oldest first."""
+        """Return the versions that came after one, oldest first: of all that lie far back the same ones, so that they are compared once."""
         versions = self._history.versions(version.path).versions
-        newer = list(takewhile(lambda each: each.blob != version.blob, versions))[::-1]
-        if len(newer) == len(versions):  # it is none of them
-            return ()
-        chosen = newer if len(newer) <= _MAX_LATER else [newer[number * len(newer) // _MAX_LATER] for number in range(_MAX_LATER)]
-        return tuple(text for each in chosen if (text := self._text(each)) is not None)
+        age = next((age for age, each in enumerate(versions) if each.blob == version.blob), 0)  # 0 also if it is none of them
+        chosen = (each for number, each in enumerate(versions[:age]) if number % (1 << (number // _ALL_LATER).bit_length()) == 0)
+        found: list[Text] = []
+        for each in chosen:
+            text = self._read(each, found[-1] if found else None)
+            if text is not None:
+                found.append(text)
+        return tuple(reversed(found))
 
     def _text(self, version: Version) -> Text | None:
+        if version.blob in self._texts:
+            return self._texts[version.blob]
+        later = self._later(version)
+        return self._read(version, later[0] if later else None)
+
+    def _read(self, version: Version, near: Text | None) -> Text | None:
+        """Return a version, given one that is like it."""
         if version.blob not in self._texts:
             data = self._history.contents(version)
-            self._texts[version.blob] = None if data is None else Text.from_bytes(data)
+            self._texts[version.blob] = None if data is None else Text.from_bytes(data, near)
         return self._texts[version.blob]

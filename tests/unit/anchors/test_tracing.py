@@ -117,6 +117,13 @@ def test_a_text_that_proves_nothing_makes_nothing_sure(each: Recorded, origin: O
     assert (located.state, located.method, located.start, located.end, located.sure) == (State.UNVERIFIED, method, 5, 9, False)
 
 
+def test_anchors_of_the_text_before_the_edit_prove_nothing_though_the_file_is_that_text() -> None:
+    made = anchors(FILE, 4, 8)
+    each = Recorded(4, 8, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    (located,) = locate([each], Text(FILE), [Origin(Text(FILE), 4, 8, before_edit=True)])
+    assert (located.state, located.method, located.sure) == (State.UNVERIFIED, Method.ANCHOR_BEFORE_EDIT, False)
+
+
 def test_steps_in_between_tell_what_the_ends_do_not() -> None:
     """The function went away and its copy took its place, which the first and the last text alone do not show."""
     then = AREA + "\n" + VOLUME

@@ -81,6 +81,26 @@ def test_the_commit_that_brought_the_record_has_the_text(repository: Repository,
     assert (kinds(located), located.intact) == ("aahaaeaaaaa", 9)
 
 
+@pytest.mark.slow
+def test_many_versions_later_what_the_edits_are_followed_through_is_compared_once_for_all(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
+    texts = ["".join(f"# {line}\n" for line in range(number)) + FILE for number in range(80)]
+    for number, text in enumerate(texts):
+        repository.write("a.py", text)
+        commit = repository.commit(f"version {number}")
+        if number in (0, 20):
+            writer.line("a.py", 10 + number, 19 + number, text=text, commit=commit)
+    repository.write("a.py", texts[-1].replace("value_12 = ", "value_12: int = "))
+    past = past_of(repository.path, history, "a.py")
+    longer, shorter = sorted((origin.later for origin in past.origins.values()), key=len, reverse=True)
+    assert longer[-len(shorter) :] == shorter
+    assert [text.content for text in longer[-32:]] == texts[-32:]
+    assert 32 < len(shorter) < len(longer) < 70
+    located = [each.located for each in placed(repository.path, history)]
+    assert [(each.state, each.start, each.end, kinds(each)) for each in located] == [(State.EDITED, 89, 98, "aaeaaaaaaa")] * 2
+
+
 def test_a_recorded_commit_has_the_text_though_the_record_came_later(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
