@@ -108,4 +108,10 @@ def tell(root: Path) -> Story:
 
 
 def _risk(score: float, temperature: float = 0.5) -> dict[str, Any]:
-    return {"risk_score": score, "risk_factors": [{"signal": "temperature", "value": temperature, "weight": 0.15}]}
+    """Return a score and factors that it follows from: whatever temperature does not explain, the size of the edit does."""
+    rest = round((score - 0.15 * temperature) / 0.85, 6)
+    factors = [
+        {"signal": "temperature", "value": temperature, "weight": 0.15},
+        {"signal": "scope_lines", "value": rest, "weight": 0.85},
+    ]
+    return {"risk_score": score, "risk_factors": factors}
