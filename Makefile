@@ -33,7 +33,6 @@ editors: node lua ## fetch the editors that tests drive, into .tools
 	@tests/tools/from-suite.sh trixie neovim nvim VIMRUNTIME=usr/share/nvim/runtime
 	@tests/tools/from-suite.sh forky neovim nvim VIMRUNTIME=usr/share/nvim/runtime
 	@tests/tools/from-suite.sh forky hx hx HELIX_RUNTIME=usr/lib/hx/runtime
-	@tests/tools/emacs.sh
 	@tests/tools/vscode.sh
 
 lua: node # what the Neovim client is checked with

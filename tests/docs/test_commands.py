@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sysconfig
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -71,16 +70,10 @@ def test_a_command_of_the_documentation_does_what_it_says(command: str, workspac
 
 def test_every_snippet_is_of_a_kind_that_is_tested_or_listed() -> None:
     kinds = {kind for page in PAGES for kind, _ in _BLOCK.findall(page.read_text(encoding="utf-8"))}
-    assert kinds <= {"console", "json", "toml", *RUN_BY_PAGE, *NOT_RUN}
+    assert kinds <= {"console", "json", *RUN_BY_PAGE, *NOT_RUN}
 
 
 @pytest.mark.parametrize(("page", "snippet"), _blocks("json"))
 def test_documented_settings_are_the_defaults(page: str, snippet: str) -> None:
     assert page == "server.md"
     assert read_settings(json.loads(snippet)) == Settings()
-
-
-@pytest.mark.parametrize(("page", "snippet"), _blocks("toml"))
-def test_documented_helix_configuration_starts_our_server(page: str, snippet: str) -> None:
-    assert page == "server.md"
-    assert tomllib.loads(snippet)["language-server"]["vibes"] == {"command": "vibes-lsp"}

@@ -1,0 +1,1 @@
+"""A real Helix, set up as the documentation says."""

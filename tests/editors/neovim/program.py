@@ -109,7 +109,8 @@ class Neovim:
 
     def is_attached(self) -> bool:
         """Whether a server is attached to the current buffer."""
-        return bool(self.lua("return next((vim.lsp.get_clients or vim.lsp.buf_get_clients)({ bufnr = 0 })) ~= nil"))
+        ask = "return next(vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.lsp.buf_get_clients(0)) ~= nil"
+        return bool(self.lua(ask))
 
     def hover(self, line: int, column: int, *expected: str) -> str:
         """Ask what is at a place until the floating window says all that is expected; return what it says."""
