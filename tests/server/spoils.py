@@ -118,7 +118,7 @@ SPOILS: Final[dict[str, tuple[Spoil, str, str, int]]] = {
     "config-broken-json": (lambda it: it.files.write("config.json", b'{\n"standard":\n}'), "config.json", "config-json", 3),
     "config-list": (lambda it: it.files.write("config.json", b"[]"), "config.json", "config-json", 1),
     "config-not-utf-8": (lambda it: it.files.write("config.json", b"\xff\xfe"), "config.json", "config-json", 1),
-    "config-nan": (lambda it: it.files.write("config.json", b'{"a":NaN}'), "config.json", "config-json", 1),
+    "config-nan": (lambda it: it.files.write("config.json", b'{"a":NaN}'), "config.json", "config-field", 1),
     "config-key-twice": (lambda it: it.files.write("config.json", b'{"a":1,\n"a":2}'), "config.json", "config-json", 2),
     "config-version": (lambda it: it.config(standard_version="2.0"), "config.json", "version-unsupported", 3),
     "config-missing": (lambda it: it.files.config.unlink(), "config.json", "config-missing", 1),

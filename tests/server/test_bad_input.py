@@ -20,7 +20,13 @@ from tests.unit.checks.projects import contents
 def wire(tmp_path_factory: pytest.TempPathFactory, trail: CompleteTrail) -> Iterator[Wire]:
     """One server for all of it."""
     with Wire(tmp_path_factory.mktemp("log") / "server.log") as wire:
-        wire.initialize(trail.root, {"textDocument": {"diagnostic": {}, "hover": {"contentFormat": ["markdown"]}}})
+        wire.initialize(
+            trail.root,
+            {
+                "workspace": {"diagnostics": {"refreshSupport": True}},
+                "textDocument": {"diagnostic": {}, "hover": {"contentFormat": ["markdown"]}},
+            },
+        )
         yield wire
         assert wire.request("shutdown", None)["result"] is None
         wire.notify("exit", None)

@@ -39,7 +39,9 @@ async def content(editor: Editor, uri: str) -> str:
     """Read a document as the client would: by asking for one of our scheme, else from the disk."""
     if uri.startswith("vibes:"):
         return (await editor.client.workspace_text_document_content_async(types.TextDocumentContentParams(uri))).text
-    return path_of_uri(uri).read_text(encoding="utf-8")
+    written = path_of_uri(uri).read_text(encoding="utf-8")
+    assert (written[:5], written[-8:]) == ("\n" * 5, "\n" * 6 + "\f\n"), "an editor would obey settings that stand at the ends of a prompt"
+    return written[5:-8]
 
 
 def path_of_uri(uri: str) -> Path:

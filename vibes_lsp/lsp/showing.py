@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(__name__)
 SCHEME: Final = "vibes"
 _MAX_KEPT: Final = 32
+_MODELINES: Final = 5
+"""Lines at either end of a file in which editors look for settings, unless told otherwise."""
 _MAX_MESSAGE: Final = 400
 _GONE: Final = "This was made for another session. Ask for it again.\n"
 
@@ -68,7 +70,8 @@ class Showing:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="vibes-")).resolve()
         file = self._folder / name
-        file.write_text(text, encoding="utf-8", errors="replace")
+        around = "\n" * _MODELINES  # an editor obeys what it finds in the first and last lines of a file; the text is not ours
+        file.write_text(f"{around}{text}\n{around}\f\n", encoding="utf-8", errors="replace")
         return file.as_uri()
 
 
