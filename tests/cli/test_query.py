@@ -127,6 +127,13 @@ def test_a_query_that_does_not_end_is_ended(project: Project, within: Vibes) -> 
     assert (done.code, "takes longer than 0.2 seconds" in done.err) == (2, True)
 
 
+@pytest.mark.parametrize("timeout", ["nan", "inf", "0", "-1"])
+def test_there_is_no_query_without_an_end(project: Project, within: Vibes, timeout: str) -> None:
+    done = within("query", "SELECT 1", "--timeout", timeout, cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "--timeout" in done.err
+
+
 def test_rows_are_bounded_and_it_is_said(project: Project, within: Vibes) -> None:
     done = within("query", "SELECT annotation_id FROM edges", "--limit", "2", "--json", cwd=project.root)
     assert (len(done.json["rows"]), done.json["truncated"]) == (2, True)

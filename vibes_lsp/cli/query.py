@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
@@ -24,6 +25,8 @@ _MAX_CELL = 200
 @json_option
 def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
     """Run one SELECT; `-` reads it from standard input. audit.db is made anew when the trail has changed."""
+    if not math.isfinite(timeout):  # which a range lets through, and which nothing would ever exceed
+        raise click.BadParameter(f"{timeout} is no time to wait.", param_hint="'--timeout'")
     statement = sys.stdin.read() if sql == "-" else sql
     answer = query(directory_of(audit_dir), statement, limit=limit, timeout=timeout)
     if as_json:
