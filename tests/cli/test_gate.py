@@ -132,6 +132,23 @@ def test_while_prism_is_off_there_is_no_gate(project: Gated, within: Vibes) -> N
     assert "PRISM is off: .ai-audit/config.json cannot be read" in done.err
 
 
+def test_lines_of_the_log_that_are_no_records_are_said(project: Gated, within: Vibes) -> None:
+    project.write(risky=False)
+    with (project.root / ".ai-audit" / "annotations.jsonl").open("ab") as log:
+        log.write(b"\xff\xfe\n{\n")
+    found = told(within, project)
+    (finding,) = found["findings"]
+    assert (found["result"], finding["check"], finding["severity"]) == ("PASS", "gate-unread", "warning")
+    assert finding["message"] == "2 lines are no records, and not gated; `vibes check` says why"
+
+
+def test_a_folder_is_no_file_to_gate(project: Gated, within: Vibes) -> None:
+    project.write(risky=False)
+    for name, said in ((".", ". is no file"), ("gone.py", "gone.py is not there")):
+        done = within("gate", name, cwd=project.root)
+        assert (done.code, done.out, done.err) == (2, "", f"vibes: {said}; give files of the project\n")
+
+
 def test_a_rule_that_cannot_be_used_fails_the_gate(project: Gated, within: Vibes) -> None:
     project.policy(review_rules=[{"condition": "temperature >", "action": "block"}])
     project.write(risky=False)

@@ -80,7 +80,8 @@ def _only(files: Sequence[Path], directory: AuditDir) -> frozenset[str]:
     found = frozenset(path_in_project(file, directory.project) for file in files)
     missing = next((path for path in sorted(found) if not (directory.project / path).is_file()), None)
     if missing is not None:
-        raise UnreadableFile(f"{missing} is not there", hint="give files of the project")
+        what = "is no file" if (directory.project / missing).exists() else "is not there"
+        raise UnreadableFile(f"{missing} {what}", hint="give files of the project")
     return frozenset(path for path in found if path.split("/")[0] != directory.path.name)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from vibes_lsp.checks import catalogue as checks
 from vibes_lsp.checks.base import check_base, policy_at
-from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.checks.finding import Finding, Severity, counted
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import HistoryUnavailable, PrismOff
 from vibes_lsp.history.blobs import Blobs
@@ -18,10 +18,10 @@ from vibes_lsp.history.comparison import Span, differences
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.reports.gate.catalogue import UNUSABLE
+from vibes_lsp.reports.gate.catalogue import UNREAD, UNUSABLE
 from vibes_lsp.reports.gate.since import Since
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.layout import CONFIG_NAME
+from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME
 
 _JUDGING: Final = ("risk_scoring", "tracked_extensions", "exclude_patterns")
 
@@ -81,6 +81,9 @@ class Grounds:
                 override = None if self.since is None else Severity.WARNING  # the base's fault, which no change can mend by itself
                 said = f"{problem.field}: {problem.message}" + ("" if self.base is None else f" (at {self.base[:12]})")
                 yield Finding(UNUSABLE, said, where, None, problem.field, override)
+        if broken := self.trail.log.columns.broken:
+            said = f"{counted(len(broken), 'line is no record', 'lines are no records')}, and not gated; `vibes check` says why"
+            yield Finding(UNREAD, said, f"{directory.path.name}/{LOG_NAME}", broken[0].line, None, Severity.WARNING)
         if self.since is not None:
             subject = Subject(self.trail, load_config(directory), self.since.repository, now)
             yield from check_base(subject, self.since.commit)
