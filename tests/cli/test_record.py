@@ -191,6 +191,18 @@ def test_a_broken_manifest_loses_nothing_and_is_said(project: Project, said: Any
     assert project.entry(key)["tool_name"] == "Some Tool"
 
 
+def test_a_broken_config_is_said_for_the_defaults_may_mask_less(project: Project, said: Any) -> None:
+    whole = said("annotate", **LINES, tool=TOOL, model=MODEL)
+    (project.root / ".ai-audit" / "config.json").write_bytes(b'{"assurance_level": "lo\n')
+    broken = said("annotate", **LINES, tool=TOOL, model=MODEL)
+    assert (whole.code, whole.err, broken.code) == (0, "", 0)
+    assert broken.json["record"]["assurance_level"] == "medium"
+    assert broken.err.startswith(
+        "vibes: warning: recorded, but by the defaults: config.json cannot be read: invalid control character (line 1"
+    )
+    assert broken.err.count("\n") == 1
+
+
 def test_every_command_has_help(within: Vibes, tmp_path: Path) -> None:
     assert set(getattr(record, "commands")) == set(REQUESTS)  # noqa: B009
     for name in REQUESTS:

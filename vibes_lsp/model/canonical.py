@@ -151,7 +151,7 @@ _ANY_NUMBER: Final = json.JSONDecoder(object_pairs_hook=_unique)
 def _reason(error: json.JSONDecodeError, source: str) -> str:
     if source.startswith(CONFLICT_MARKERS, error.pos - error.colno + 1):
         return "merge-conflict marker"
-    return error.msg[:1].lower() + error.msg[1:]
+    return error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
 
 
 CONFLICT_MARKERS: Final = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
