@@ -223,7 +223,7 @@ class TestCancelling:
         assert [each for each in shared.notifications[before:] if "method" not in each] == []
 
     def test_a_check_in_a_thread_can_be_cancelled(self, wire: Wire, trail: CompleteTrail) -> None:
-        wire.initialize(trail.root, {"textDocument": {"diagnostic": {}}})
+        wire.initialize(trail.root, {"workspace": {"diagnostics": {"refreshSupport": True}}, "textDocument": {"diagnostic": {}}})
         uri = (trail.root / ".ai-audit/annotations.jsonl").as_uri()
         number = wire.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})
         wire.notify("$/cancelRequest", {"id": number})

@@ -59,7 +59,7 @@ def _story(terminal: Terminal, audit: Path, hashing: str) -> None:
     terminal.shows("risk 0.84 critical")
 
     terminal.text(" k")
-    terminal.shows("claude-opus-4-5", "Store passwords safely", "0.84 critical (0.96 as recorded)")
+    terminal.shows("claude-opus-4-5", "Store passwords safely", "0.84 critical")
     terminal.keys("Escape")
     terminal.until(lambda: "Store passwords safely" not in terminal.screen(), "the hover to close")
 
