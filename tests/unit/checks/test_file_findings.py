@@ -75,7 +75,7 @@ def test_a_manifest_that_git_ignores_is_absent_on_purpose(project: Project) -> N
 
 def test_manifest_json(project: Project) -> None:
     corrupt_manifest(project.root)
-    message = "unterminated string starting at"
+    message = "unterminated string starting"
     assert project.seen() == [Seen("manifest-json", "error", MANIFEST, project.last_line(MANIFEST), None, message)]
 
 
