@@ -13,7 +13,7 @@ import { KnownProvenance } from './provenance';
 import { Server } from './server/server';
 import { install, watchServer } from './server/status';
 import { StatusBar } from './statusBar';
-import { findTrails, TRAIL_FILES } from './trails';
+import { findTrails, nearestAbove, watchForTrails } from './trails';
 import { ProvenanceTree } from './views/provenanceTree';
 import { ReviewTree } from './views/reviewTree';
 import { Visibility } from './visibility';
@@ -57,15 +57,23 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
 }
 
 async function startIfWanted(server: Server): Promise<void> {
-  if ((await findTrails()).length > 0) await server.start();
+  const trails = await findTrails();
+  if (trails.length > 0) await server.startUnlessTried();
+  else server.log.info('no audit trail here: no server is started until there is one');
 }
 
 /** Starts the server when a trail appears later, and again when the settings name another server. */
 function startWithTrails(server: Server): vscode.Disposable[] {
-  const watcher = vscode.workspace.createFileSystemWatcher(TRAIL_FILES, false, true, true);
+  const lookAbove = async (document: vscode.TextDocument | undefined) => {
+    if (server.life !== 'stopped' || document?.uri.scheme !== 'file') return;
+    if (await nearestAbove(vscode.Uri.joinPath(document.uri, '..'))) await server.startUnlessTried();
+  };
   return [
-    watcher,
-    watcher.onDidCreate(() => server.start()),
+    watchForTrails(() => server.startUnlessTried()),
+    // A trail above the folder, and one that came with a folder of its own, are seen by no watcher.
+    vscode.window.onDidChangeActiveTextEditor((editor) => lookAbove(editor?.document)),
+    vscode.workspace.onDidSaveTextDocument(lookAbove),
+    vscode.window.onDidChangeWindowState(({ focused }) => lookAbove(focused ? vscode.window.activeTextEditor?.document : undefined)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => startIfWanted(server)),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
       if (event.affectsConfiguration('vibes.server') && server.life !== 'stopped') await server.restart();

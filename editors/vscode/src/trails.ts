@@ -6,8 +6,20 @@ const FILES = ['config.json', 'manifest.json', 'annotations.jsonl'];
 const DEPTHS = ['', '*/', '*/*/', '*/*/*/'];
 const AT_MOST = 50;
 
-/** Matches the files of audit trails, a few folders deep at most. */
-export const TRAIL_FILES = `{${DEPTHS.flatMap((depth) => FILES.map((file) => `${depth}.ai-audit/${file}`)).join(',')}}`;
+const TRAIL_FILES = `{${DEPTHS.flatMap((depth) => FILES.map((file) => `${depth}.ai-audit/${file}`)).join(',')}}`;
+
+/**
+ * Reports trails that appear in the workspace, a few folders deep at most. It is the folder that is watched for: of the files that a new
+ * folder has before it is watched itself, no watcher tells.
+ */
+export function watchForTrails(appeared: () => unknown): vscode.Disposable {
+  const watcher = vscode.workspace.createFileSystemWatcher('**/.ai-audit', false, true, true); // compared with whole paths
+  const isNear = (folder: vscode.Uri) => vscode.workspace.asRelativePath(folder, false).split('/').length <= DEPTHS.length;
+  return vscode.Disposable.from(
+    watcher,
+    watcher.onDidCreate((folder) => (isNear(folder) ? appeared() : undefined)),
+  );
+}
 
 /** Returns the folders of the workspace that have an audit trail: in them, or the nearest one above them. */
 export async function findTrails(): Promise<vscode.Uri[]> {
@@ -20,7 +32,8 @@ export async function findTrails(): Promise<vscode.Uri[]> {
   return [...new Map(roots.filter((root) => root !== undefined).map((root) => [root.toString(), root])).values()];
 }
 
-async function nearestAbove(folder: vscode.Uri): Promise<vscode.Uri | undefined> {
+/** Returns the nearest folder that has an audit trail: this one, or one above it. */
+export async function nearestAbove(folder: vscode.Uri): Promise<vscode.Uri | undefined> {
   for (let at = folder; at.scheme === 'file'; at = vscode.Uri.joinPath(at, '..')) {
     if (await isFolder(vscode.Uri.joinPath(at, '.ai-audit'))) return at;
     if (vscode.Uri.joinPath(at, '..').path === at.path) break;

@@ -83,7 +83,7 @@ def open_window(browser: Browser, extensions: list[Path], tmp_path: Path, reques
             profile = tmp_path / f"profile-{len(opened)}"
             program = stack.enter_context(Program(profile, extensions, chosen, environment))
             context = stack.enter_context(browser.new_context(viewport={"width": 1280, "height": 1100}))
-            window = Window(context.new_page(), program.url, folder)
+            window = Window(context.new_page(), program, folder)
             opened.append((program, window))
             return window
 

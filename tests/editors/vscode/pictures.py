@@ -28,7 +28,7 @@ def main() -> None:
             browser = playwright.chromium.launch(
                 executable_path=require("chromium", "shows VS Code"), args=["--no-sandbox", "--disable-gpu"]
             )
-            window = Window(browser.new_page(viewport=_SIZE), program.url, shop)
+            window = Window(browser.new_page(viewport=_SIZE), program, shop)
             _line(window)
             _views(window)
             browser.close()

@@ -1,14 +1,47 @@
-"""Where there is no audit trail nothing runs, until one appears."""
+"""Where there is no audit trail nothing runs; when one appears in the open folder, however it gets there, it shows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from tests.editors.vscode.conftest import SERVER, Open
 from tests.server.project import STORY, Project
 
 
-def test_a_folder_without_a_trail_starts_no_server_until_it_has_one(open_window: Open, tmp_path: Path) -> None:
+def recorded(folder: Path) -> str:
+    """The trail grows file by file."""
+    _trail(folder)
+    return "a.py"
+
+
+def checked_out(folder: Path) -> str:
+    """The trail comes whole, as in a change of branches: what is in it is announced by nobody."""
+    _trail(folder.parent / "elsewhere")
+    (folder.parent / "elsewhere/.ai-audit").rename(folder / ".ai-audit")
+    return "a.py"
+
+
+def cloned(folder: Path) -> str:
+    """The trail comes within a folder of its own: that it is there is announced by nobody."""
+    _trail(folder.parent / "elsewhere").file("b.py")
+    (folder.parent / "elsewhere").rename(folder / "clone")
+    return "clone/b.py"
+
+
+def _trail(root: Path) -> Project:
+    project = Project(root)
+    project.config()
+    project.environment()
+    project.line("a.py", 4, 7, text=STORY)
+    project.line("b.py", 4, 7, text=STORY)
+    return project
+
+
+@pytest.mark.parametrize("appear", [recorded, checked_out, cloned])
+def test_nothing_runs_without_a_trail_and_one_that_appears_shows(open_window: Open, tmp_path: Path, appear: Callable[[Path], str]) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
     (folder / "a.py").write_text(STORY, encoding="utf-8")
@@ -18,13 +51,11 @@ def test_a_folder_without_a_trail_starts_no_server_until_it_has_one(open_window:
     server.chmod(0o755)
     code = open_window(folder, vibes__server__path=str(server))
     code.open_file("a.py")
-    code.command("VIBES: Show Log")  # the extension is awake by now, and has looked
-    code.wait_for(".part.panel .output-view-container, .part.panel .view-lines")
+    code.until(lambda: "no audit trail here" in code.program.log, "the extension to have looked")
     assert not started.exists()
 
-    plain = Project(folder)
-    plain.config()
-    plain.environment()
-    plain.annotated("a.py")
+    file = appear(folder)
+    if file != "a.py":
+        code.open_file(file)
     code.lens("exact")
     assert started.exists()

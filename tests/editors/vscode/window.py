@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 from playwright.sync_api import Error, Locator, Page, Route
 
+from tests.editors.vscode.program import Program
+
 PATIENCE: Final = 90
 """Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
 _PATIENCE_MS: Final = PATIENCE * 1000
@@ -28,24 +30,24 @@ class Window:
 
     Args:
         page: The browser's page.
-        url: Where VS Code is served.
+        program: What serves VS Code.
         folder: The folder to open.
     """
 
-    def __init__(self, page: Page, url: str, folder: Path) -> None:
+    def __init__(self, page: Page, program: Program, folder: Path) -> None:
         self.page = page
+        self.program = program
         self.console: list[str] = []
         self.refused: list[str] = []
-        self._url = url
         page.set_default_timeout(_A_MOMENT)
         page.on("console", lambda message: self.console.append(f"{message.type}: {message.text[:300]}"))
         page.route(re.compile("^https?://"), self._keep_home)
-        page.goto(f"{url}?folder={quote(str(folder))}", timeout=_PATIENCE_MS)
+        page.goto(f"{program.url}?folder={quote(str(folder))}", timeout=_PATIENCE_MS)
         page.locator(".monaco-workbench .part.statusbar").wait_for(timeout=_PATIENCE_MS)
         page.locator(".explorer-folders-view .monaco-list-row").first.wait_for(timeout=_PATIENCE_MS)
 
     def _keep_home(self, route: Route) -> None:
-        if route.request.url.startswith(self._url):
+        if route.request.url.startswith(self.program.url):
             route.continue_()
         else:
             self.refused.append(route.request.url)

@@ -53,6 +53,12 @@ export class Server implements vscode.Disposable {
     return this.lastStart;
   }
 
+  /** Starts the server unless that was tried: one that is missing or failed is tried again when the user asks for something. */
+  startUnlessTried(): Promise<void> {
+    this.lastStart = this.lastStart.then(() => (this.life === 'stopped' ? this.startNow() : undefined));
+    return this.lastStart;
+  }
+
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
