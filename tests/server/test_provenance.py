@@ -38,6 +38,7 @@ ALWAYS = {
     "timestamp",
     "assuranceLevel",
     "label",
+    "waits",
 }
 """What a placement always has, null where it is not known."""
 SOMETIMES = {"functionName", "factors", "promptHash", "prompt", "sessionId", "commitHash", "commitMethod"}
@@ -98,6 +99,7 @@ async def test_every_member_of_a_placement(editor: Editor, trail: CompleteTrail)
         "commitHash": trail.commit,
         "commitMethod": "recorded",
         "label": "claude-opus-4-5 · create · exact · approved",
+        "waits": False,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.members import Members
@@ -27,8 +28,14 @@ def review_queue(places: Places, scorer: Scorer, question: Question = ANYTHING, 
         question: What must hold beside that.
         rejected: Whether what was rejected as it stands now comes as well, after all that waits.
     """
-    found = [facts for _, facts in find(places, question, scorer) if _has_lines(facts)]
-    return sorted((facts for facts in found if not is_reviewed(facts) or (rejected and is_rejected(facts))), key=_urgency)
+    found = find(places, question, scorer)
+    wanted = (facts for placement, facts in found if waits(placement, facts) or (rejected and _has_lines(facts) and is_rejected(facts)))
+    return sorted(wanted, key=_urgency)
+
+
+def waits(placement: Placement, facts: Members) -> bool:
+    """Whether a person has still to answer for a placement as it stands now."""
+    return not placement.is_history and _has_lines(facts) and not is_reviewed(facts)
 
 
 def is_rejected(facts: Members) -> bool:

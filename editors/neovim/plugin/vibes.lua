@@ -8,12 +8,12 @@ vim.g.loaded_vibes = true
 vim.api.nvim_create_user_command('Vibes', function(given)
   require('vibes.command').run(given)
 end, {
-  nargs = '+',
+  nargs = '*',
   range = true,
-  complete = function(_, line)
-    return require('vibes.command').complete(line)
+  complete = function(_, line, position)
+    return require('vibes.command').complete(line:sub(1, position))
   end,
-  desc = 'Who wrote this: blame, changes, history, prompt, record, review, toggle',
+  desc = 'Who wrote this: blame, changes, history, prompt, record, review, session, toggle',
 })
 
 require('vibes.attach').start()

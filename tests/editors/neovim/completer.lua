@@ -1,7 +1,4 @@
--- A server inside Neovim that knows one completion, and our example in use.
-vim.opt.runtimepath:append(EXAMPLES)
-package.path = package.path .. ';' .. EXAMPLES .. '/?.lua'
-
+-- A server inside Neovim that knows one completion.
 local completion = {
   insertText = 'def twice(x):\n    return 2 * x',
   range = { start = { line = 27, character = 0 }, ['end'] = { line = 27, character = 4 } },
@@ -39,7 +36,3 @@ end
 
 vim.lsp.config('completer', { cmd = server })
 vim.lsp.enable('completer')
-vim.lsp.inline_completion.enable()
-vim.keymap.set('i', '<Tab>', function()
-  return require('inline_completion').accept() and '' or '<Tab>'
-end, { expr = true })

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,15 @@ from tests.requirements import require
 OLD, STABLE, NEW = "bookworm", "trixie", "forky"
 """Where Neovim 0.7, 0.10 and 0.12 or newer come from."""
 Open = Callable[..., Neovim]
+HAS_FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Remember on a test that it failed, for the fixture below."""
+    report = yield
+    item.stash[HAS_FAILED] = report.failed
+    return report
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -32,15 +42,14 @@ def open_neovim(request: pytest.FixtureRequest) -> Iterator[Open]:
     opened: list[Neovim] = []
     with ExitStack() as stack:
 
-        def opens(suite: str, folder: Path, file: str, init: str = "", *, has_plugin: bool = True) -> Neovim:
+        def opens(suite: str, folder: Path, file: str, init: str = "", **rest: Any) -> Neovim:
             program = require(f"nvim-{suite}", "is the editor; `make editors` installs it")
-            editor = stack.enter_context(Neovim(program, folder, file, init, has_plugin=has_plugin))
+            editor = stack.enter_context(Neovim(program, folder, file, init, **rest))
             opened.append(editor)
             return editor
 
-        failed = request.session.testsfailed
         yield opens
-        if request.session.testsfailed > failed:
+        if request.node.stash.get(HAS_FAILED, False):
             for number, editor in enumerate(opened):
                 editor.terminal.picture(f"{request.node.name}-{number}")
                 request.node.add_report_section("teardown", f"Neovim {number}", editor.account())

@@ -7,7 +7,7 @@ import re
 import shutil
 import sysconfig
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -22,6 +22,8 @@ SCRIPTS: Final = Path(sysconfig.get_path("scripts"))
 _PLAIN: Final = """
 vim.o.number, vim.o.signcolumn, vim.o.swapfile, vim.o.more = true, 'yes:1', false, false
 vim.diagnostic.config({ virtual_text = false })
+vim.g.typed = 0
+vim.api.nvim_create_autocmd('CmdlineLeave', { pattern = ':', callback = function() vim.g.typed = vim.g.typed + 1 end })
 """
 _T = TypeVar("_T")
 
@@ -35,20 +37,38 @@ class Neovim:
         file: What it opens, from there.
         init: The user's `init.lua`.
         has_plugin: Whether our plugin is installed, as a package of Neovim's own kind.
+        modules: Files that the user has put into their `lua` folder.
+        data: Their data folder, when it is there already.
+        scripts: Where the server is.
     """
 
-    def __init__(self, program: Path, folder: Path, file: str, init: str = "", *, has_plugin: bool = True) -> None:
+    def __init__(
+        self,
+        program: Path,
+        folder: Path,
+        file: str,
+        init: str = "",
+        *,
+        has_plugin: bool = True,
+        modules: Sequence[Path] = (),
+        data: Path | None = None,
+        scripts: Path = SCRIPTS,
+    ) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="vibes-nvim-"))
-        environment = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"}
+        environment = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
         for variable in ("NVIM", "NVIM_APPNAME", "VIMINIT", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"):
             environment.pop(variable, None)
         for kind in ("config", "data", "state", "cache", "runtime"):
             folder_of = self._home / kind
             folder_of.mkdir(mode=0o700)
             environment[f"XDG_{kind.upper()}_{'DIR' if kind == 'runtime' else 'HOME'}"] = str(folder_of)
-        (self._home / "config/nvim").mkdir()
+        (self._home / "config/nvim/lua").mkdir(parents=True)
         (self._home / "config/nvim/init.lua").write_text(_PLAIN + init, encoding="utf-8")
-        if has_plugin:
+        for module in modules:
+            shutil.copy(module, self._home / "config/nvim/lua")
+        if data is not None:
+            environment["XDG_DATA_HOME"] = str(data)
+        elif has_plugin:
             package = self._home / "data/nvim/site/pack/tests/start/vibes"
             shutil.copytree(PLUGIN, package)
         self._address = self._home / "socket"
@@ -90,20 +110,42 @@ class Neovim:
         self.lua("vim.api.nvim_exec_autocmds('CursorMoved', {})")
 
     def command(self, line: str) -> None:
-        """Type a command, as a person does."""
+        """Type a command, as a person does; return when it was carried out."""
+        before = self._typed()
+        self.begin(line)
+        self.until(lambda: self._typed() > before, f":{line} to be carried out")
+
+    def begin(self, line: str) -> None:
+        """Type a command that asks something: Neovim answers nobody before that is answered."""
         self.terminal.text(f":{line}")
         self.terminal.keys("Enter")
 
+    def _typed(self) -> int:
+        """Return how many commands were typed. Neovim does not answer between the end of a command's line and that of the command."""
+        return int(self.lua("return vim.g.typed"))
+
     def choose_action(self, title: str) -> None:
-        """Ask for the code actions at the cursor, and pick one from the list that shows, by its number."""
+        """Ask for the code actions at the cursor, and pick one."""
+        self.begin("lua vim.lsp.buf.code_action()")
+        self.choose(title)
+
+    def choose(self, title: str) -> None:
+        """Pick one of a list that shows, by its number."""
 
         def number() -> str | None:
             rows = (line.strip().partition(": ") for line in self.terminal.screen().splitlines())
             return next((number for number, _, said in rows if number.isdigit() and said.startswith(title)), None)
 
-        self.command("lua vim.lsp.buf.code_action()")
-        self.terminal.text(self.until(number, f"{title!r} in the list of actions"))
+        self.terminal.text(self.terminal.until(number, f"{title!r} in the list"))
         self.terminal.keys("Enter")
+
+    def answer(self, question: str, text: str) -> None:
+        """Answer a question in the last line, in place of what is proposed."""
+        self.terminal.shows(question)
+        self.terminal.keys("C-u")
+        self.terminal.text(text)
+        self.terminal.keys("Enter")
+        self.terminal.until(lambda: question not in self.terminal.screen(), f"{question!r} to be answered")
 
     # --- reading
 

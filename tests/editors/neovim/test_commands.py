@@ -62,25 +62,25 @@ def test_what_waits_is_a_list_to_work_through(open_neovim: Open, tmp_path: Path,
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_lines_are_recorded_as_an_ais(open_neovim: Open, tmp_path: Path, suite: str) -> None:
-    workspace = build(tmp_path / "shop")
-    editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
-    editor.until(lambda: editor.signs().get(23) == "C", "signs")
-    editor.command("8,10Vibes record create Which modules does this take?")
-    editor.until(lambda: [editor.signs().get(line) for line in (9, 10)] == ["│", "│"], "signs on what was recorded")
-    editor.hover(9, 1, "Which modules does this take?", "some-model")
-
-
-@pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_words_are_completed_and_wrong_ones_named(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+    (tmp_path / "a.txt").write_text("twice\n", encoding="utf-8")
+    (tmp_path / "b.py").touch()
     editor = open_neovim(suite, tmp_path, "a.txt")
     complete = "return vim.fn.getcompletion(..., 'cmdline')"
-    assert editor.lua(complete, "Vibes ") == ["blame", "changes", "history", "prompt", "record", "review", "toggle"]
+    assert editor.lua(complete, "Vibes ") == ["blame", "changes", "history", "prompt", "record", "review", "session", "toggle"]
     assert editor.lua(complete, "Vibes re") == ["record", "review"]
+    assert editor.lua(complete, "'a,'bVib re") == ["record", "review"]
     assert editor.lua(complete, "1,2Vibes review a") == ["approved"]
+    assert editor.lua(complete, "Vibes session ") == ["start", "end"]
+    assert editor.lua(complete, "Vibes record ") == ["create", "modify", "function", "decision", "command", "read"]
+    assert editor.lua(complete, "Vibes record read a.p b") == ["b.py"]
+    assert editor.lua(complete, "Vibes record function ") == ["twice"], "the word at the cursor"
     assert editor.lua(complete, "Vibes toggle ") == ["lens", "signs", "text"]
     assert editor.lua(complete, "Vibes prompt ") == []
+    assert editor.lua(complete, "Vibes nothing ") == []
     editor.command("Vibes nothing")
     editor.terminal.shows("there is no :Vibes nothing; there are blame, changes")
+    editor.command("Vibes")
+    editor.terminal.shows("say what: :Vibes prompt, for example; there are blame, changes")
     editor.command("Vibes review")
     editor.terminal.shows("no server runs: see :checkhealth vibes")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tests.demo.workspace import build
+from tests.editors.documented import block
 from tests.editors.neovim.conftest import NEW, Open
 from tests.editors.neovim.program import PLUGIN
 
@@ -13,8 +13,8 @@ from tests.editors.neovim.program import PLUGIN
 def test_what_is_accepted_is_recorded(open_neovim: Open, tmp_path: Path) -> None:
     workspace = build(tmp_path / "shop")
     completer = Path(__file__).with_name("completer.lua").read_text(encoding="utf-8")
-    init = f"local EXAMPLES = {json.dumps(str(PLUGIN / 'examples'))}\n{completer}"
-    editor = open_neovim(NEW, workspace.root, "src/auth.py", init)
+    init = completer + block("neovim.md", "Neovim's own inline completion", "lua")
+    editor = open_neovim(NEW, workspace.root, "src/auth.py", init, modules=[PLUGIN / "examples/inline_completion.lua"])
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
 
     editor.terminal.text("Godef ")

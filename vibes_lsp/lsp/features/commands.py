@@ -15,15 +15,17 @@ from vibes_lsp.checks.report import check_trail
 from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.index.lookup import look_up
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.labels import label
 from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceParams
+from vibes_lsp.lsp.projects import View
 from vibes_lsp.lsp.server import Server, answered
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import line_kinds
-from vibes_lsp.reports.queue import review_queue
+from vibes_lsp.reports.queue import review_queue, waits
 from vibes_lsp.reports.record import shown
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.layout import AuditDir
@@ -117,13 +119,19 @@ def _provenance(ls: Server, uri: str, within: types.Range | None, *, lines: bool
     if view is None:
         raise UnreadableFile(f"{uri[:200]} cannot be read, or is part of an audit trail", hint="open the file, or name another")
     chosen = [each for each in view.placements if within is None or _touches(each.located, within)]
-    placements = [{**view.report.placement(each, with_prompts=ls.settings.show_prompts), "label": label(view, each)} for each in chosen]
+    placements = [_placement(view, each, with_prompts=ls.settings.show_prompts) for each in chosen]
     result: dict[str, Any] = {"uri": uri, "version": view.version, "placements": placements}
     if view.is_provisional:
         result["provisional"] = True
     if lines:
         result["lines"] = line_kinds(chosen)
     return result
+
+
+def _placement(view: View, placement: Placement, *, with_prompts: bool) -> Members:
+    """Return a placement with what only editors ask for."""
+    facts = view.report.placement(placement, with_prompts=with_prompts)
+    return {**facts, "label": label(view, placement), "waits": waits(placement, facts)}
 
 
 def _touches(located: Located, within: types.Range) -> bool:

@@ -17,6 +17,14 @@ end
 --- Attaches the server to files that a trail is about, those that are open now and those to come.
 function M.start()
   local group = vim.api.nvim_create_augroup('vibes', {})
+  vim.api.nvim_create_autocmd('VimLeavePre', { -- before Neovim's own, which stops the servers
+    group = group,
+    callback = function()
+      if package.loaded['vibes.authors'] then
+        require('vibes.authors').leave()
+      end
+    end,
+  })
   vim.api.nvim_create_autocmd('LspAttach', {
     group = group,
     callback = function(event)

@@ -5,7 +5,7 @@ local M = {}
 --- Returns the names of all that `:Vibes` does.
 ---@return string[]
 function M.names()
-  return { 'blame', 'changes', 'history', 'prompt', 'record', 'review', 'toggle' }
+  return { 'blame', 'changes', 'history', 'prompt', 'record', 'review', 'session', 'toggle' }
 end
 
 --- Runs what was typed.
@@ -13,10 +13,8 @@ end
 function M.run(given)
   local name = table.remove(given.fargs, 1)
   if not vim.tbl_contains(M.names(), name) then
-    vim.notify(
-      ('vibes: there is no :Vibes %s; there are %s'):format(name, table.concat(M.names(), ', ')),
-      vim.log.levels.ERROR
-    )
+    local wrong = name and ('there is no :Vibes %s'):format(name) or 'say what: :Vibes prompt, for example'
+    vim.notify(('vibes: %s; there are %s'):format(wrong, table.concat(M.names(), ', ')), vim.log.levels.ERROR)
     return
   end
   require('vibes.commands.' .. name).run(given.fargs, {
@@ -27,19 +25,27 @@ function M.run(given)
   })
 end
 
+local function offered(words, lead)
+  local name = table.remove(words, 1)
+  if name == nil then
+    return M.names()
+  end
+  local found = vim.tbl_contains(M.names(), name) and require('vibes.commands.' .. name) or {}
+  if #words == 0 then
+    return found.words or {}
+  end
+  return found.complete and found.complete(words, lead) or {}
+end
+
 --- Returns what may stand where the cursor is.
----@param line string
+---@param line string up to the cursor; the command may be abbreviated
 ---@return string[]
 function M.complete(line)
-  local words = vim.split(line:gsub('^.-Vibes!?%s*', ''), '%s+')
-  local offered = M.names()
-  if #words > 1 then
-    local found = vim.tbl_contains(offered, words[1]) and require('vibes.commands.' .. words[1])
-    offered = #words == 2 and found and found.words or {}
-  end
+  local words = vim.split(line:gsub('^.-Vi?b?e?s?%s+', ''), '%s+')
+  local lead = table.remove(words)
   return vim.tbl_filter(function(word)
-    return vim.startswith(word, words[#words])
-  end, offered)
+    return vim.startswith(word, lead)
+  end, offered(words, lead))
 end
 
 return M

@@ -66,6 +66,7 @@ end
 ---@param given? table
 function M.choose(given)
   given = given or {}
+  M.given = given
   local problems = M.problems(given)
   if #problems > 0 then
     vim.notify('vibes: ' .. table.concat(problems, '; '), vim.log.levels.WARN)
@@ -79,7 +80,7 @@ function M.choose(given)
   M.options = vim.tbl_deep_extend('force', defaults, right)
 end
 
-M.options = defaults
+M.options = vim.deepcopy(defaults)
 M.given = vim.g.vibes
 if type(M.given) == 'table' then
   M.choose(M.given)

@@ -14,10 +14,10 @@ function M.setup(options)
 end
 
 --- Returns the AI's share of a buffer and what waits for a review, for a status line.
----@param bufnr? integer
+---@param bufnr? integer anything but a number is the current one: status line plugins pass what they like
 ---@return string
 function M.statusline(bufnr)
-  return require('vibes.statusline').text(bufnr)
+  return require('vibes.statusline').text(type(bufnr) == 'number' and bufnr or 0)
 end
 
 --- Returns the placement that a line belongs to, as docs/server.md describes it; nil for a person's.
@@ -50,7 +50,15 @@ end
 ---@param session table as `vibes.startSession` takes it, without `uri`
 ---@param callback fun(err?: string, result?: table)
 function M.start_session(bufnr, session, callback)
-  require('vibes.record').session(bufnr, session, callback)
+  require('vibes.record').session_start(bufnr, session, callback)
+end
+
+--- Ends a session.
+---@param bufnr integer 0 for the current one
+---@param id string the `sessionId` that its start gave
+---@param callback? fun(err?: string, result?: table)
+function M.end_session(bufnr, id, callback)
+  require('vibes.record').session_end(bufnr, id, callback)
 end
 
 return M

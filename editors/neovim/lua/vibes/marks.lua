@@ -17,19 +17,26 @@ local function sign_of(placement, kind, is_first)
     return kind == 'edited' and texts.edited or texts.more
   end
   local text = texts[band] or texts.none
-  local is_answered = not provenance.waits(placement) and placement.review.verdict == 'approved'
-  return is_answered and vim.fn.strdisplaywidth(text) == 1 and text .. '✓' or text
+  local is_approved = not placement.waits and provenance.is(placement.review) and placement.review.verdict == 'approved'
+  return is_approved and vim.fn.strdisplaywidth(text) == 1 and text .. '✓' or text
+end
+
+local function state_of(placement)
+  local state = placement.pending and 'pending' or plain(placement.state, 20)
+  return placement.ambiguous and state .. ', ambiguous' or state
 end
 
 local function review_of(placement)
-  if not provenance.is(placement.review) then
-    return nil
+  local review = provenance.is(placement.review) and placement.review
+  if not review or review.stale then
+    return review and 'review stale' or nil
   end
-  return placement.review.stale and 'review stale' or plain(placement.review.verdict, 20)
+  local verdict = provenance.is(review.verdict) and plain(review.verdict, 20) or 'reviewed'
+  return review.kind == 'ai' and verdict .. ' by AI' or verdict
 end
 
 local function said_of(placement)
-  local parts = { plain(placement.model.name, 40), plain(placement.state, 20) }
+  local parts = { plain(placement.model.name, 40), state_of(placement) }
   if provenance.is(placement.prompt) then
     table.insert(parts, ('“%s”'):format(plain(placement.prompt, 60)))
   end

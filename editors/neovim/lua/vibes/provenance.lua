@@ -139,11 +139,4 @@ function M.is(value)
   return value ~= nil and value ~= vim.NIL
 end
 
---- Whether a person still has to answer for a placement as it stands now.
----@param placement table
----@return boolean
-function M.waits(placement)
-  return not M.is(placement.review) or placement.review.stale == true
-end
-
 return M

@@ -31,7 +31,8 @@ end
 
 local function fill(answer, action, what)
   local items = vim.tbl_map(entry, answer.placements)
-  local title = ('VIBES: %d to review'):format(answer.total)
+  local riskiest = #items < answer.total and ('the riskiest %d of '):format(#items) or ''
+  local title = ('VIBES: %s%d to review'):format(riskiest, answer.total)
   vim.fn.setqflist({}, action, vim.tbl_extend('error', what, { title = title, items = items }))
 end
 

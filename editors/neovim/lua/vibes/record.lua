@@ -27,8 +27,13 @@ function M.annotation(bufnr, annotation, callback)
 end
 
 --- See `require('vibes').start_session`.
-function M.session(bufnr, session, callback)
+function M.session_start(bufnr, session, callback)
   send(bufnr, 'vibes.startSession', session, callback)
+end
+
+--- See `require('vibes').end_session`.
+function M.session_end(bufnr, id, callback)
+  send(bufnr, 'vibes.endSession', { sessionId = id }, callback)
 end
 
 return M

@@ -3,6 +3,7 @@
 local M = { name = 'vibes_lsp' }
 
 local is_newer = vim.fn.has('nvim-0.11') == 1
+local longest_wait = 1000 -- milliseconds
 
 --- Returns the project that owns a buffer's file: the nearest folder above it that has a trail.
 ---@param bufnr integer
@@ -78,6 +79,13 @@ function M.client(bufnr)
   return vim.lsp.get_clients({ bufnr = bufnr, name = M.name })[1]
 end
 
+--- Returns the client that questions about no file go to.
+---@param bufnr integer
+---@return vim.lsp.Client?
+function M.any(bufnr)
+  return M.client(bufnr) or vim.lsp.get_clients({ name = M.name })[1]
+end
+
 --- Returns how the server knows a buffer; nil for one that it does not, such as a list or a help page.
 ---@param bufnr integer
 ---@return string?
@@ -91,7 +99,7 @@ end
 ---@param params table
 ---@param callback fun(err?: string, result?: any)
 function M.request(bufnr, method, params, callback)
-  local client = M.client(bufnr) or vim.lsp.get_clients({ name = M.name })[1]
+  local client = M.any(bufnr)
   if not client then
     callback('no server runs: see :checkhealth vibes')
     return
@@ -113,6 +121,19 @@ end
 ---@param callback fun(err?: string, result?: any)
 function M.run(bufnr, command, argument, callback)
   M.request(bufnr, 'workspace/executeCommand', { command = command, arguments = { argument } }, callback)
+end
+
+--- Runs a command of the server and waits for it, a second at most; nobody is told what comes of it.
+---@param client vim.lsp.Client
+---@param command string
+---@param argument table
+function M.run_now(client, command, argument)
+  local method, params = 'workspace/executeCommand', { command = command, arguments = { argument } }
+  if is_newer then
+    client:request_sync(method, params, longest_wait)
+  else
+    client.request_sync(method, params, longest_wait)
+  end
 end
 
 --- Runs a command of the server; when it fails, the user is told, and the callback is not called.

@@ -7,10 +7,10 @@ local M = {}
 local risky = { high = true, critical = true }
 
 --- Returns what a status line says of a buffer; nothing where there is nothing to say.
----@param bufnr? integer
+---@param bufnr integer 0 for the current one
 ---@return string
 function M.text(bufnr)
-  bufnr = (bufnr == nil or bufnr == 0) and vim.api.nvim_get_current_buf() or bufnr
+  bufnr = bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
   local known = provenance.of(bufnr)
   if not known or #known.placements == 0 then
     return ''
@@ -21,7 +21,7 @@ function M.text(bufnr)
   end
   local waiting = 0
   for _, placement in ipairs(known.placements) do
-    if provenance.is(placement.range) and risky[placement.band] and provenance.waits(placement) then
+    if risky[placement.band] and placement.waits then
       waiting = waiting + 1
     end
   end

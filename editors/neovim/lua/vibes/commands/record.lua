@@ -1,52 +1,153 @@
--- Records that an AI wrote the lines: `:[range]Vibes record create|modify [PROMPT]`.
+-- Records what an AI did: `:[range]Vibes record create|modify|function|decision|command|read ...`.
 
-local config = require('vibes.config')
+local authors = require('vibes.authors')
+local plain = require('vibes.text').plain
+local questions = require('vibes.questions')
+local server = require('vibes.server')
 
-local M = { words = { 'create', 'modify' } }
+local M = { words = { 'create', 'modify', 'function', 'decision', 'command', 'read' } }
 
-local remembered = {}
+local most_options = 9
 
--- Asks for a name and a version unless they are known.
-local function author(kind, callback)
-  local known = config.options[kind] or remembered[kind]
-  if known then
-    callback(known)
+local function prompt(words)
+  local text = table.concat(words, ' ')
+  return text ~= '' and { text = text, type = 'user_instruction' } or nil
+end
+
+local function lines(place)
+  return { start = { line = place.first - 1, character = 0 }, ['end'] = { line = place.last, character = 0 } }
+end
+
+local function tell(result)
+  if result.untracked then
+    vim.notify('vibes: not a tracked file, nothing was recorded', vim.log.levels.WARN)
     return
   end
-  vim.ui.input({ prompt = ('Name and version of the %s: '):format(kind) }, function(answer)
-    local name, version = (answer or ''):match('^%s*(.-)%s+(%S+)%s*$')
-    if name then
-      remembered[kind] = { name = name, version = version }
-      callback(remembered[kind])
-    elseif answer then
-      vim.notify('vibes: a name and a version are needed, as in "some-model 2026-01"', vim.log.levels.ERROR)
+  local said = { 'vibes: recorded' }
+  for _, what in ipairs({ 'withheld', 'leftOut' }) do
+    local names = table.concat(result[what] or {}, ', ')
+    if names ~= '' then
+      table.insert(said, ('not recorded: %s'):format(plain(names, 100)))
     end
+  end
+  if (result.masked or 0) > 0 then
+    table.insert(said, ('secrets masked: %d'):format(result.masked))
+  end
+  vim.notify(table.concat(said, '; '))
+end
+
+-- What is said of lines is about the text as it is now, not as it is when all questions are answered.
+local function annotate(place, members_of)
+  if not server.uri(place.bufnr) then
+    vim.notify('vibes: this is no file of a project with a trail: see :checkhealth vibes', vim.log.levels.ERROR)
+    return
+  end
+  local about = { uri = server.uri(place.bufnr), version = vim.lsp.util.buf_versions[place.bufnr] }
+  questions.run(function()
+    local annotation = vim.tbl_extend('error', about, authors.origin(place.bufnr), members_of())
+    server.attempt(place.bufnr, 'vibes.recordAnnotation', annotation, tell)
   end)
 end
 
-function M.run(words, place)
-  local action = table.remove(words, 1)
-  if not vim.tbl_contains(M.words, action) then
-    vim.notify('vibes: say what was done: :Vibes record create or :Vibes record modify', vim.log.levels.ERROR)
+local function of_lines(action)
+  return function(words, place)
+    annotate(place, function()
+      return { range = lines(place), action = action, prompt = prompt(words) }
+    end)
+  end
+end
+
+local function of_function(words, place)
+  local name = table.remove(words, 1)
+  if not name then
+    vim.notify('vibes: say which: :Vibes record function NAME', vim.log.levels.ERROR)
     return
   end
-  local prompt = table.concat(words, ' ')
-  author('tool', function(tool)
-    author('model', function(model)
-      local annotation = {
-        uri = vim.uri_from_bufnr(place.bufnr),
-        range = { start = { line = place.first - 1, character = 0 }, ['end'] = { line = place.last, character = 0 } },
-        action = action,
-        tool = tool,
-        model = model,
-        prompt = prompt ~= '' and { text = prompt, type = 'user_instruction' } or nil,
-      }
-      require('vibes.server').attempt(place.bufnr, 'vibes.recordAnnotation', annotation, function(result)
-        local is_recorded = result.annotationId ~= nil and result.annotationId ~= vim.NIL
-        vim.notify(is_recorded and 'vibes: recorded' or 'vibes: not a tracked file, nothing was recorded')
-      end)
-    end)
+  annotate(place, function()
+    local action = questions.choose(('What was done with %s?'):format(plain(name, 60)), { 'create', 'modify' })
+    local range = place.is_selection and lines(place) or nil
+    return { ['function'] = { name = name }, range = range, action = action, prompt = prompt(words) }
   end)
+end
+
+local function of_decision(_, place)
+  annotate(place, function()
+    local point = questions.ask('What was decided?')
+    local texts, options = {}, {}
+    repeat
+      local text = questions.ask(#texts < 2 and ('Option %d:'):format(#texts + 1) or 'Another option, or nothing:')
+      if text ~= '' then
+        table.insert(texts, text)
+        table.insert(options, { id = ('option-%d'):format(#texts), description = text })
+      end
+    until #texts == most_options or (text == '' and #texts >= 2)
+    local chosen = questions.choose('Which one was chosen?', texts)
+    local selected
+    for number, text in ipairs(texts) do
+      selected = text == chosen and options[number].id or selected
+    end
+    local rationale = questions.ask('Why?')
+    local decision = { decisionPoint = point, options = options, selected = selected, rationale = rationale }
+    return { range = lines(place), action = 'modify', decision = decision }
+  end)
+end
+
+-- What a session did, and not what became of lines.
+local function of_session(place, command, members)
+  local session = authors.session(place.bufnr)
+  if not session then
+    vim.notify('vibes: start a session first: :Vibes session start', vim.log.levels.ERROR)
+    return
+  end
+  local whole = vim.tbl_extend('error', { uri = server.uri(place.bufnr), sessionId = session }, members)
+  server.attempt(place.bufnr, command, whole, tell)
+end
+
+local function of_command(words, place)
+  local text = table.concat(words, ' ')
+  if text == '' then
+    vim.notify('vibes: say which: :Vibes record command make test', vim.log.levels.ERROR)
+    return
+  end
+  of_session(place, 'vibes.recordCommand', { command = { text = text, type = 'shell' } })
+end
+
+local function of_read(words, place)
+  local files = #words > 0 and words or { vim.api.nvim_buf_get_name(place.bufnr) }
+  local absolute = vim.tbl_map(function(file)
+    return vim.fn.fnamemodify(file, ':p')
+  end, files)
+  of_session(place, 'vibes.recordRead', { files = absolute })
+end
+
+local kinds = {
+  create = of_lines('create'),
+  modify = of_lines('modify'),
+  ['function'] = of_function,
+  decision = of_decision,
+  command = of_command,
+  read = of_read,
+}
+
+function M.run(words, place)
+  local kind = table.remove(words, 1)
+  if not kinds[kind] then
+    local message = 'vibes: say what is to be recorded: :Vibes record ' .. table.concat(M.words, '|')
+    vim.notify(message, vim.log.levels.ERROR)
+    return
+  end
+  kinds[kind](words, place)
+end
+
+--- Returns what may stand behind the kind.
+---@param words string[] those before the one that is typed
+---@param lead string
+---@return string[]
+function M.complete(words, lead)
+  if words[1] == 'read' then
+    return vim.fn.getcompletion(lead, 'file')
+  end
+  return words[1] == 'function' and #words == 1 and { vim.fn.expand('<cword>') } or {}
 end
 
 return M

@@ -1,0 +1,64 @@
+"""While somebody types, nothing that is shown is ever blank or beside its line: looked at after every key and every few milliseconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.demo.workspace import build
+from tests.editors.neovim.conftest import NEW, STABLE, Open
+
+WATCH = """
+    local found, namespace = {}, vim.api.nvim_create_namespace('vibes')
+    local function look()
+      local signs, text = {}, ''
+      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
+        local line = vim.api.nvim_buf_get_lines(0, mark[2], mark[2] + 1, false)[1]
+        if mark[4].sign_text then
+          table.insert(signs, vim.trim(mark[4].sign_text) .. ' ' .. line:sub(1, 17))
+        end
+        if mark[4].virt_text then
+          text = line:sub(1, 17) .. ': ' .. mark[4].virt_text[1][1]
+        end
+      end
+      found[table.concat(signs, '\\n') .. '\\n\\n' .. text] = true
+      WATCHED = WATCHED + 1
+    end
+    WATCHED = 0
+    function SEEN() return vim.tbl_keys(found) end
+    vim.api.nvim_create_autocmd({ 'TextChangedI', 'CursorMovedI' }, { callback = look })
+    vim.uv.new_timer():start(0, 5, vim.schedule_wrap(look))
+"""
+
+
+@pytest.mark.parametrize("suite", [STABLE, NEW])
+def test_signs_and_text_stay_with_their_lines_at_every_moment(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+    workspace = build(tmp_path / "shop")
+    editor = open_neovim(suite, workspace.root, "src/auth.py")
+    editor.until(lambda: editor.signs().get(27) == "│", "the signs as git's history has them")
+    editor.go_to(24, 8)
+    editor.until(lambda: "“Store passwords" in editor.painted(24), "text at the end of the cursor's line")
+    editor.lua(WATCH)
+    editor.until(lambda: editor.lua("return #SEEN()") == 1, "a first look")
+    ((before),) = editor.lua("return SEEN()")
+    signs, _, text = before.partition("\n\n")
+    assert signs.splitlines()[8:] == ["C def hash_password", '│     """Return wha', "│     salt = secret", '│     return f"{sal']
+    assert text.startswith('    """Return wha: claude-opus-4-5 · edited')
+
+    editor.command("normal! 2G")  # lines above: everything moves down
+    editor.terminal.text("o# One more line,\n# and another one.")
+    editor.until(lambda: editor.signs().get(25) == "C", "the sign two lines further down")
+    editor.terminal.keys("Escape")
+    away = {seen.partition("\n\n")[0] for seen in editor.lua("return SEEN()")}
+    assert away == {signs}, "a sign was gone, or stood beside another line"
+
+    editor.go_to(26, 8)
+    editor.until(lambda: "“Store passwords" in editor.painted(26), "text at the end of the cursor's line")
+    editor.lua("vim.cmd('normal! 26G') " + WATCH)
+    editor.terminal.text("A Never plain.")
+    editor.until(lambda: editor.lua("return vim.fn.getline(26)").endswith("Never plain."), "the text")
+    editor.until(lambda: editor.signs().get(26) == "┆", "the line to count as edited")
+    texts = {seen.partition("\n\n")[2] for seen in editor.lua("return SEEN()")}
+    assert {each.partition(" · “")[0] for each in texts} == {'    """Return wha: claude-opus-4-5 · edited'}
+    assert editor.lua("return WATCHED") > len(" Never plain.")
