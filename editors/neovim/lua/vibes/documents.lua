@@ -77,7 +77,7 @@ function M.open(client_id, uri)
   end
   local function answered(err, result)
     if err then
-      vim.notify('vibes: ' .. err.message, vim.log.levels.ERROR)
+      vim.notify('vibes: ' .. require('vibes.text').plain(err.message, 400), vim.log.levels.ERROR)
       return
     end
     local name = uri:match('([%w-]+)%.md$') or 'text'

@@ -43,7 +43,8 @@ function M.plain(value, limit)
     return ''
   end
   limit = limit or 120
-  local text = vim.trim(vim.fn.strcharpart(value, 0, 4 * limit):gsub('%s+', ' '))
+  local head = value:sub(1, 64 * limit):gsub('%z', '\\u0000') -- with a NUL in it, Vim's functions take a text for a blob
+  local text = vim.trim(vim.fn.strcharpart(head, 0, 8 * limit):gsub('%s+', ' '))
   local seen = {}
   for _, code in ipairs(vim.fn.str2list(text)) do
     table.insert(seen, is_unseen(code) and ('\\u%04x'):format(code) or vim.fn.nr2char(code))
