@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools editors terminal-editors test-vscode node lua lint lint-client lint-lua format test test-fast bench demo docs vsix plugin dist screenshots clean
+.PHONY: help setup tools editors terminal-editors test-vscode node lua lint lint-client lint-lua format test test-fast bench demo docs package vsix plugin dist screenshots clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -94,8 +94,11 @@ plugin: ## build the Neovim plugin from what is committed, dist/vibes.nvim.tar.g
 	@mkdir -p dist
 	@git archive --prefix vibes.nvim/ --output dist/vibes.nvim.tar.gz HEAD:editors/neovim
 
-dist: vsix plugin ## build all that is released, into dist
-	$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
+package: setup ## build the Python package, dist/vibes_lsp-*.whl and .tar.gz
+	@rm -f dist/vibes_lsp-*
+	@$(PY) -m hatchling build -d dist
+
+dist: package vsix plugin ## build all that is released, into dist
 
 screenshots: editors vsix ## take the pictures of the documentation anew, in the real editors
 	@$(PY) -m tests.editors.vscode.pictures

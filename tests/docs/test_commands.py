@@ -25,7 +25,7 @@ RUN_ELSEWHERE = {
     "pip install .": "the Makefile installs the project before any test",
 }
 RUN_BY_PAGE = {
-    "sh": "tests/docs/test_recording.py, test_reviewing.py",
+    "sh": "tests/docs/test_recording.py, test_reviewing.py; tests/packaging/test_package.py",
     "python": "tests/docs/test_recording.py",
     "typescript": "tests/docs/test_recording.py",
     "lua": "tests/docs/test_recording.py",
