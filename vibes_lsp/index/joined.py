@@ -138,7 +138,15 @@ class Joined:
 
     def _knots(self, records: Iterable[LogRecord]) -> Iterator[_Knot]:
         """Give the knots of some records, with all that supersedes edges tie to them, in whatever file those are."""
-        known = {record.id: record for record in reversed(list(records))}
+        named = self._log.ends(EdgeType.SUPERSEDES)
+        known: dict[str, LogRecord] = {}
+        for record in {record.id: record for record in reversed(list(records))}.values():
+            key = key_of(record.id)
+            if key in named:
+                known[record.id] = record
+            else:  # as most: it is tied to nothing
+                alone = frozenset((key,))
+                yield _Knot((Lineage((record,), record),), alone, alone, asks=False)
         edges: dict[str, Edge] = {}
         pending = list(known)
         while pending:

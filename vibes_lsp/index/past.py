@@ -79,8 +79,8 @@ class Pasts:
         origins = {} if self._origins is None else self._origins.of(lineages)
         return Past(origins, former, self.arrivals(path, text))
 
-    def without_arrivals(self, path: str, doubtful: Sequence[Lineage] = ()) -> Past:
-        """Return what is known of some of a file's annotations, and of none from other files, which takes looking at those.
+    def by_name(self, path: str, doubtful: Sequence[Lineage] = ()) -> Past:
+        """Return what is known of a file's own annotations: nothing of what came from other files, which takes looking at those.
 
         Args:
             path: Relative to the project, forward slashes.

@@ -14,7 +14,7 @@ from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.commits import derive_commits
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.past import NO_PAST, Past, Pasts
-from vibes_lsp.index.placements import Placement, place
+from vibes_lsp.index.placements import Placement, located_in, place, replaced
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
 
@@ -132,17 +132,23 @@ class Places:
         """Return the ids of annotations of other files whose text stands in a file now, and there no more."""
         return self._pasts.arrivals(path, text)
 
-    def quickly(self, path: str, text: Text) -> list[Placement]:
-        """Return the annotations of a file as `of` does, but for what came from other files, and asking history only where the text leaves a doubt."""
-        first = place(self.trail, path, text, self._pasts.without_arrivals(path))
-        doubtful = [
-            each.lineage for each in first if not each.is_history and not each.located.sure and each.lineage.action != Action.DELETE
-        ]
-        if not doubtful or self._history is None:
-            return first
-        self.derive(doubtful)
-        return place(self.trail, path, text, self._pasts.without_arrivals(path, doubtful))
+    def by_text(self, path: str, text: Text) -> list[Placement]:
+        """Return the annotations of a file as its text and the log alone tell: what came from other files is not among them."""
+        return place(self.trail, path, text, self._pasts.by_name(path))
+
+    def by_history(self, path: str, text: Text, placements: Sequence[Placement]) -> list[Placement]:
+        """Return what `by_text` did, with history asked where that leaves a doubt: as `of` does, but for what came from other files.
+
+        The commits of the annotations in doubt must have been derived.
+        """
+        past = self._pasts.by_name(path, in_doubt(placements))
+        return replaced(placements, located_in(text, placements, past), len(text.lines))
 
     def of(self, path: str, text: Text) -> list[Placement]:
         """Return the annotations of a file in document order, history after owners; see `place`."""
         return place(self.trail, path, text, self.past(path, text))
+
+
+def in_doubt(placements: Sequence[Placement]) -> list[Lineage]:
+    """Return the annotations of which a text alone does not say for sure where they are."""
+    return [each.lineage for each in placements if not each.is_history and not each.located.sure and each.lineage.action != Action.DELETE]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.places import Places, in_doubt
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.index.repeats import Shown
 from vibes_lsp.model.paths import normal_path
@@ -43,19 +43,35 @@ class Looking:
         annotated = self.places.annotated_files()
         files = annotated if self.only is None else self._meant(annotated)
         lost: list[tuple[Text, Placement]] = []
-        for number, path in enumerate(files):
-            self.step("files", number, len(files))
-            for text, placement in self._in_file(path):
-                if placement.located.state == State.LOST:
-                    lost.append((text, placement))
-                else:
-                    yield text, placement
+        for text, placement in self._in_files(files):
+            if placement.located.state == State.LOST:
+                lost.append((text, placement))
+            else:
+                yield text, placement
         arrived: set[str] = set()
         if lost or self._are_absent(annotated):
             for text, placement in self._arrivals(files if self.only is not None else [*files, *self.places.other_files()]):
                 arrived.add(placement.current.id)
                 yield text, placement
         yield from ((text, placement) for text, placement in lost if placement.current.id not in arrived)
+
+    def _in_files(self, files: Sequence[str]) -> Iterator[tuple[Text, Placement]]:
+        """Give the annotations of files, those last about which git is asked: all at once, for each question starts it anew."""
+        waiting: list[tuple[str, Text, list[Placement]]] = []
+        for number, path in enumerate(files):
+            self.step("files", number, len(files))
+            text = self._text(path)
+            if text is None:
+                continue
+            placements = self.places.by_text(path, text)
+            if self.places.has_git and in_doubt(placements):
+                waiting.append((path, text, placements))
+            else:
+                yield from _each(text, placements)
+        self.places.derive([lineage for _, _, placements in waiting for lineage in in_doubt(placements)])
+        for number, (path, text, placements) in enumerate(waiting):
+            self.step("edited files", number, len(waiting))
+            yield from _each(text, self.places.by_history(path, text, placements))
 
     def _are_absent(self, annotated: Collection[str]) -> bool:
         """Whether annotations are about files that are not here: their text may be in another one."""
@@ -95,19 +111,18 @@ class Looking:
             path for path in wanted.difference(annotated) if (project / path).is_file()
         )
 
-    def _in_file(self, path: str) -> Iterator[tuple[Text, Placement]]:
-        text = self._text(path)
-        if text is None:
-            return
-        for placement in self.places.quickly(path, text):
-            yield text, placement
-            if placement.shown.placeholder:  # shown once, and still as many edits
-                for repeat in placement.shown.repeats:
-                    yield text, replace(placement, shown=Shown(repeat, (), placeholder=True))
-
     def _text(self, path: str) -> Text | None:
         try:
             return read_source(self.places.trail.directory.project, path)
         except UnreadableFile as error:
             self.unread[path] = error.message
             return None
+
+
+def _each(text: Text, placements: Sequence[Placement]) -> Iterator[tuple[Text, Placement]]:
+    """Give placements with their text; stand-ins are shown once, and still are as many edits."""
+    for placement in placements:
+        yield text, placement
+        if placement.shown.placeholder:
+            for repeat in placement.shown.repeats:
+                yield text, replace(placement, shown=Shown(repeat, (), placeholder=True))
