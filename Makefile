@@ -36,6 +36,8 @@ terminal-editors: node lua # those that run in a terminal
 	@tests/tools/from-suite.sh trixie neovim nvim VIMRUNTIME=usr/share/nvim/runtime
 	@tests/tools/from-suite.sh forky neovim nvim VIMRUNTIME=usr/share/nvim/runtime
 	@tests/tools/from-suite.sh forky hx hx HELIX_RUNTIME=usr/lib/hx/runtime
+	@tests/tools/emacs.sh bookworm
+	@tests/tools/emacs.sh trixie
 
 lua: node # what the Neovim client is checked with
 	@tests/tools/lua.sh

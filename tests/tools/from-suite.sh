@@ -1,10 +1,11 @@
 #!/bin/sh
-# from-suite.sh SUITE PACKAGE PROGRAM [VARIABLE=FOLDER ...]: puts PROGRAM of another Debian suite into .tools/bin, as PROGRAM-SUITE.
+# from-suite.sh SUITE PACKAGES PROGRAM [VARIABLE=FOLDER[:FOLDER ...] ...]: puts PROGRAM of a Debian suite into .tools/bin, as PROGRAM-SUITE.
 #
-# The package is unpacked into .tools/PROGRAM-SUITE with every library that it needs, the C library included; nothing is installed, and
-# root is not needed. Each VARIABLE is set to FOLDER inside that. Needs patchelf (from-debian.sh). Debian on x86-64 only: elsewhere it says so.
+# The packages are unpacked into .tools/PROGRAM-SUITE with every library that they need, the C library included; nothing is installed, and
+# root is not needed. Each VARIABLE is set to its folders inside that; a folder may be a pattern. Needs patchelf (from-debian.sh). Debian on
+# x86-64 only: elsewhere it says so.
 set -eu
-suite=$1 package=$2 program=$3
+suite=$1 packages=$2 program=$3
 shift 3
 tools=$(cd "$(dirname "$0")/../.." && pwd)/.tools
 name=$program-$suite into=$tools/$program-$suite
@@ -26,7 +27,7 @@ apt() {
     --option Dir::State::Lists="$into/apt/lists" --option Dir::State::status="$into/apt/status" \
     --option Dir::Cache="$into/apt" --option Acquire::Retries=3 --option Acquire::Languages=none "$@" >>"$into/apt/log" 2>&1
 }
-download() { apt update && apt install --yes --download-only --no-install-recommends "$package"; }
+download() { apt update && apt install --yes --download-only --no-install-recommends $packages; }
 download || download || { cat "$into/apt/log" >&2; exit 1; } # a suite may change between its list and its files
 for archive in "$into"/apt/archives/*.deb; do dpkg-deb --extract "$archive" "$into"; done
 rm -rf "$into/apt"
@@ -35,9 +36,10 @@ rm -rf "$into/apt"
 binary=$(readlink -f "$into/usr/bin/$program")
 PATH="$PATH:$tools/bin" patchelf --set-interpreter "$(find "$into" -name ld-linux-x86-64.so.2 | head -n 1)" --force-rpath \
   --set-rpath "$into/usr/lib/x86_64-linux-gnu:$into/lib/x86_64-linux-gnu" "$binary"
+inside() { (cd "$into" && IFS=: && printf "$into/%s\n" $1) | paste -s -d :; }
 {
   echo '#!/bin/sh'
-  for variable in "$@"; do echo "export ${variable%%=*}='$into/${variable#*=}'"; done
+  for variable in "$@"; do echo "export ${variable%%=*}='$(inside "${variable#*=}")'"; done
   echo "exec '$binary' \"\$@\""
 } >"$tools/bin/$name.new"
 chmod +x "$tools/bin/$name.new"

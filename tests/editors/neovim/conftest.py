@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.editors.conftest import went_wrong
 from tests.editors.neovim.program import Neovim
 from tests.requirements import require
 
 OLD, STABLE, NEW = "bookworm", "trixie", "forky"
 """Where Neovim 0.7, 0.10 and 0.12 or newer come from."""
 Open = Callable[..., Neovim]
-HAS_FAILED = pytest.StashKey[bool]()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Remember on a test that it failed, for the fixture below."""
-    report = yield
-    item.stash[HAS_FAILED] = report.failed
-    return report
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -49,7 +41,7 @@ def open_neovim(request: pytest.FixtureRequest) -> Iterator[Open]:
             return editor
 
         yield opens
-        if request.node.stash.get(HAS_FAILED, False):
+        if went_wrong(request.node):
             for number, editor in enumerate(opened):
                 editor.terminal.picture(f"{request.node.name}-{number}")
                 request.node.add_report_section("teardown", f"Neovim {number}", editor.account())

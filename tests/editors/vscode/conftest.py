@@ -15,6 +15,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.editors.conftest import went_wrong
 from tests.editors.vscode.program import ENTRY, NODE, Program
 from tests.editors.vscode.window import Window
 from tests.requirements import REPOSITORY, require
@@ -87,9 +88,8 @@ def open_window(browser: Browser, extensions: list[Path], tmp_path: Path, reques
             opened.append((program, window))
             return window
 
-        failed = request.session.testsfailed
         yield opens
-        if request.session.testsfailed > failed:
+        if went_wrong(request.node):
             for number, (program, window) in enumerate(opened):
                 window.picture(PICTURES / "failed" / f"{request.node.name}-{number}.png")
                 said = [program.log, *window.console[-20:], *window.notifications()]

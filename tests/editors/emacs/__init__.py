@@ -1,0 +1,1 @@
+"""Real Emacsen, set up as the documentation says."""
