@@ -11,6 +11,10 @@ export default tseslint.config(
             '@typescript-eslint/switch-exhaustiveness-check': 'error',
             '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
             'no-console': 'error',
+            '@typescript-eslint/no-floating-promises': [
+                'error',
+                { allowForKnownSafeCalls: [{ from: 'package', name: 'test', package: 'node:test' }] },
+            ],
         },
     },
 );

@@ -182,6 +182,23 @@ async def test_a_server_that_ends_records_what_it_holds(tmp_path: Path) -> None:
     assert not (project.root / ".ai-audit/wal/entries.jsonl").exists()
 
 
+async def test_what_no_tool_told_of_is_called_captured_wherever_it_shows(editor: Editor, project: Project) -> None:
+    uri = editor.open(project.file("a.py"))
+    unknown = {"name": "unknown", "version": "unknown"}
+    seen = {**unknown, "extensions": ["vibes:captured-low-confidence"]}
+    editor.insert(uri, 8, HALF)
+    await accepted(editor, told(uri, 1, place(8), HALF, tool=seen, model=unknown))
+    assert "captured, low confidence" in await editor.hover(uri, 9)
+    assert [title for at, title in await editor.lenses(uri) if at == 9 and "captured" in title]
+    [placement] = (await editor.provenance(uri))["placements"]
+    assert placement["captured"] is True
+    await accepted(editor, told(uri, 2, place(11), HALF.replace("half", "third"), completionId="c2"))
+    editor.insert(uri, 11, HALF.replace("half", "third"))
+    _, other = (await editor.provenance(uri))["placements"]
+    assert "captured" not in other
+    assert "captured" not in await editor.hover(uri, 12)
+
+
 async def test_a_server_that_is_killed_leaves_what_the_next_one_goes_on_with(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
     project.config()

@@ -65,4 +65,5 @@ def _label(found: Blame, placement: Placement) -> str:
     review = review_label(facts)
     reviewed = f" {review}" if review is not None else ""
     doubt = "?" if placement.located.ambiguous else ""
-    return f"{plain(placement.current.id)[:8]} {plain(name)[:24]} {placement.located.state.value}{doubt}{band}{reviewed}"
+    captured = " captured" if facts.get("captured") else ""
+    return f"{plain(placement.current.id)[:8]} {plain(name)[:24]} {placement.located.state.value}{doubt}{captured}{band}{reviewed}"

@@ -16,6 +16,8 @@ def label(view: View, placement: Placement) -> str:
     parts = [flat(name, 40), flat(title(placement), 40), whereabouts(placement)]
     if placement.is_pending:
         parts.append("pending")
+    if facts.get("captured"):
+        parts.append("captured")
     figures = view.report.figures(facts)
     if figures is not None:
         parts.append(f"risk {figures}")

@@ -50,6 +50,8 @@ class Description:
         yield f"{_kind(placement, owns=owns)}{whereabouts(placement)}{self._commit(facts)}"
         if placement.is_pending:
             yield "pending: accepted, and recorded in a moment"
+        if facts.get("captured"):
+            yield "captured, low confidence: an editor saw a completion being accepted, and no tool said that it was its own"
         if placement.moved_from is not None:
             yield f"recorded for {quote(placement.moved_from, _LONG)}"
         if (record.text("environment_hash") or "") not in self.view.project.trail.manifest:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.members import text
-from vibes_lsp.model.vocabulary import NO_MODEL, ContextType
+from vibes_lsp.model.members import text, texts
+from vibes_lsp.model.vocabulary import CAPTURED, NO_MODEL, ContextType
 
 UNKNOWN: Final = "unknown"
 
@@ -21,12 +21,14 @@ class Author:
         tool_version: Its version.
         model: Name of the model.
         model_version: Its version.
+        is_captured: Whether an editor only saw it being accepted: no tool told of it, so tool and model are a person's word or unknown.
     """
 
     tool: str = UNKNOWN
     tool_version: str = UNKNOWN
     model: str = UNKNOWN
     model_version: str = UNKNOWN
+    is_captured: bool = False
 
     @property
     def label(self) -> str:
@@ -52,6 +54,10 @@ class Authors:
             entry = self._trail.manifest.entry(environment_hash) if environment_hash else None
             named = entry if entry is not None and entry.get("type") == ContextType.ENVIRONMENT else {}
             self._known[environment_hash] = Author(
-                *(text(named, name) or UNKNOWN for name in ("tool_name", "tool_version", "model_name", "model_version"))
+                tool=text(named, "tool_name") or UNKNOWN,
+                tool_version=text(named, "tool_version") or UNKNOWN,
+                model=text(named, "model_name") or UNKNOWN,
+                model_version=text(named, "model_version") or UNKNOWN,
+                is_captured=CAPTURED in texts(named, "tool_extensions"),
             )
         return self._known[environment_hash]

@@ -93,6 +93,8 @@ class PlacementReport:
         }
         if placement.is_pending:
             result["pending"] = True
+        if author.is_captured:
+            result["captured"] = True
         if placement.moved_from is not None:
             result["movedFrom"] = placement.moved_from
         result.update({name: value for name, member in _OPTIONAL.items() if (value := record.text(member)) is not None})

@@ -12,12 +12,14 @@ interface Answer {
   pending?: boolean;
 }
 
-export function createApi(server: Server): VibesApi {
+/** Returns the interface; `told` hears of every document that somebody is about to record something of. */
+export function createApi(server: Server, told: (uri: vscode.Uri) => void): VibesApi {
   const run = async <Result>(command: string, members: object): Promise<Result> => {
     await server.start();
     return await server.run<Result>(command, onWire(members, server));
   };
-  const record = async (command: string, members: object): Promise<Recorded> => {
+  const record = async (command: string, members: InlineCompletion | Annotation): Promise<Recorded> => {
+    told(members.uri);
     const { annotationId = null, edges = [], pending = false } = await run<Answer>(command, members);
     return { annotationId, edges, pending };
   };

@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 import type { VibesApi } from '../vibes-lsp';
 import { createApi } from './api';
+import { Capture } from './capture/capture';
 import { Authors } from './commands/authors';
 import { registerRecordingCommands } from './commands/recording';
 import { registerReviewCommands } from './commands/review';
@@ -25,6 +26,7 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
   const visibility = new Visibility();
   const review = new ReviewTree(server);
   const provenance = new ProvenanceTree(server, known);
+  const capture = new Capture(server);
   context.subscriptions.push(
     log,
     watchServer(server),
@@ -35,6 +37,7 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     new StatusBar(known, visibility),
     review,
     provenance,
+    capture,
     registerReviewCommands(server, () => review.refresh()),
     registerRecordingCommands(server, new Authors(context.workspaceState)),
     register('vibes.ui.showProvenance', server, () => provenance.reveal()),
@@ -53,7 +56,7 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     server,
   );
   void startIfWanted(server);
-  return createApi(server);
+  return createApi(server, (uri) => capture.told(uri));
 }
 
 async function startIfWanted(server: Server): Promise<void> {

@@ -67,10 +67,11 @@ export class LineTexts implements vscode.Disposable {
   }
 }
 
-function textOf({ model, state, prompt, band, review }: Placement): string {
+function textOf({ model, state, captured, prompt, band, review }: Placement): string {
   const parts = [
     plain(model.name ?? 'unknown model', 40),
     state,
+    captured && 'captured',
     prompt === undefined ? undefined : `“${plain(prompt, 70)}”`,
     band === null ? undefined : `risk ${band}`,
     review === null ? undefined : review.stale ? 'review stale' : (review.verdict ?? 'reviewed'),

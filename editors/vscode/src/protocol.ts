@@ -33,6 +33,7 @@ export interface Placement {
   prompt?: string;
   sessionId?: string;
   action: string | null;
+  captured?: true;
   label: string;
 }
 

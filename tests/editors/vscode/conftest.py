@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.editors.conftest import went_wrong
+from tests.editors.vscode.companions import packed
 from tests.editors.vscode.program import ENTRY, NODE, Program
 from tests.editors.vscode.window import Window
 from tests.requirements import REPOSITORY, require
@@ -79,10 +80,13 @@ def open_window(browser: Browser, extensions: list[Path], tmp_path: Path, reques
     opened: list[tuple[Program, Window]] = []
     with ExitStack() as stack:
 
-        def opens(folder: Path, *, environment: dict[str, str] | None = None, **settings: Any) -> Window:
+        def opens(
+            folder: Path, *, beside: Sequence[str] = (), environment: dict[str, str] | None = None, trusted: bool = True, **settings: Any
+        ) -> Window:
             chosen = {"vibes.server.path": str(SERVER), **{name.replace("__", "."): value for name, value in settings.items()}}
             profile = tmp_path / f"profile-{len(opened)}"
-            program = stack.enter_context(Program(profile, extensions, chosen, environment))
+            others = [packed(name, tmp_path) for name in beside]
+            program = stack.enter_context(Program(profile, [*extensions, *others], chosen, environment, trusts=trusted))
             context = stack.enter_context(browser.new_context(viewport={"width": 1280, "height": 1100}))
             window = Window(context.new_page(), program, folder)
             opened.append((program, window))

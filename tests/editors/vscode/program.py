@@ -38,6 +38,12 @@ _QUIET: Final[Mapping[str, Any]] = {
     "workbench.tips.enabled": False,
 }
 """Nothing looks outwards, nothing pops up over the editor."""
+_ASKING: Final[Mapping[str, Any]] = {
+    "security.workspace.trust.banner": "never",
+    "security.workspace.trust.enabled": True,
+    "security.workspace.trust.startupPrompt": "never",
+}
+"""No folder is trusted, and nobody is asked at the start."""
 
 
 class Program:
@@ -48,18 +54,26 @@ class Program:
         extensions: Files to install.
         settings: What the user chose.
         environment: Variables of the process, beside those of this one.
+        trusts: Whether every folder is trusted; else none is, until somebody says so.
 
     Attributes:
         url: Where the editor is, once it runs.
     """
 
     def __init__(
-        self, profile: Path, extensions: Sequence[Path], settings: Mapping[str, Any], environment: Mapping[str, str] | None = None
+        self,
+        profile: Path,
+        extensions: Sequence[Path],
+        settings: Mapping[str, Any],
+        environment: Mapping[str, str] | None = None,
+        *,
+        trusts: bool = True,
     ) -> None:
         self.profile = profile
         self.url = ""
         self._extensions = extensions
-        self._settings = settings
+        self._settings = dict(settings) if trusts else {**_ASKING, **settings}
+        self._trusts = trusts
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("VSCODE_")}
         self._environment = {
             **inherited,
@@ -72,10 +86,7 @@ class Program:
         self._is_up = threading.Event()
 
     def __enter__(self) -> Self:
-        for scope, settings in {"User": {**_QUIET, **self._settings}, "Machine": self._settings}.items():
-            folder = self.profile / scope
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+        self.choose({})
         for file in self._extensions:
             done = subprocess.run(
                 [*self._command(), "--install-extension", file, "--force"],
@@ -85,7 +96,7 @@ class Program:
                 check=False,
             )
             assert "successfully installed" in done.stdout, f"{file} was not installed:\n{done.stdout}{done.stderr}"
-        serve = ["--auth=none", "--bind-addr=127.0.0.1:0", "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"]
+        serve = ["--auth=none", "--bind-addr=127.0.0.1:0", "--disable-telemetry", "--disable-update-check", *self._trusting()]
         self._process = subprocess.Popen(
             [*self._command(), *serve, "--disable-getting-started-override"],
             env=self._environment,
@@ -116,6 +127,15 @@ class Program:
         if self._process.stdout is not None:
             self._process.stdout.close()
 
+    def choose(self, settings: Mapping[str, Any]) -> None:
+        """Have the user choose more settings, in the files that they are in."""
+        self._settings = {**self._settings, **settings}
+        for scope, chosen in {"User": {**_QUIET, **self._settings}, "Machine": self._settings}.items():
+            file = self.profile / scope / "settings.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.with_suffix(".new").write_text(json.dumps(chosen), encoding="utf-8")
+            file.with_suffix(".new").replace(file)
+
     @property
     def log(self) -> str:
         """The end of what it said on its own terminal, and of what the extension logged."""
@@ -124,6 +144,9 @@ class Program:
             if "vibes" in file.as_posix() or file.name == "remoteexthost.log":
                 said += [f"--- {file.relative_to(self.profile)}", *file.read_text(encoding="utf-8", errors="replace").splitlines()[-30:]]
         return "\n".join(said)
+
+    def _trusting(self) -> list[str]:
+        return ["--disable-workspace-trust"] if self._trusts else []
 
     def _command(self) -> list[str]:
         profile = [f"--user-data-dir={self.profile}", f"--extensions-dir={self.profile}/extensions", f"--config={self.profile}/config.yaml"]

@@ -99,9 +99,10 @@ class Window:
         """Run a command by its whole title in the palette."""
         self._in_quick_input("F1", f">{title}", title)
 
-    def answer(self, text: str) -> None:
-        """Type into the question that is asked, and give it."""
-        field = self.page.locator(".quick-input-widget:not(.hidden) input").first
+    def answer(self, text: str, question: str = "") -> None:
+        """Type into the question that is asked, and give it; where one question follows another, say which is meant."""
+        title = self.page.locator(".quick-input-title", has_text=question)
+        field = self.page.locator(".quick-input-widget:not(.hidden)", has=title).locator("input").first
         field.fill(text, timeout=_PATIENCE_MS)
         self.page.keyboard.press("Enter")
 

@@ -29,8 +29,11 @@ export async function findProgram(own: vscode.Uri): Promise<Program | undefined>
   const named = settings.get<string>('path', '').trim();
   if (named) {
     const command = absolute(named);
+    if (!vscode.workspace.isTrusted && inWorkspace(command)) {
+      throw new Error(`vibes.server.path names ${command}, which is in this workspace, and that is not trusted`);
+    }
     if (!(await isFile(command))) throw new Error(`vibes.server.path names ${command}, which is no file`);
-    return { command, args: settings.get<string[]>('arguments', []), origin: 'setting vibes.server.path' };
+    return { command, args: settings.get<string[]>('arguments', []), origin: 'named by vibes.server.path' };
   }
   return (await besidePython()) ?? (await onPath()) ?? (await installed(own));
 }
@@ -44,7 +47,7 @@ async function besidePython(): Promise<Program | undefined> {
   const python = await selectedPython();
   if (python === undefined || (!vscode.workspace.isTrusted && inWorkspace(python))) return undefined;
   const folder = path.dirname(python);
-  return await first([path.join(folder, PROGRAM), path.join(folder, 'Scripts', PROGRAM)], `selected Python ${python}`);
+  return await first([path.join(folder, PROGRAM), path.join(folder, 'Scripts', PROGRAM)], `beside the selected Python, ${python}`);
 }
 
 async function selectedPython(): Promise<string | undefined> {
@@ -65,7 +68,7 @@ async function onPath(): Promise<Program | undefined> {
   const trusted = folders.filter((folder) => vscode.workspace.isTrusted || !inWorkspace(folder));
   return await first(
     trusted.map((folder) => path.join(folder, PROGRAM)),
-    'path',
+    'found on the path',
   );
 }
 

@@ -108,6 +108,7 @@ export class Server implements vscode.Disposable {
     if (this.client !== undefined) return;
     this.become('starting');
     try {
+      this.program = undefined;
       this.program = await findProgram(this.own);
       if (this.program === undefined) {
         this.become('missing', 'vibes-lsp was not found');

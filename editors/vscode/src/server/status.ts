@@ -3,9 +3,7 @@
 import * as vscode from 'vscode';
 import { installServer } from './installation';
 import type { Server } from './server';
-
-/** The oldest server that this client understands. */
-const OLDEST = '0.1.0';
+import { misfit, OLDEST } from './version';
 
 export function watchServer(server: Server): vscode.Disposable {
   const item = vscode.languages.createLanguageStatusItem('vibes.server', [{ scheme: 'file' }]);
@@ -16,36 +14,36 @@ export function watchServer(server: Server): vscode.Disposable {
     void vscode.commands.executeCommand('setContext', 'vibes.running', server.life === 'running');
     void vscode.commands.executeCommand('setContext', 'vibes.missing', server.life === 'missing');
     if (server.life === 'missing') void offerInstallation(server);
+    if (server.life === 'failed' && server.program === undefined) void sayWhatIsWrong(server);
   };
   show();
   return vscode.Disposable.from(item, server.onDidChangeLife(show));
 }
 
 function tell(item: vscode.LanguageStatusItem, server: Server): void {
-  const isOld = server.life === 'running' && isOlder(server.version ?? '0', OLDEST);
+  const wrong = server.life === 'running' ? misfit(server.version) : undefined;
+  const restricted = vscode.workspace.isTrusted ? '' : 'not trusted: a server of this workspace is not started';
   item.busy = server.life === 'starting';
   item.text = `vibes-lsp ${server.life === 'running' ? (server.version ?? '') : server.life}`;
-  item.detail = isOld ? `older than ${OLDEST}: upgrade it` : (server.failure ?? server.program?.origin ?? '');
-  item.severity = isOld
-    ? vscode.LanguageStatusSeverity.Warning
-    : server.life === 'failed' || server.life === 'missing'
-      ? vscode.LanguageStatusSeverity.Error
-      : vscode.LanguageStatusSeverity.Information;
-  if (isOld) {
-    const old = `${server.program?.command ?? 'the server'} is version ${server.version ?? 'unknown'}`;
-    void vscode.window.showWarningMessage(`VIBES: ${old}, this extension needs ${OLDEST} or newer: upgrade it with pip.`);
-  }
+  item.detail = [wrong ?? server.failure ?? server.program?.origin, restricted].filter(Boolean).join('; ');
+  item.severity =
+    wrong !== undefined
+      ? vscode.LanguageStatusSeverity.Warning
+      : server.life === 'failed' || server.life === 'missing'
+        ? vscode.LanguageStatusSeverity.Error
+        : vscode.LanguageStatusSeverity.Information;
+  if (wrong !== undefined) void vscode.window.showWarningMessage(`VIBES: ${server.program?.command ?? 'the server'} ${wrong}.`);
 }
 
-/** Returns whether a version comes before another; only the leading numbers count. */
-export function isOlder(version: string, than: string): boolean {
-  const [left, right] = [version, than].map((each) => each.split('.').map((part) => Number.parseInt(part, 10) || 0));
-  const difference = [0, 1, 2].map((part) => (left?.[part] ?? 0) - (right?.[part] ?? 0)).find((each) => each !== 0);
-  return difference !== undefined && difference < 0;
+/** Tells of a setting that names no program; a program that does not start is the client library's to tell of. */
+async function sayWhatIsWrong(server: Server): Promise<void> {
+  const answer = await vscode.window.showErrorMessage(`VIBES: ${server.failure ?? 'the server was not found'}.`, 'Open Settings');
+  if (answer) await vscode.commands.executeCommand('workbench.action.openSettings', 'vibes.server');
 }
 
 async function offerInstallation(server: Server): Promise<void> {
-  const question = 'VIBES: this folder has an audit trail, but vibes-lsp was not found. Install it into an environment of its own?';
+  const elsewhere = vscode.workspace.isTrusted ? '' : ' outside this workspace, which is not trusted';
+  const question = `VIBES: this folder has an audit trail, but vibes-lsp was not found${elsewhere}. Install it into an environment of its own?`;
   if ((await vscode.window.showInformationMessage(question, 'Install', 'Not now')) === 'Install') await install(server);
 }
 
