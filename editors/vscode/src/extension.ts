@@ -6,6 +6,7 @@ import { createApi } from './api';
 import { Capture } from './capture/capture';
 import { Authors } from './commands/authors';
 import { registerRecordingCommands } from './commands/recording';
+import { registerRelatingCommands } from './commands/relating';
 import { registerReviewCommands } from './commands/review';
 import { register } from './commands/attempt';
 import { LineTexts } from './lineText';
@@ -27,6 +28,7 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
   const review = new ReviewTree(server);
   const provenance = new ProvenanceTree(server, known);
   const capture = new Capture(server);
+  const authors = new Authors(context.workspaceState);
   context.subscriptions.push(
     log,
     watchServer(server),
@@ -39,7 +41,8 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     provenance,
     capture,
     registerReviewCommands(server, () => review.refresh()),
-    registerRecordingCommands(server, new Authors(context.workspaceState)),
+    registerRecordingCommands(server, authors),
+    registerRelatingCommands(server, authors),
     register('vibes.ui.showProvenance', server, () => provenance.reveal()),
     register('vibes.ui.showChanges', server, async () => {
       const uri = vscode.window.activeTextEditor?.document.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri;

@@ -10,6 +10,7 @@ import { ask, choose } from './questions';
 import { selected, type Selected } from './selection';
 
 const MOST_OPTIONS = 9;
+const ACTIONS = ['create', 'modify', 'delete', 'review'] as const;
 
 export function registerRecordingCommands(server: Server, authors: Authors): vscode.Disposable {
   const record = async <Result>(command: string, members: Members): Promise<Result> =>
@@ -38,7 +39,9 @@ export function registerRecordingCommands(server: Server, authors: Authors): vsc
   const recordSelection = async () => {
     const what = selected(server);
     const origin = await authors.origin();
-    const action = await choose(`What was done with ${what.words}?`, ['create', 'modify']);
+    const action = await choose(`What was done with ${what.words}?`, ACTIONS);
+    if (action === 'delete' && what.document.isDirty)
+      throw new Error('save first: lines that an AI deletes are recorded as they are saved, before they go');
     await annotate(what, { action, ...origin, ...(await prompt()) });
   };
 
@@ -46,7 +49,7 @@ export function registerRecordingCommands(server: Server, authors: Authors): vsc
     const what = selected(server);
     const name = await ask('Name of the function', wordAtCursor());
     const origin = await authors.origin();
-    const action = await choose(`What was done with ${name}?`, ['create', 'modify']);
+    const action = await choose(`What was done with ${name}?`, ['create', 'modify', 'review']);
     await annotate(what, { action, function: { name }, ...origin, ...(await prompt()) });
   };
 
@@ -67,8 +70,9 @@ export function registerRecordingCommands(server: Server, authors: Authors): vsc
   const recordDecision = async () => {
     const what = selected(server);
     const origin = await authors.origin();
+    const action = await choose(`What was done with ${what.words}?`, ['create', 'modify']);
     const decision = await askDecision();
-    await annotate(what, { action: 'modify', ...origin, decision });
+    await annotate(what, { action, ...origin, decision });
   };
 
   return vscode.Disposable.from(
