@@ -37,6 +37,40 @@ def test_commands_are_the_clients_own_reachable_and_carried_out() -> None:
     assert all(f"'{name}'" in SOURCES for name in commands)
 
 
+def test_everything_has_a_name_and_whatever_the_mouse_can_do_the_keyboard_can() -> None:
+    views = [view for views in DECLARED["views"].values() for view in views]
+    assert all(view["name"] and view["contextualTitle"] for view in views)
+    assert all(container["title"] for container in DECLARED["viewsContainers"]["activitybar"])
+    assert all(step["title"] and step["description"] for walkthrough in DECLARED["walkthroughs"] for step in walkthrough["steps"])
+    settings = DECLARED["configuration"]["properties"].values()
+    assert all(each.get("description") or each.get("markdownDescription") for each in settings)
+
+    palette = {each["command"]: each["when"] for each in DECLARED["menus"]["commandPalette"]}
+    titles = {each["command"]: each["title"] for each in DECLARED["commands"]}
+    hidden = {name for name, when in palette.items() if when == "false"}
+    assert all(titles[name] == titles[name.removesuffix("Listed")] for name in hidden), "for the cursor there is the same in the palette"
+    in_rows = DECLARED["menus"]["view/item/context"]
+    buttons = {each["command"] for each in in_rows if each["group"].startswith("inline")}
+    in_menu = {each["command"] for each in in_rows if not each["group"].startswith("inline")}
+    assert buttons == in_menu, "a key opens a row's menu, but reaches none of its buttons"
+
+
+def test_every_row_of_a_tree_says_in_words_what_its_icon_says() -> None:
+    for file in sorted(CLIENT.glob("src/views/*.ts")):
+        source = file.read_text(encoding="utf-8")
+        assert source.count("new vscode.TreeItem(") == source.count(".accessibilityInformation = { label:"), file.name
+    assert "accessibilityInformation" in (CLIENT / "src/statusBar.ts").read_text(encoding="utf-8")
+
+
+def test_nothing_that_starts_a_program_is_a_workspace_s_to_say() -> None:
+    trust = MANIFEST["capabilities"]["untrustedWorkspaces"]
+    properties = DECLARED["configuration"]["properties"]
+    assert trust["supported"] == "limited"
+    assert set(trust["restrictedConfigurations"]) == {name for name in properties if name.startswith("vibes.server.")}
+    assert all(properties[name]["scope"] == "application" for name in properties if name.startswith("vibes.capture."))
+    assert properties["vibes.capture.inlineCompletions"]["default"] is False
+
+
 def test_the_documentation_shows_every_setting_with_its_default() -> None:
     page = (REPOSITORY / "docs/editors/vscode.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)

@@ -16,6 +16,7 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     environment = project.environment(model="$(flame)<b>model</b>")
     prompt = project.prompt(PROMPT)
     project.line("a.py", 4, 7, environment=environment, prompt=prompt, text=STORY)
+    project.line("a.py", 10, 13, environment=environment, prompt=prompt, text=STORY)
     project.file("a.py", STORY)
     code = open_window(project.root)
     code.open_file("a.py")
@@ -42,4 +43,22 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     assert "$ (flame)<b>model</b>" in waiting
     views = code.page.locator(".part.sidebar .monaco-list")
     assert views.locator("img, b, .codicon-zap, .codicon-flame").count() == 0
+
+    code.go_to(5)
+    code.command("VIBES: Record a Relation of the Selection")
+    code.answer("depends_on", "$ (flame)<b>model</b>")
+    listed = code.page.locator(".quick-input-list")
+    assert "$ (flame)<b>model</b>" in code.until(
+        lambda: "".join(listed.locator("[aria-label*='Lines 10-13']").all_inner_texts()), "the other one"
+    )
+    assert listed.locator("b, .codicon-flame").count() == 0
+    code.page.keyboard.press("Escape")
+
+    code.action("Show prompt")
+    code.wait_for(".tab.active", "prompt.md")
+    # An address is underlined in any text, by the editor. Once it is, what Markdown would link would be, too.
+    linked = code.editor.locator(".detected-link, .detected-link-active")
+    code.until(lambda: "example.org" in "".join(linked.all_inner_texts()), "the address in the text")
+    assert "command" not in "".join(linked.all_inner_texts())
+    assert "[run](command:workbench.action.closeAllEditors)" in code.editor.inner_text().replace("\xa0", " ")
     assert code.refused == [], "something planted was fetched"

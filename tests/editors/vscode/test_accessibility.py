@@ -1,0 +1,56 @@
+"""Without a mouse and without seeing colours: what marks say stands in words, and every verdict can be given at the keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.demo.workspace import build
+from tests.editors.recorded import newest
+from tests.editors.vscode.conftest import Open
+from tests.editors.vscode.window import Window
+
+
+def _described(code: Window, line: int, expected: str) -> str:
+    """Ask at the keyboard about a line until what is said has something in it; return all of it, as a screen reader has it."""
+    hovers = code.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content")
+
+    def said() -> str | None:
+        code.go_to(line, 2)
+        code.command("Show or Focus Hover")
+        hovers.filter(has_text=expected).first.wait_for()
+        return "\n".join(hovers.all_inner_texts())
+
+    return code.until(said, f"words about line {line}")
+
+
+def test_marks_speak_and_verdicts_need_no_mouse(open_window: Open, tmp_path: Path) -> None:
+    workspace = build(tmp_path / "shop")
+    code = open_window(workspace.root, vibes__reviewer="Ada Example")
+    code.open_file("src/auth.py")
+    code.lens("lines intact")
+    code.marks_on([*range(13, 21), 23, 24, 25, 27])
+    assert "critical" in _described(code, 23, "PRISM")
+    assert "low" in _described(code, 13, "PRISM")
+    share = code.page.locator(".statusbar-item[id='vibes-lsp.vibes-lsp.vibes.share'], .statusbar-item[aria-label^='An AI wrote']").first
+    assert "unreviewed ranges of high or critical risk: 1" in (share.get_attribute("aria-label") or "")
+
+    code.command("VIBES: Focus on Review View")
+    code.until(lambda: len(code.view("Review")) == 8, "the queue")
+    code.command("VIBES: Show Provenance")
+    for name in ("Review", "Provenance"):
+        code.wait_for(f'.pane:has(.pane-header[aria-label^="{name}"]) .monaco-list-row')
+        assert all(row.strip() and "$(" not in row for row in code.view(name))
+        tree = code.page.locator(f'.pane:has(.pane-header[aria-label^="{name}"]) .monaco-list').first
+        assert name in (tree.get_attribute("aria-label") or "")
+
+    code.command("VIBES: Focus on Review View")
+    for key in ("Home", "ArrowDown"):
+        code.page.keyboard.press(key)
+    code.wait_for(".part.sidebar .monaco-list-row.focused[aria-label^='Lines 23-27 of src/auth.py']")
+    code.page.keyboard.press("Shift+F10")
+    code.wait_for(".monaco-menu .action-item", "Reject")
+    code.page.keyboard.press("ArrowDown")
+    code.page.keyboard.press("Enter")
+    code.answer("Read it.", "Mark reviewed")
+    code.until(lambda: not [row for row in code.view("Review") if "src/auth.py" in row], "the approved range to leave")
+    assert newest(workspace.audit, "reviewed_by")["metadata"]["verdict"] == "approved"
