@@ -42,7 +42,7 @@ def test_only_what_the_key_put_in_is_captured_and_only_when_asked_for(open_windo
     _complete(code, 1, "def tw")  # while it is off
 
     code.command(TOGGLE)
-    code.until(lambda: [said for said in code.notifications() if "marked “captured”" in said], "the answer")
+    code.until(lambda: [said for said in code.notifications() if "recorded as “captured”" in said], "the answer")
     code.page.keyboard.press("Escape")
     _complete(code, 5, "def th")
     code.until(lambda: len(_recorded(project)) == 1, "the record")

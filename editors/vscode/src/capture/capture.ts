@@ -59,16 +59,18 @@ export class Capture implements vscode.Disposable {
     }
     await vscode.workspace.getConfiguration('vibes').update(SETTING, !isWanted(), vscode.ConfigurationTarget.Global);
     await this.follow();
-    const message = isWanted()
-      ? 'completions that are accepted with Tab are recorded from now on, marked “captured”'
-      : 'completions are no longer captured';
+    const message = isWanted() ? 'what Tab completes is recorded as “captured”' : 'completions are no longer captured';
     void vscode.window.showInformationMessage(`VIBES: ${message}.`);
   }
 
   /** Watches documents while it is on, and only then; the key's binding is there as long. */
   private async follow(): Promise<void> {
     const isOn = this.isOn;
-    if (isOn) this.watching ??= vscode.workspace.onDidChangeTextDocument((event) => this.note(event));
+    if (isOn)
+      this.watching ??= vscode.Disposable.from(
+        vscode.workspace.onDidChangeTextDocument((event) => this.note(event)),
+        sign(),
+      );
     else {
       this.watching?.dispose();
       this.watching = undefined;
@@ -119,6 +121,15 @@ export class Capture implements vscode.Disposable {
     clearTimeout(timer);
     this.waiting.delete(timer);
   }
+}
+
+/** Says in the language status, as long as it lasts, that completions are captured. */
+function sign(): vscode.LanguageStatusItem {
+  const item = vscode.languages.createLanguageStatusItem('vibes.capture', [{ scheme: 'file' }]);
+  item.name = 'VIBES capture';
+  item.text = 'completions are captured';
+  item.command = { command: 'vibes.ui.toggleCapture', title: 'Stop' };
+  return item;
 }
 
 function isWanted(): boolean {
