@@ -101,7 +101,7 @@ async def test_a_prompt_is_shown_whole(editor: Editor, project: Project) -> None
     identifier = project.line("a.py", 4, 7, text=STORY, prompt=project.prompt(asked))
     given = {"uri": await editor.open_known(project.file("a.py")), "annotationId": identifier}
     answer = await editor.run("vibes.showPrompt", given)
-    assert answer["text"].endswith(f"\n````\n{asked}\n````\n")
+    assert answer["text"].startswith(f"# Prompt\n\n````\n{asked}\n````\n")
     await check_shown(editor, answer)
     await editor.set(prompts={"show": False})
     with pytest.raises(JsonRpcException, match="not to be shown"):

@@ -36,7 +36,13 @@ def test_what_was_asked_and_what_is_known_opens_in_a_window(open_neovim: Open, t
     editor.terminal.shows("VIBES changes", "AI lines of a change", "valid_email")
     editor.terminal.keys("q")
     editor.command("Vibes blame")
-    editor.terminal.shows("VIBES blame", "claude-opus-4-5 critical", "claude-opus-4-5 low")
+    screen = editor.terminal.shows("VIBES blame", "claude-opus-4-5 critical", "claude-opus-4-5 low")
+    rows = {row.partition("│")[0].strip(): row for row in reversed(screen.splitlines()) if "│" in row}
+    assert "def hash_password" in rows["claude-opus-4-5 critical"], "a name stands beside another line"
+    assert "def valid_email" in rows["claude-opus-4-5 low"]
+    editor.command("Vibes blame")
+    editor.until(lambda: editor.lua("return #vim.api.nvim_list_wins()") == 1, "the window to close")
+    assert editor.lua("return { vim.wo.wrap, vim.wo.scrollbind }") == [True, False]
     editor.go_to(1)
     editor.command("Vibes prompt")
     editor.terminal.shows("nothing is recorded of this line")
@@ -55,7 +61,9 @@ def test_what_waits_is_a_list_to_work_through(open_neovim: Open, tmp_path: Path,
     editor.command("cfirst")
     editor.until(lambda: editor.lua("return vim.fn.line('.')") == 23, "the cursor at the riskiest place")
     editor.command("Vibes review rejected Argon2 it shall be.")
-    editor.until(lambda: editor.signs().get(23) == "C" and editor.painted(23).endswith("rejected"), "the verdict at the line's end")
+    editor.until(
+        lambda: editor.signs().get(23) == "C" and "risk critical · rejected · “" in editor.painted(23), "the verdict at the line's end"
+    )
     editor.terminal.shows("VIBES: 4 to review")
     edge = newest(workspace.audit, "reviewed_by")
     assert (edge["metadata"]["verdict"], edge["metadata"]["note"]) == ("rejected", "Argon2 it shall be.")

@@ -73,12 +73,23 @@ def test_hostile_prompts_are_inert(open_neovim: Open, tmp_path: Path, suite: str
     assert not (tmp_path / "owned").exists()
 
 
+SHOWN: Final = {
+    "statusline": "%{system('touch owned')} %{%system('touch owned')%}",
+    "modeline": "vim: set foldmethod=marker nomodifiable tw=3:",
+    "script": "<Cmd>silent !touch owned<CR> | call system('touch owned')",
+    "terminal": "\\u001b[31mred\\u001b]8;;http://example.org",
+    "direction": "user\\u202e txt.exe",
+    "markup": "`](command:x) <b>bold</b> **loud** ![](http://example.org/x.png) $(id)",
+}
+"""What is on the screen when a prompt is opened: all of it, nothing rendered."""
+
+
 def _opens(editor: Neovim, line: int, name: str) -> None:
     """What opens in windows is no file, obeys no line in it, and stays on the screen."""
     for command in ("prompt", "history"):
         editor.go_to(line)
         editor.command(f"Vibes {command}")
-        editor.terminal.shows(f"VIBES {command}")
+        editor.terminal.shows(f"VIBES {command}", SHOWN.get(name, "") if command == "prompt" else "")
         assert_inert(editor.floats().replace("\t", " ").split("\n"), 1 << 20)
         options = "return { vim.wo.foldmethod, vim.bo.textwidth, vim.bo.filetype, vim.bo.buftype, vim.bo.modifiable }"
         assert editor.lua(options) == ["manual", 0, "", "nofile", False], name

@@ -60,5 +60,5 @@ def test_signs_and_text_stay_with_their_lines_at_every_moment(open_neovim: Open,
     editor.until(lambda: editor.lua("return vim.fn.getline(26)").endswith("Never plain."), "the text")
     editor.until(lambda: editor.signs().get(26) == "┆", "the line to count as edited")
     texts = {seen.partition("\n\n")[2] for seen in editor.lua("return SEEN()")}
-    assert {each.partition(" · “")[0] for each in texts} == {'    """Return wha: claude-opus-4-5 · edited'}
+    assert {each.partition(" · “")[0] for each in texts} == {'    """Return wha: claude-opus-4-5 · edited · risk critical'}
     assert editor.lua("return WATCHED") > len(" Never plain.")

@@ -108,7 +108,7 @@ def _prompt(ls: Server, view: View, placement: Placement) -> str:
     if prompt is None:
         raise UnknownId("the prompt is not known, or not to be shown", hint="see the setting vibes.prompts.show")
     told = Description(view, _MARKUP, show_prompts=False).of(placement, owns=True)
-    return f"# Prompt\n\n{told}\n\n{fenced(Text(prompt).lines)}\n"
+    return f"# Prompt\n\n{fenced(Text(prompt).lines)}\n\n## What came of it\n\n{told}\n"
 
 
 def _history(ls: Server, view: View, placement: Placement) -> str:

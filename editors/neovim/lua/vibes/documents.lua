@@ -1,15 +1,23 @@
--- The server's own texts (prompt, history, changes), shown in buffers that are no files: no modeline is obeyed, nothing is run or rendered.
+-- The server's own texts (prompt, history, changes), shown in buffers that are no files: no modeline is obeyed, nothing is run.
 
 local M = {}
 
-local function scratch(text)
+local function scratch(lines)
   local bufnr = vim.api.nvim_create_buf(false, true)
   vim.bo[bufnr].bufhidden = 'wipe'
   vim.bo[bufnr].modeline = false
   vim.bo[bufnr].swapfile = false
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, vim.split(vim.trim(text), '\n', { plain = true }))
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
   vim.bo[bufnr].modifiable = false
   return bufnr
+end
+
+-- Shows Markdown as such, as hovers are; as it is where there is no parser. What others wrote stands in code spans and blocks.
+local function render(window)
+  if pcall(vim.treesitter.start, vim.api.nvim_win_get_buf(window), 'markdown') then
+    vim.wo[window][0].conceallevel = 2
+    vim.wo[window][0].concealcursor = 'n'
+  end
 end
 
 local function closes(bufnr, ...)
@@ -26,13 +34,9 @@ local function rows(lines, width)
   return count
 end
 
---- Shows a text in a window over the others; `q` and Escape close it.
----@param title string
----@param text string
----@return integer bufnr
-function M.float(title, text)
-  local bufnr = scratch(text)
-  local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
+-- Shows lines in a window over the others; `q` and Escape close it.
+local function float(title, lines)
+  local bufnr = scratch(lines)
   local widest = #title
   for _, line in ipairs(lines) do
     widest = math.max(widest, vim.fn.strdisplaywidth(line))
@@ -50,19 +54,19 @@ function M.float(title, text)
     title = (' %s '):format(title),
   })
   vim.wo[window].wrap = true
+  render(window)
   closes(bufnr, 'q', '<Esc>')
-  return bufnr
 end
 
---- Shows a text in a window beside the current one; `q` closes it.
+--- Shows lines in a window beside the current one, and goes there; `q` closes it.
 ---@param title string
----@param text string
+---@param lines string[]
 ---@return integer bufnr
-function M.beside(title, text)
-  local bufnr = scratch(text)
-  vim.cmd('vertical split')
+function M.beside(title, lines)
+  local bufnr = scratch(lines)
+  vim.cmd('leftabove vertical split')
   vim.api.nvim_win_set_buf(0, bufnr)
-  vim.wo[0][0].winbar = title
+  vim.wo[0][0].statusline = title
   closes(bufnr, 'q')
   return bufnr
 end
@@ -81,8 +85,13 @@ function M.open(client_id, uri)
       return
     end
     local name = uri:match('([%w-]+)%.md$') or 'text'
-    local show = name == 'changes' and M.beside or M.float
-    show('VIBES ' .. name, result.text)
+    local lines = vim.split(vim.trim(result.text), '\n', { plain = true })
+    if name == 'changes' then
+      M.beside('VIBES changes', lines)
+      render(0)
+    else
+      float('VIBES ' .. name, lines)
+    end
   end
   if vim.fn.has('nvim-0.11') == 1 then
     client:request('workspace/textDocumentContent', { uri = uri }, answered)

@@ -37,13 +37,13 @@ end
 
 local function said_of(placement)
   local parts = { plain(placement.model.name, 40), state_of(placement) }
-  if provenance.is(placement.prompt) then
-    table.insert(parts, ('“%s”'):format(plain(placement.prompt, 60)))
-  end
   if provenance.is(placement.band) then
     table.insert(parts, 'risk ' .. plain(placement.band, 20))
   end
   table.insert(parts, review_of(placement))
+  if provenance.is(placement.prompt) then -- last: the longest, and what the window's edge may cut
+    table.insert(parts, ('“%s”'):format(plain(placement.prompt, 60)))
+  end
   return table.concat(parts, ' · ')
 end
 
@@ -141,7 +141,7 @@ function M.paint(bufnr)
       local id = vim.api.nvim_buf_set_extmark(bufnr, M.namespace, line.line - 1, 0, {
         sign_text = has_signs and sign_of(placement, line.kind, is_first) or nil,
         sign_hl_group = has_signs and highlights.of(placement.band) or nil,
-        priority = 9, -- below diagnostics, where there is room for one sign only
+        priority = provenance.is_pressing(placement) and 11 or 9,
         invalidate = true,
         undo_restore = false,
         strict = false,

@@ -132,6 +132,13 @@ function M.by_id(bufnr)
   return found
 end
 
+--- Whether a placement is of high or critical risk, and nobody has reviewed it.
+---@param placement table
+---@return boolean
+function M.is_pressing(placement)
+  return placement.waits and (placement.band == 'high' or placement.band == 'critical')
+end
+
 --- Whether a member of an answer is there: JSON's null is not Lua's.
 ---@param value any
 ---@return boolean

@@ -4,8 +4,6 @@ local provenance = require('vibes.provenance')
 
 local M = {}
 
-local risky = { high = true, critical = true }
-
 --- Returns what a status line says of a buffer; nothing where there is nothing to say.
 ---@param bufnr integer 0 for the current one
 ---@return string
@@ -21,7 +19,7 @@ function M.text(bufnr)
   end
   local waiting = 0
   for _, placement in ipairs(known.placements) do
-    if risky[placement.band] and placement.waits then
+    if provenance.is_pressing(placement) then
       waiting = waiting + 1
     end
   end

@@ -1,5 +1,6 @@
 -- Answering for what an AI wrote: `:Vibes review` lists what waits, `:[range]Vibes review approved|rejected [NOTE]` answers.
 
+local annotation = require('vibes.commands.annotation')
 local queue = require('vibes.queue')
 local server = require('vibes.server')
 
@@ -18,7 +19,7 @@ local function reviewed_at(place)
       range = { start = { line = place.first - 1, character = 0 }, ['end'] = { line = place.last, character = 0 } },
     }
   end
-  local placement = require('vibes.marks').at(place.bufnr, place.first - 1)
+  local placement = annotation.at(place)
   return placement and { annotationIds = { placement.annotationId } }
 end
 
@@ -34,7 +35,6 @@ function M.run(words, place)
   end
   local what = reviewed_at(place)
   if not what then
-    vim.notify('vibes: nothing is recorded of this line')
     return
   end
   local note = table.concat(words, ' ')
