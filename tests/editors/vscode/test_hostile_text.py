@@ -54,7 +54,7 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     assert listed.locator("b, .codicon-flame").count() == 0
     code.page.keyboard.press("Escape")
 
-    code.action("Show prompt")
+    code.take_action("Show prompt")
     code.wait_for(".tab.active", "prompt.md")
     # An address is underlined in any text, by the editor. Once it is, what Markdown would link would be, too.
     linked = code.editor.locator(".detected-link, .detected-link-active")

@@ -99,24 +99,25 @@ class Window:
         """Run a command by its whole title in the palette."""
         self._in_quick_input("F1", f">{title}", title)
 
-    def action(self, title: str) -> None:
-        """Choose one of the actions that there are at the cursor, by its title."""
-        row = self.page.locator(".action-widget .monaco-list-row", has_text=title).first
-
-        def chosen() -> bool:
-            if not self.page.locator(".action-widget").first.is_visible():
-                self.page.keyboard.press("Control+.")
-            row.click()
-            return True
-
-        self.until(chosen, f"{title!r} among the actions")
-
     def answer(self, text: str, question: str = "") -> None:
         """Type into the question that is asked, and give it; where one question follows another, say which is meant."""
         title = self.page.locator(".quick-input-title", has_text=question)
         field = self.page.locator(".quick-input-widget:not(.hidden)", has=title).locator("input").first
         field.fill(text, timeout=_PATIENCE_MS)
         self.page.keyboard.press("Enter")
+
+    def take_action(self, title: str) -> None:
+        """Take one of the actions that the lamp offers at the cursor."""
+        menu = self.page.locator(".action-widget")
+        action = menu.locator(".monaco-list-row.action", has_text=title).first
+
+        def taken() -> bool:
+            if not menu.is_visible():
+                self.page.keyboard.press("Control+.")
+            action.click()
+            return True
+
+        self.until(taken, f"{title!r} among the actions")
 
     def type(self, text: str) -> None:
         """Type at the cursor, as a person does."""
