@@ -12,7 +12,10 @@ export function register(id: string, server: Server, carryOut: (argument: unknow
   return vscode.commands.registerCommand(id, async (argument: unknown) => {
     try {
       await server.start();
-      if (!(await server.ready())) throw new Error(server.failure ?? 'the server does not run');
+      if (!(await server.ready())) {
+        if (server.program === undefined) return; // whoever looked for it has said so, and what can be done
+        throw new Error(server.failure ?? 'the server does not run');
+      }
       await carryOut(argument);
     } catch (error) {
       if (error instanceof Cancelled) return;

@@ -29,7 +29,7 @@ export async function findProgram(own: vscode.Uri): Promise<Program | undefined>
   const named = settings.get<string>('path', '').trim();
   if (named) {
     const command = absolute(named);
-    if (!vscode.workspace.isTrusted && inWorkspace(command)) {
+    if (!(await isTrusted(command))) {
       throw new Error(`vibes.server.path names ${command}, which is in this workspace, and that is not trusted`);
     }
     if (!(await isFile(command))) throw new Error(`vibes.server.path names ${command}, which is no file`);
@@ -45,7 +45,7 @@ export function programsOf(environment: vscode.Uri): vscode.Uri {
 
 async function besidePython(): Promise<Program | undefined> {
   const python = await selectedPython();
-  if (python === undefined || (!vscode.workspace.isTrusted && inWorkspace(python))) return undefined;
+  if (python === undefined) return undefined;
   const folder = path.dirname(python);
   return await first([path.join(folder, PROGRAM), path.join(folder, 'Scripts', PROGRAM)], `beside the selected Python, ${python}`);
 }
@@ -65,9 +65,8 @@ async function selectedPython(): Promise<string | undefined> {
 
 async function onPath(): Promise<Program | undefined> {
   const folders = (process.env.PATH ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
-  const trusted = folders.filter((folder) => vscode.workspace.isTrusted || !inWorkspace(folder));
   return await first(
-    trusted.map((folder) => path.join(folder, PROGRAM)),
+    folders.map((folder) => path.join(folder, PROGRAM)),
     'found on the path',
   );
 }
@@ -77,7 +76,7 @@ async function installed(own: vscode.Uri): Promise<Program | undefined> {
 }
 
 async function first(candidates: string[], origin: string): Promise<Program | undefined> {
-  for (const command of candidates) if (await isFile(command)) return { command, args: [], origin };
+  for (const command of candidates) if ((await isFile(command)) && (await isTrusted(command))) return { command, args: [], origin };
   return undefined;
 }
 
@@ -86,11 +85,22 @@ function absolute(named: string): string {
   return path.resolve(vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? os.homedir(), home);
 }
 
-function inWorkspace(place: string): boolean {
-  return (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => {
-    const relative = path.relative(uri.fsPath, place);
-    return !relative.startsWith('..') && !path.isAbsolute(relative);
-  });
+/** Whether a program may be started: in a workspace that is not trusted, none that is in it, whatever links lead there. */
+async function isTrusted(program: string): Promise<boolean> {
+  if (vscode.workspace.isTrusted) return true;
+  const places = [program, path.join(await realPath(path.dirname(program)), path.basename(program)), await realPath(program)];
+  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  const roots = [...folders, ...(await Promise.all(folders.map(realPath)))];
+  return !places.some((place) => roots.some((root) => isInside(place, root)));
+}
+
+function isInside(place: string, root: string): boolean {
+  const relative = path.relative(root, place);
+  return relative.split(path.sep)[0] !== '..' && !path.isAbsolute(relative);
+}
+
+async function realPath(place: string): Promise<string> {
+  return await fs.realpath(place).catch(() => place);
 }
 
 async function isFile(place: string): Promise<boolean> {
