@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.sharing import common_end, common_start
@@ -81,31 +82,30 @@ def _trimmed(old: Sequence[str], new: Sequence[str], stretch: Stretch, found: li
 
 
 def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest selection of pairs in which the second numbers ascend as the first do (patience sorting).
+    """Return the longest selection of pairs in which the second numbers, from 0 on, ascend as the first do (patience sorting).
 
     Of pairs with the same first number at most one is kept, and of those with the same second number likewise.
     """
-    pins = sorted(set(pairs))
-    if len(dict(pins)) < len(pins):
-        pins.sort(key=lambda pin: (pin[0], -pin[1]))  # so that two of one first number never ascend
+    pins = sorted(dict.fromkeys(pairs), key=itemgetter(1), reverse=True)  # so that two of one first number never ascend
+    pins.sort(key=itemgetter(0))
     tops: list[int] = []
     ends: list[int] = []
     previous: list[int] = []
-    highest = -1
+    highest = last = -1
     for number, (_, place) in enumerate(pins):
-        if place > highest or not tops:
-            previous.append(ends[-1] if ends else -1)
+        if place > highest:
+            previous.append(last)
             tops.append(place)
             ends.append(number)
-            highest = place
+            highest, last = place, number
             continue
         pile = bisect_left(tops, place)
         previous.append(ends[pile - 1] if pile else -1)
         tops[pile] = place
         ends[pile] = number
-        highest = tops[-1]
+        highest, last = tops[-1], ends[-1]
     chosen: list[tuple[int, int]] = []
-    link = ends[-1] if ends else -1
+    link = last
     while link >= 0:
         chosen.append(pins[link])
         link = previous[link]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +11,9 @@ from typing import Final
 
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines, is_distinctive
 from vibes_lsp.anchors.located import Located, Method, Recorded, State
-from vibes_lsp.anchors.occurrences import Occurrences, is_cut, pieces_of, standing
+from vibes_lsp.anchors.occurrences import Context, Occurrences, read_context, standing
 from vibes_lsp.anchors.order import Drift
-from vibes_lsp.anchors.text import Text, bare
+from vibes_lsp.anchors.text import Text
 
 _MAX_PLACES: Final = 64
 """Places looked at for one range: the nearest to where it is expected."""
@@ -59,14 +58,12 @@ class Evidence:
     def __init__(self, ranges: Sequence[Recorded], text: Text) -> None:
         self.ranges: Final = ranges
         self.text: Final = text
-        contexts = [None if each.anchors.context is None else pieces_of(each.anchors.context) for each in ranges]
-        index = Occurrences(text.readable_lines, (pieces for pieces in contexts if pieces is not None))
+        contexts = [None if each.anchors.context is None else read_context(each.anchors.context) for each in ranges]
+        index = Occurrences(text.readable_lines, (context for context in contexts if context is not None))
         found: dict[int, Candidates] = {}
         drift = 0
-        for number in sorted(
-            range(len(ranges)), key=lambda number: ranges[number].start
-        ):  # each is likely to have drifted as the one above
-            each = ranges[number]
+        for number in sorted(range(len(ranges)), key=[each.start for each in ranges].__getitem__):
+            each = ranges[number]  # likely to have drifted as the one above
             here = found[number] = self._candidates(each, contexts[number], index, each.start + drift)
             drift = here.hits[0] - each.start if here.hits else drift
         self.found: Final[list[Candidates]] = [found[number] for number in range(len(ranges))]
@@ -90,14 +87,13 @@ class Evidence:
     def _stands_whole(self, each: Recorded, found: Candidates) -> Located | None:
         if not found.hits or self._is_rather_edited(each, found):
             return None
-        expected = self._drift.expected(each.start, each.end)
-        place = found.hits[0] if len(found.hits) == 1 else self._drift.likeliest(each.start, each.end, found.hits)
-        ambiguous = found.only is None or self._is_contested(each, place) or not self._is_likely(each, found, place, expected)
+        place = self._drift.likeliest(each.start, each.end, found.hits)
+        ambiguous = found.only is None or self._is_contested(each, place) or not self._is_likely(each, found, place)
         state = State.EXACT if place == each.start else State.MOVED
         return Located(place, place + each.length - 1, state, Method.ANCHOR_HASH, 0.5 if ambiguous else 0.99, ambiguous, each.length)
 
-    def _candidates(self, each: Recorded, pieces: tuple[str, ...] | None, index: Occurrences, likely: int) -> Candidates:
-        places = [] if pieces is None else index.places(pieces, cut=is_cut(each.anchors.context or ""))
+    def _candidates(self, each: Recorded, context: Context | None, index: Occurrences, likely: int) -> Candidates:
+        places = [] if context is None else index.places(context)
         near = _nearest(places, each.start)
         lines = self.text.lines
         hits: Sequence[int] = _hits(each, near, self.text, likely) if each.anchors.hash is not None and near else []
@@ -105,15 +101,21 @@ class Evidence:
             hits = _copies(each, lines)
         distinctive = bool(hits) and distinctive_lines(lines[hits[0] - 1 : hits[0] - 1 + each.length]) >= MOVED_LINES
         more = len(places) > len(near)
-        return Candidates(pieces, near, hits, hits[0] if len(hits) == 1 and not more else None, more, distinctive)
+        return Candidates(
+            None if context is None else context[0], near, hits, hits[0] if len(hits) == 1 and not more else None, more, distinctive
+        )
 
     def _contested(self) -> dict[tuple[str | None, int], set[int]]:
         """Return the places that several ranges, copies of one another, have as their only one."""
-        starts: dict[tuple[str | None, int], set[int]] = defaultdict(set)
+        first: dict[tuple[str | None, int], int] = {}
+        rivals: dict[tuple[str | None, int], set[int]] = {}
         for each, found in zip(self.ranges, self.found, strict=True):
             if found.only is not None:
-                starts[each.anchors.hash, found.only].add(each.start)
-        return {claim: rivals for claim, rivals in starts.items() if len(rivals) > 1}
+                claim = each.anchors.hash, found.only
+                start = first.setdefault(claim, each.start)
+                if start != each.start:
+                    rivals.setdefault(claim, {start}).add(each.start)
+        return rivals
 
     def _is_contested(self, each: Recorded, place: int) -> bool:
         """Whether a copy of the range, recorded elsewhere, has as good a claim to the place: one of the two is gone."""
@@ -124,8 +126,9 @@ class Evidence:
         own = abs(self._drift.expected(each.start, each.end) - place)
         return any(abs(self._drift.expected(start, start + each.length - 1) - place) <= own for start in rivals)
 
-    def _is_likely(self, each: Recorded, found: Candidates, place: int, expected: int) -> bool:
+    def _is_likely(self, each: Recorded, found: Candidates, place: int) -> bool:
         """Whether it is this range that stands at the place, rather than a copy of which the record knows nothing."""
+        expected = self._drift.expected(each.start, each.end)
         if place == expected:
             return found.distinctive or not self._may_have_been_copied(each, found, place)
         if not found.distinctive or not self._drift.allows(each.start, each.end, place):
@@ -133,7 +136,7 @@ class Evidence:
         nearer = abs(place - expected)
         if any(abs(other - expected) < nearer for other in found.places if other != place):
             return False  # it may be the range, edited since, that stands there
-        return not self._is_left_behind(found.pieces or (), range(place, place + each.length), expected)
+        return not self._is_left_behind(len(found.pieces or ()), range(place, place + each.length), expected)
 
     def _may_have_been_copied(self, each: Recorded, found: Candidates, place: int) -> bool:
         """Whether the neighbours leave a choice between the place and another one at which the range, edited since, may begin."""
@@ -148,17 +151,19 @@ class Evidence:
         homes = self._drift.homes(each.start, each.end)
         return not any(home in found.hits for home in homes) and any(home in found.places for home in homes)
 
-    def _is_left_behind(self, pieces: Sequence[str], taken: range, expected: int) -> bool:
-        """Whether most of a context stands where the range is to be expected, though not in the range that was found."""
-        first = max(1, expected - _NEAR)
-        around = bare("\n".join(self.text.lines[first - 1 : max(0, expected + _NEAR + len(pieces))])).split("\n")
-        lines = {number: line for number, line in enumerate(around, first) if number not in taken}
-        telling = [(offset, bare(piece)) for offset, piece in enumerate(pieces) if is_distinctive(piece)]
-        wanted = min(2, len(telling))
-        left = (
-            sum(lines.get(start + offset) == piece for offset, piece in telling) for start in range(expected - _NEAR, expected + _NEAR + 1)
-        )
-        return bool(telling) and any(count >= wanted for count in left)
+    def _is_left_behind(self, pieces: int, taken: range, expected: int) -> bool:
+        """Whether most of a context of so many lines stands where the range is to be expected, though not in the range that was found."""
+        lines, begun, first = self.text.bare_lines, taken.start - 1, max(1, expected - _NEAR)
+        telling = [(offset, line) for offset, line in enumerate(lines[begun : begun + pieces]) if is_distinctive(line)]
+        around = lines[first - 1 : max(0, expected + _NEAR + pieces)]
+        left = [
+            number - offset
+            for offset, line in telling
+            if line in around
+            for number, other in enumerate(around, first)
+            if other == line and number not in taken and abs(number - offset - expected) <= _NEAR
+        ]
+        return any(left.count(start) >= min(2, len(telling)) for start in left)
 
     @cached_property
     def _drift(self) -> Drift:
@@ -183,7 +188,7 @@ def _copies(each: Recorded, lines: Sequence[str]) -> list[int]:
         for start, line in enumerate(lines, 1)
         if line == wanted[0] and start != each.start and lines[start - 1 : start - 1 + each.length] == wanted
     )
-    return [each.start, *islice(others, 1)]
+    return sorted([each.start, *islice(others, 1)])
 
 
 def _nearest(places: Sequence[int], expected: int) -> Sequence[int]:

@@ -25,7 +25,8 @@ def locate(ranges: Sequence[Recorded], text: Text, origins: Sequence[Origin | No
         text: Where to look.
         origins: For each range the text that it was made in, None where history has none; empty without history.
     """
-    unchanged = [_unchanged(each, text) for each in ranges]
+    hashes = text.file_hashes
+    unchanged = [_unchanged(each, text) if each.anchors.file_hash in hashes else None for each in ranges]
     settled = [each for each in unchanged if each is not None]
     if len(settled) == len(ranges) and not any(origin.before_edit for origin in origins if origin is not None):
         return settled
@@ -55,11 +56,8 @@ def _is_settled(located: Located | None, origin: Origin) -> bool:
 
 
 def _unchanged(each: Recorded, text: Text) -> Located | None:
-    """Return the range where it was recorded, when the whole file is as it was then."""
-    anchors = each.anchors
-    if anchors.file_hash is None or anchors.file_hash not in text.file_hashes or each.end > len(text.lines):
-        return None
-    if anchors.hash is not None and not each.is_in(text.lines, each.start):
+    """Return the range where it was recorded, in a file that is as it was then; None when its record contradicts itself."""
+    if each.end > len(text.lines) or (each.anchors.hash is not None and not each.is_in(text.lines, each.start)):
         return None
     return Located(each.start, each.end, State.EXACT, Method.FILE_HASH, 1.0, intact=each.length)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -51,8 +52,8 @@ def range_hash(lines: Sequence[str]) -> str:
 def range_hashes(lines: Sequence[str]) -> Iterator[str]:
     """Give the digests that tools are known to compute of a range, ours first: with a final newline, with CRLF (R14)."""
     joined = encode("\n".join(lines))
-    yield sha256(joined)
-    yield sha256(joined + b"\n")
-    joined = joined.replace(b"\n", b"\r\n")
-    yield sha256(joined)
-    yield sha256(joined + b"\r\n")
+    for newline in (b"\n", b"\r\n"):
+        digest = hashlib.sha256(joined if newline == b"\n" else joined.replace(b"\n", newline))
+        yield digest.hexdigest()
+        digest.update(newline)
+        yield digest.hexdigest()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from itertools import compress
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.making import CONTEXT_BYTES, CONTEXT_LINES
 from vibes_lsp.anchors.text import Text, encode, readable
 
 _MAX_LOOKS: Final = 256
 
-_FEW: Final = 16
-"""Places up to which a context is compared at each; for more the lines in which all its lines stand are taken together."""
+Context: TypeAlias = tuple[tuple[str, ...], bool]
+"""The lines of a context, and whether the last of them may be only the beginning of one (R14)."""
 
 
 class Occurrences:
@@ -21,76 +22,55 @@ class Occurrences:
 
     Args:
         lines: The text, spelled as the contexts are: as a record can hold it, or stripped.
-        contexts: All that will be looked for.
+        contexts: All that will be looked for. Of each only where its rarest line stands is gathered.
     """
 
-    def __init__(self, lines: Sequence[str], contexts: Iterable[tuple[str, ...]]) -> None:
+    def __init__(self, lines: Sequence[str], contexts: Iterable[Context]) -> None:
         self._lines = lines
-        self._numbers: dict[str, list[int]] = {piece: [] for pieces in contexts for piece in pieces}
+        wanted = {pieces[:-1] if cut else pieces for pieces, cut in contexts}
+        counts = Counter(lines)
+        self._rarest = {pieces: min(pieces, key=counts.__getitem__) for pieces in wanted if pieces}
+        self._numbers: dict[str, list[int]] = {line: [] for line in self._rarest.values()}
         for number in compress(range(len(lines)), map(self._numbers.__contains__, lines)):
             self._numbers[lines[number]].append(number + 1)
-        self._places: dict[tuple[str, ...], list[int]] = {}
-        self._cut: dict[tuple[str, ...], list[int]] = {}
-        self._sets: dict[str, frozenset[int]] = {}
+        self._places: dict[Context, list[int]] = {}
 
     def of_line(self, line: str) -> Sequence[int]:
-        """Return the lines at which one line of a context stands, in order."""
+        """Return where a line stands that is looked for as a context of its own, in order."""
         return self._numbers.get(line, ())
 
-    def places(self, pieces: tuple[str, ...], *, cut: bool) -> list[int]:
-        """Return the lines at which a context begins, in order.
-
-        Args:
-            pieces: The lines of the context.
-            cut: Whether the last of them may be only the beginning of a line.
-        """
-        places = self._cut if cut else self._places
-        found = places.get(pieces)
+    def places(self, context: Context) -> list[int]:
+        """Return the lines at which a context begins, in order."""
+        found = self._places.get(context)
         if found is None:
-            found = places[pieces] = self._find(pieces, cut=cut)
+            pieces, cut = context
+            found = self._places[context] = self._cut(pieces) if cut else self._find(pieces)
         return found
 
-    def _find(self, pieces: tuple[str, ...], *, cut: bool) -> list[int]:
-        whole = pieces[:-1] if cut else pieces
-        if not whole:
-            return [number for number, line in enumerate(self._lines, 1) if line.startswith(pieces[0])]
-        numbers = [self.of_line(piece) for piece in whole]
-        rarest = min(numbers, key=len)
-        offset, begun, lines = numbers.index(rarest) + 1, list(whole), self._lines
-        length, last = len(whole), len(lines) - len(pieces)
-        if len(rarest) > _FEW:
-            for other, piece in enumerate(whole, 1):
-                if other != offset:
-                    there, shift = self._set_of_line(piece), other - offset
-                    rarest = [number for number in rarest if number + shift in there]
-            found = [number - offset for number in rarest]
-        else:
-            found = [number - offset for number in rarest if lines[number - offset : number - offset + length] == begun]
-        if found and not 0 <= found[0] <= found[-1] <= last:
-            found = [first for first in found if 0 <= first <= last]
-        if cut:
-            return [first + 1 for first in found if lines[first + length].startswith(pieces[-1])]
-        return [first + 1 for first in found]
+    def _find(self, pieces: tuple[str, ...]) -> list[int]:
+        rarest = self._rarest[pieces]
+        if len(pieces) == 1:
+            return self._numbers[rarest]
+        lines, wanted, length, offset = self._lines, list(pieces), len(pieces), pieces.index(rarest) + 1
+        starts = [number - offset for number in self._numbers[rarest] if number >= offset]
+        return [start + 1 for start in starts if lines[start : start + length] == wanted]
 
-    def _set_of_line(self, line: str) -> frozenset[int]:
-        known = self._sets.get(line)
-        if known is None:
-            known = self._sets[line] = frozenset(self.of_line(line))
-        return known
+    def _cut(self, pieces: tuple[str, ...]) -> list[int]:
+        *whole, begun = pieces
+        lines, length = self._lines, len(whole)
+        starts = self.places((tuple(whole), False)) if whole else range(1, len(lines) + 1)
+        last = len(lines) - length
+        return [start for start in starts if start <= last and lines[start - 1 + length].startswith(begun)]
 
 
-def pieces_of(context: str) -> tuple[str, ...]:
-    """Return the lines of a context, however a tool ended them, and less half a character at its end."""
+def read_context(context: str) -> Context:
+    """Return a context as lines, however a tool ended them, and less half a character at its end."""
+    is_short = len(context) * 4 <= CONTEXT_BYTES - 4
+    cut = not is_short and len(encode(context)) > CONTEXT_BYTES - 4
     if context.isascii() and "\r" not in context:
-        return tuple(context.removesuffix("\n").split("\n", CONTEXT_LINES)[:CONTEXT_LINES])
-    whole = context.rstrip("\ufffd") if is_cut(context) else context
-    lines = readable(whole).replace("\r\n", "\n").removesuffix("\n").split("\n")[:CONTEXT_LINES]
-    return tuple(line.removesuffix("\r") for line in lines)
-
-
-def is_cut(context: str) -> bool:
-    """Whether a context is so long that its last line may be only the beginning of one (R14)."""
-    return len(context) * 4 > CONTEXT_BYTES - 4 and len(encode(context)) > CONTEXT_BYTES - 4
+        return tuple(context.removesuffix("\n").split("\n", CONTEXT_LINES)[:CONTEXT_LINES]), cut
+    lines = readable(context.rstrip("\ufffd") if cut else context).replace("\r\n", "\n").removesuffix("\n").split("\n")
+    return tuple(line.removesuffix("\r") for line in lines[:CONTEXT_LINES]), cut
 
 
 def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely: int) -> Sequence[int]:
@@ -101,13 +81,12 @@ def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely
         length: The number of lines.
         starts: The lines, in order; at least one.
         text: The text that they are in.
-        likely: The line at which it is likely to be: it is tried first, and saves trying the others but for equality.
+        likely: The line near which it is likely to be: once it is found, the others are tried for equality alone.
     """
-    last = len(text.lines) - length + 1
+    lines, last = text.lines, len(text.lines) - length + 1
     within = [start for start in starts if start <= last] if starts[-1] > last else starts
-    for start in (likely, *within) if likely in within else within:
-        block = text.block(start, start + length - 1)
-        if sha256(block).hexdigest() == digest:
+    for start in sorted(within, key=lambda start: abs(start - likely)) if len(within) > 1 else within:
+        if sha256(encode("\n".join(lines[start - 1 : start - 1 + length]))).hexdigest() == digest:
             return text.copies(start, length, within) if len(within) > 1 else within
     return []
 

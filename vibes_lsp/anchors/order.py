@@ -56,18 +56,26 @@ class Drift:
         return {home for home in homes if all((recorded < start) == (now < home) for recorded, now in around)}
 
     def likeliest(self, start: int, end: int, places: Sequence[int]) -> int:
-        """Return the likeliest of some places: in order, then as far drifted as a neighbour, then nearest to the expected one."""
+        """Return the likeliest of some places, which ascend: in order, then as far drifted as a neighbour, then nearest to the expected one."""
         if len(places) == 1:
             return places[0]
-        expected, around = self.expected(start, end), self._around(start, end)
-        after = max((now for recorded, now in around if recorded < start), default=-1)
-        until = min((now for recorded, now in around if recorded >= start), default=None)
-        if expected in places and after < expected and (until is None or expected <= until):
+        around = self._around(start, end)
+        low, high = 0, len(places)
+        for recorded, now in around:
+            if recorded < start:
+                low = bisect_right(places, now)
+            else:
+                high = bisect_right(places, now)
+        if low >= high:  # none keeps the order
+            low, high = 0, len(places)
+        expected = self.expected(start, end)
+        number = bisect_left(places, expected, low, high)
+        if number < high and places[number] == expected:
             return expected
-        within = [place for place in places if after < place and (until is None or place <= until)] or places
         homes = [start + now - recorded for recorded, now in around] or [start]
-        nearest = [(min([abs(place - home) for home in homes]), abs(place - expected), place) for place in within]
-        return min(nearest)[2]
+        nexts = [bisect_left(places, home, low, high) for home in homes]
+        beside = {places[number] for after in nexts for number in (after - 1, after) if low <= number < high}
+        return min([(min([abs(place - home) for home in homes]), abs(place - expected), place) for place in beside])[2]
 
     def allows(self, start: int, end: int, place: int) -> bool:
         """Whether a place fits between the neighbours of a range, and not much further from either than the range was."""

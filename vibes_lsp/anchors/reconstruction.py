@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
-from itertools import takewhile
+from itertools import accumulate, takewhile
+from operator import add
 from typing import Final
 
 from vibes_lsp.anchors.located import LineKind, Recorded
@@ -44,26 +45,32 @@ def undone(each: Recorded, text: Text, start: int, added: Sequence[int], trials:
 
 def _inserted(each: Recorded, text: Text, start: int, added: Sequence[int], trials: int) -> Undone | None:
     """Try to take out one run of lines behind what stands whole of the context."""
-    length, wanted = each.length, _digest(each.anchors.hash)
-    pairs = zip((each.anchors.context or "").split("\n"), text.lines[start - 1 : start - 1 + CONTEXT_LINES], strict=False)
+    length, wanted, lines = each.length, _digest(each.anchors.hash), text.lines
+    pairs = zip((each.anchors.context or "").split("\n"), lines[start - 1 : start - 1 + CONTEXT_LINES], strict=False)
     least = max(1, min(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)), length - 1))
-    begins = text.offsets[start - 1 : start + length]
+    near = _encoded(lines[start - 1 : start - 1 + length + _MAX_INSERTED])
     for count in dict.fromkeys(count for count in (*added, *range(1, _MAX_INSERTED + 1)) if count > 0):
         last = start - 1 + length + count
         trials -= length - least
-        if last > len(text.lines) or trials < 0:
+        if last > len(lines) or trials < 0:
             continue
-        tails, end = text.offsets[start - 1 + least + count : last], text.offsets[last] - 1
-        if (end - begins[0]) * length > _MAX_BYTES:
+        (block, begins), out = near, count
+        if count > _MAX_INSERTED:  # most of what lies between need not be read
+            out = length - least
+            block, begins = _encoded([*lines[start - 1 : start - 1 + length], *lines[last - out : last]])
+        end = begins[length + out] - 1
+        if end * length > _MAX_BYTES:
             return None
-        head = sha256(text.data[begins[0] : begins[least - 1]])
-        for kept, tail in enumerate(tails, least):
-            head.update(text.data[begins[kept - 1] : begins[kept]])
-            trial = head.copy()
-            trial.update(text.data[tail:end])
-            if trial.digest() == wanted:
+        for kept in range(least, length):
+            if sha256(block[: begins[kept]] + block[begins[kept + out] : end]).digest() == wanted:
                 return last, (LineKind.AI,) * kept + (LineKind.HUMAN,) * count + (LineKind.AI,) * (length - kept)
     return None
+
+
+def _encoded(lines: Sequence[str]) -> tuple[bytes, list[int]]:
+    """Return the bytes of some lines, where each begins in them, and where one after the last would."""
+    block = encode("\n".join(lines))
+    return block, list(map(add, accumulate(map(len, block.split(b"\n")), initial=0), range(len(lines) + 1)))
 
 
 def _indented(each: Recorded, lines: Sequence[str], start: int) -> Undone | None:

@@ -7,7 +7,7 @@ where ranges end.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -59,7 +59,7 @@ class Remains:
         """Return the likeliest place of a range that is not sure to be anywhere; None when nothing is like it."""
         each, whole = self._evidence.ranges[number], self._evidence.whole[number]
         if whole is not None:
-            return self._among_copies(each, self._evidence.found[number], whole)
+            return self._put_among_copies.get(number, whole)
         begun = self._begun.get(number)
         if begun is None:
             return None
@@ -74,13 +74,17 @@ class Remains:
         end = self._end(each, begun.place, self._late_drift)
         return Located(begun.place, end, state, begun.method, 0.4 if ambiguous else begun.confidence, ambiguous)
 
-    def _among_copies(self, each: Recorded, found: Candidates, whole: Located) -> Located:
-        """Return the likeliest of the places at which a range stands whole."""
-        if whole.sure or len(found.hits) == 1:
-            return whole
-        place = self._drift.likeliest(each.start, each.end, found.hits)
-        state = State.EXACT if place == each.start else State.MOVED
-        return Located(place, place + each.length - 1, state, whole.method, whole.confidence, whole.ambiguous, whole.intact)
+    @cached_property
+    def _put_among_copies(self) -> dict[int, Located]:
+        """The likeliest of the places at which ranges stand whole that do so at several, by their number."""
+        put: dict[int, Located] = {}
+        for number, (whole, found) in enumerate(zip(self._evidence.whole, self._evidence.found, strict=True)):
+            if whole is not None and len(found.hits) > 1:
+                each = self._evidence.ranges[number]
+                place = self._drift.likeliest(each.start, each.end, found.hits)
+                state = State.EXACT if place == each.start else State.MOVED
+                put[number] = replace(whole, start=place, end=place + each.length - 1, state=state)
+        return put
 
     def _begins(self, each: Recorded, found: Candidates) -> _Beginning | None:
         if found.pieces is None:
@@ -163,15 +167,14 @@ class Remains:
         for each, whole, found in zip(self._evidence.ranges, self._evidence.whole, self._evidence.found, strict=True):
             if whole is not None and whole.start is not None and len(found.hits) == 1:
                 pins += (each.start, whole.start), (each.end, whole.start + each.end - each.start)
-        return pins
+        return list(dict.fromkeys(pins))
 
     def _copies(self) -> _Pins:
-        for each, whole, found in zip(self._evidence.ranges, self._evidence.whole, self._evidence.found, strict=True):
-            if whole is not None and len(found.hits) > 1:
-                place = self._among_copies(each, found, whole).start
-                if place is not None:
-                    yield each.start, place
-                    yield each.end, place + each.end - each.start
+        for number, put in self._put_among_copies.items():
+            each = self._evidence.ranges[number]
+            if put.start is not None:
+                yield each.start, put.start
+                yield each.end, put.start + each.end - each.start
 
     def _beginnings(self) -> _Pins:
         for number, begun in self._begun.items():

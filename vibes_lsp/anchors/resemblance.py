@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from vibes_lsp.anchors.linemap import is_distinctive
@@ -40,7 +41,8 @@ class Resemblance:
 
     def __init__(self, text: Text, contexts: Sequence[tuple[str, ...]]) -> None:
         self._lines = text.bare_lines
-        self._index = Occurrences(self._lines, [_bare(pieces) for pieces in contexts])
+        bared = list(map(_bare, contexts))
+        self._index = Occurrences(self._lines, ((pieces, False) for pieces in (*bared, *((line,) for line in chain(*bared)))))
         self._window = min(_WINDOW, _COMPARISONS // max(1, 2 * len(contexts)))
 
     def find(self, context: tuple[str, ...], expected: int) -> Resembled | None:
@@ -51,7 +53,7 @@ class Resemblance:
             expected: Where it is to be expected.
         """
         pieces = _bare(context)
-        places = self._index.places(pieces, cut=False)
+        places = self._index.places((pieces, False))
         if places:
             return places, Method.NORMALISED, 0.65
         first, last = max(expected - _WINDOW, 1), min(expected + _WINDOW, len(self._lines))

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate, compress, count
-from operator import add
+from itertools import compress
 from typing import Final
 
 from vibes_lsp.anchors.sharing import Shared, shared_lines
@@ -41,30 +40,12 @@ class Text:
         lines = _split(self.content.removeprefix(BOM))
         return [line.removesuffix("\r") for line in lines] if "\r" in self.content else lines
 
-    def block(self, start: int, end: int) -> bytes:
-        """Return the bytes of the lines `start` to `end`, 1-based and inclusive, joined by LF: what a digest of them is made of (R14)."""
-        return encode("\n".join(self.lines[start - 1 : end]))
-
     def copies(self, start: int, length: int, others: Iterable[int]) -> list[int]:
         """Return at which of some lines the same stands as at one of them, whole lines, so many of them."""
-        lines, last = self.lines, length - 1
-        begins, ends, block = lines[start - 1], lines[start - 1 + last], lines[start - 1 : start + last]
-        alike = [other for other in others if lines[other + last - 1] == ends and lines[other - 1] == begins]
-        return [other for other in alike if other == start or lines[other - 1 : other + last] == block]
-
-    @cached_property
-    def data(self) -> bytes:
-        """The lines as bytes, each with an LF behind it."""
-        whole = self.content.removeprefix(BOM)
-        if "\r" in whole:
-            whole = "".join(f"{line}\n" for line in self.lines)
-        return encode(whole if not whole or whole.endswith("\n") else whole + "\n")
-
-    @cached_property
-    def offsets(self) -> list[int]:
-        """Where in `data` each line begins, and where the last one ends."""
-        lines = self.lines if self.content.isascii() else self.data.split(b"\n")[: len(self.lines)]
-        return list(map(add, accumulate(map(len, lines), initial=0), count()))
+        lines, before = self.lines, length - 2
+        ends, block = lines[start + before], lines[start - 1 : start - 1 + length]
+        alike = [other for other in others if lines[other + before] == ends]
+        return [other for other in alike if other == start or lines[other - 1 : other - 1 + length] == block]
 
     @cached_property
     def line_counts(self) -> Mapping[str, int]:
