@@ -4,8 +4,8 @@ import * as vscode from 'vscode';
 import type { Placement, Provenance } from './protocol';
 import type { Server } from './server/server';
 
-/** Milliseconds without an edit after which the server is asked again; what is painted moves with the text meanwhile. */
-const PAUSE = 200;
+/** Milliseconds without an edit after which the server is asked again: longer than between two keys. What is painted moves with the text meanwhile. */
+const PAUSE = 500;
 
 export class KnownProvenance implements vscode.Disposable {
   private readonly known = new Map<string, Provenance>();
@@ -26,7 +26,7 @@ export class KnownProvenance implements vscode.Disposable {
       server.onDidChangeProvenance((uri) => {
         const document = visible().find((each) => each.uri.toString() === uri);
         if (document === undefined) this.known.delete(uri);
-        else void this.ask(document);
+        else if (!this.timers.has(uri)) void this.ask(document); // else it is about to be asked
       }),
       vscode.window.onDidChangeVisibleTextEditors(() => this.askAboutVisible()),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
@@ -76,6 +76,7 @@ export class KnownProvenance implements vscode.Disposable {
       uri,
       setTimeout(() => {
         this.timers.delete(uri);
+        this.server.askForProblems(document);
         void this.ask(document);
       }, PAUSE),
     );

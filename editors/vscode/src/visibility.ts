@@ -4,13 +4,20 @@ import * as vscode from 'vscode';
 
 export type LineText = 'off' | 'line' | 'all';
 
+interface Chosen {
+  marks: boolean;
+  byModel: boolean;
+  lineText: LineText;
+  statusBar: boolean;
+}
+
 export class Visibility implements vscode.Disposable {
   private hidden = false;
-  private settings = vscode.workspace.getConfiguration('vibes');
+  private chosen = chosenNow();
   private readonly changes = new vscode.EventEmitter<void>();
   private readonly watching = vscode.workspace.onDidChangeConfiguration((event) => {
     if (!event.affectsConfiguration('vibes')) return;
-    this.settings = vscode.workspace.getConfiguration('vibes');
+    this.chosen = chosenNow();
     this.changes.fire();
   });
 
@@ -21,19 +28,19 @@ export class Visibility implements vscode.Disposable {
   }
 
   get marks(): boolean {
-    return !this.hidden && this.settings.get('marks.enable', true);
+    return !this.hidden && this.chosen.marks;
   }
 
   get byModel(): boolean {
-    return this.settings.get<string>('marks.by', 'band') === 'model';
+    return this.chosen.byModel;
   }
 
   get lineText(): LineText {
-    return this.hidden ? 'off' : this.settings.get<LineText>('lineText', 'line');
+    return this.hidden ? 'off' : this.chosen.lineText;
   }
 
   get statusBar(): boolean {
-    return this.settings.get('statusBar.enable', true);
+    return this.chosen.statusBar;
   }
 
   /** Hides marks and text at line ends, or shows them again. */
@@ -45,11 +52,22 @@ export class Visibility implements vscode.Disposable {
   async cycleLineText(): Promise<void> {
     const next: Record<LineText, LineText> = { off: 'line', line: 'all', all: 'off' };
     this.hidden = false;
-    await this.settings.update('lineText', next[this.lineText], vscode.ConfigurationTarget.Global);
+    await vscode.workspace.getConfiguration('vibes').update('lineText', next[this.lineText], vscode.ConfigurationTarget.Global);
   }
 
   dispose(): void {
     this.watching.dispose();
     this.changes.dispose();
   }
+}
+
+/** Returns the settings as they are: painting asks for them line by line. */
+function chosenNow(): Chosen {
+  const settings = vscode.workspace.getConfiguration('vibes');
+  return {
+    marks: settings.get('marks.enable', true),
+    byModel: settings.get<string>('marks.by', 'band') === 'model',
+    lineText: settings.get<LineText>('lineText', 'line'),
+    statusBar: settings.get('statusBar.enable', true),
+  };
 }

@@ -9,6 +9,8 @@ import { BANDS, decorationOf, MODELS, type Look, type Part } from './shapes';
 export class Marks implements vscode.Disposable {
   private readonly types = new Map<Look, Record<Part, vscode.TextEditorDecorationType>>();
   private readonly models = new Map<string, Look>();
+  /** The lines that each editor shows a type on; undefined where they have moved since. */
+  private readonly painted = new WeakMap<vscode.TextEditor, Map<vscode.TextEditorDecorationType, string | undefined>>();
   private readonly parts: { dispose(): unknown }[];
 
   constructor(
@@ -18,6 +20,9 @@ export class Marks implements vscode.Disposable {
     this.parts = [
       known.onDidChange((document) => {
         for (const editor of vscode.window.visibleTextEditors) if (editor.document === document) this.paint(editor);
+      }),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.some(({ range, text }) => !range.isSingleLine || text.includes('\n'))) this.lose(document);
       }),
       vscode.window.onDidChangeVisibleTextEditors(() => this.paintAll()),
       visibility.onDidChange(() => this.paintAll()),
@@ -37,12 +42,31 @@ export class Marks implements vscode.Disposable {
     const known = this.known.of(editor.document);
     if (known === undefined && this.visibility.marks && this.known.isAwaited(editor.document)) return; // what is painted moves with the text
     const wanted =
-      known !== undefined && this.visibility.marks ? this.rangesOf(known) : new Map<vscode.TextEditorDecorationType, vscode.Range[]>();
-    for (const of of this.types.values()) for (const type of Object.values(of)) editor.setDecorations(type, wanted.get(type) ?? []);
+      known !== undefined && this.visibility.marks ? this.linesOf(known) : new Map<vscode.TextEditorDecorationType, number[]>();
+    const painted = this.painted.get(editor) ?? new Map<vscode.TextEditorDecorationType, string | undefined>();
+    this.painted.set(editor, painted);
+    for (const type of new Set([...painted.keys(), ...wanted.keys()])) {
+      const lines = wanted.get(type) ?? [];
+      const key = lines.join();
+      if (painted.has(type) && painted.get(type) === key) continue; // the way to the window is long
+      painted.set(type, key);
+      editor.setDecorations(
+        type,
+        lines.map((line) => new vscode.Range(line - 1, 0, line - 1, 0)),
+      );
+    }
   }
 
-  private rangesOf(known: Provenance): Map<vscode.TextEditorDecorationType, vscode.Range[]> {
-    const found = new Map<vscode.TextEditorDecorationType, vscode.Range[]>();
+  private lose(document: vscode.TextDocument): void {
+    for (const editor of vscode.window.visibleTextEditors) {
+      if (editor.document !== document) continue;
+      const painted = this.painted.get(editor);
+      for (const type of painted?.keys() ?? []) painted?.set(type, undefined);
+    }
+  }
+
+  private linesOf(known: Provenance): Map<vscode.TextEditorDecorationType, number[]> {
+    const found = new Map<vscode.TextEditorDecorationType, number[]>();
     const placements = new Map(known.placements.map((placement) => [placement.annotationId, placement]));
     const begun = new Set<string>();
     for (const { line, annotationId, kind } of known.lines ?? []) {
@@ -50,9 +74,9 @@ export class Marks implements vscode.Disposable {
       if (placement === undefined || kind === 'human') continue;
       const type = this.typesOf(placement)[begun.has(annotationId) ? kind : 'first'];
       begun.add(annotationId);
-      const ranges = found.get(type) ?? [];
-      ranges.push(new vscode.Range(line - 1, 0, line - 1, 0));
-      found.set(type, ranges);
+      const lines = found.get(type) ?? [];
+      lines.push(line);
+      found.set(type, lines);
     }
     return found;
   }

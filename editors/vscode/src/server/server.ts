@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import {
   CloseAction,
   DidChangeConfigurationNotification,
+  DocumentDiagnosticRequest,
   ExecuteCommandRequest,
   LanguageClient,
   RevealOutputChannelOn,
@@ -81,6 +82,12 @@ export class Server implements vscode.Disposable {
     return await this.running().sendRequest<Provenance>('vibes/provenance', params);
   }
 
+  /** Asks for the problems of the visible documents, where the server is one to be asked. */
+  askForProblems(document: vscode.TextDocument): void {
+    const feature = this.client?.getFeature(DocumentDiagnosticRequest.method);
+    feature?.getProvider(document)?.onDidChangeDiagnosticsEmitter.fire();
+  }
+
   /** Carries out one of the server's commands. */
   async run<Result>(command: string, args: object): Promise<Result> {
     const params = { command, arguments: [args] };
@@ -143,6 +150,7 @@ export class Server implements vscode.Disposable {
               ? (usual ??= client.createDefaultErrorHandler()).closed()
               : { action: CloseAction.DoNotRestart, handled: true },
         },
+        diagnosticPullOptions: { onChange: false, onSave: true }, // after a pause: what is in the list of problems moves with the text meanwhile
         outputChannel: this.log,
         stdioOptions: { stdout: logLines, stderr: logLines },
         revealOutputChannelOn: RevealOutputChannelOn.Never,
