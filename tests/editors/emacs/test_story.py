@@ -27,6 +27,10 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_emacs: Open,
     editor.terminal.keys("C-h", ".")
     editor.terminal.shows("*eldoc*", "claude-opus-4-5", "Prompt: Store passwords safely", "PRISM: 0.84 critical")
     editor.alone()
+    editor.terminal.keys("M-?")
+    editor.terminal.shows("*xref*", "\nsrc/auth.py\n")  # all ranges of the prompt
+    editor.alone()
+    editor.switch("auth.py")
 
     editor.command("flymake-show-buffer-diagnostics")
     ((line, problem),) = editor.until(editor.problems, "a problem")
