@@ -98,3 +98,16 @@ def test_marks_by_model_stand_out_too() -> None:
     assert len(looks) == 7
     assert all(contrast(dark, BACKGROUNDS["dark"]) >= 3 and contrast(light, BACKGROUNDS["light"]) >= 3 for dark, light, _ in looks)
     assert len({shape for *_, shape in looks}) == len(looks)
+
+
+def test_the_walkthrough_shows_what_is_there() -> None:
+    commands = {each["command"] for each in DECLARED["commands"]}
+    (walkthrough,) = DECLARED["walkthroughs"]
+    for step in walkthrough["steps"]:
+        assert (CLIENT / step["media"]["markdown"]).is_file()
+        named = [
+            *re.findall(r"command:([\w.]+)", step["description"]),
+            *re.findall(r"onCommand:([\w.]+)", " ".join(step["completionEvents"])),
+        ]
+        assert named
+        assert set(named) <= commands

@@ -106,18 +106,29 @@ class Window:
         field.fill(text, timeout=_PATIENCE_MS)
         self.page.keyboard.press("Enter")
 
+    def turn_away(self) -> None:
+        """Leave the question that is asked without an answer."""
+        question = self.page.locator(".quick-input-widget:not(.hidden) input").first
+        question.wait_for(timeout=_PATIENCE_MS)
+        self.page.keyboard.press("Escape")
+        question.wait_for(state="hidden", timeout=_PATIENCE_MS)
+
     def take_action(self, title: str) -> None:
         """Take one of the actions that the lamp offers at the cursor."""
-        menu = self.page.locator(".action-widget")
+        menu = self.page.locator(".action-widget:visible")
         action = menu.locator(".monaco-list-row.action", has_text=title).first
 
         def taken() -> bool:
-            if not menu.is_visible():
+            if menu.count() == 0:
                 self.page.keyboard.press("Control+.")
             action.click()
             return True
 
         self.until(taken, f"{title!r} among the actions")
+
+    def press_in_status_bar(self, text: str) -> None:
+        """Press an item of the status bar, by the beginning of what it says."""
+        self.page.locator(".part.statusbar .statusbar-item a", has_text=text).first.click(timeout=_PATIENCE_MS)
 
     def type(self, text: str) -> None:
         """Type at the cursor, as a person does."""

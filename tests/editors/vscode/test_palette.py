@@ -1,0 +1,33 @@
+"""What a newcomer finds in the palette: the walkthrough, the log, a new start of the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.demo.workspace import build
+from tests.editors.vscode.conftest import Open
+
+STEPS = ["Have the server", "Look at a line", "Answer for it", "Record what an AI wrote"]
+
+
+def test_the_walkthrough_opens_and_the_server_starts_anew(open_window: Open, tmp_path: Path) -> None:
+    workspace = build(tmp_path / "shop")
+    code = open_window(workspace.root)
+    code.open_file("src/auth.py")
+    code.lens("lines intact")
+
+    code.command("VIBES: Show Log")
+    code.wait_for(".part.panel .view-line", "starting")
+    started = code.program.log.count("] starting ")
+    code.command("VIBES: Restart Server")
+    code.until(lambda: code.program.log.count("] starting ") == started + 1, "another start in the log")
+    code.until(lambda: len(code.marks()) == 12, "the marks again")
+    code.lens("lines intact")
+
+    code.command("Welcome: Open Walkthrough...")
+    code.answer("Know who wrote your code")
+    code.wait_for(".getting-started-category", "Know who wrote your code")
+    for step in STEPS:
+        code.wait_for(".getting-started-step", step)
+    code.page.locator(".getting-started-step", has_text="Look at a line").first.click()
+    code.wait_for(".getting-started-step.expanded button", "Show Provenance")

@@ -1,0 +1,41 @@
+"""While somebody types, nothing that is shown goes away, not for one frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.demo.workspace import build
+from tests.editors.vscode.conftest import Open
+
+WATCH = """root => {
+    const filled = () => [...root.querySelectorAll('.codelens-decoration')].filter(lens => /\\\\S/.test(lens.textContent)).length;
+    const marks = () => [...root.querySelectorAll('.glyph-margin-widgets .cgmr')]
+        .filter(mark => getComputedStyle(mark).backgroundImage.includes('svg')).length;
+    window.frames_ = [];
+    const look = () => { window.frames_.push([filled(), marks()]); window.look_ = requestAnimationFrame(look); };
+    look();
+}"""
+STOP = "() => { cancelAnimationFrame(window.look_); return window.frames_; }"
+
+
+def test_nothing_goes_away_while_somebody_types(open_window: Open, tmp_path: Path) -> None:
+    workspace = build(tmp_path / "shop")
+    code = open_window(workspace.root)
+    code.open_file("src/auth.py")
+    code.lens("lines intact")
+    shown = len(code.marks_on([*range(13, 21), 23, 24, 25, 27]))
+    lenses = code.editor.locator(".codelens-decoration").count()
+    assert lenses > 0
+
+    code.go_to(1)
+    code.editor.evaluate(WATCH)
+    for words in ("# one", " two", " three", " four", "\n# five", " six", "\n"):
+        code.type(words)
+    assert code.until(lambda: code.lens("lines intact")[0] == 25, "the lens two lines below")
+    code.go_to(15)
+    code.type("x")  # in a range
+    assert code.until(lambda: "edited" in code.painted(15), "the line to count as edited")
+    frames = code.page.evaluate(STOP)
+    assert len(frames) > 10
+    assert min(count for count, _ in frames) >= lenses, f"a lens was gone: {frames}"
+    assert min(count for _, count in frames) >= shown, f"a mark was gone: {frames}"
