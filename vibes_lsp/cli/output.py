@@ -56,11 +56,43 @@ def ask(text: str) -> None:
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """Print a result as indented JSON; lone surrogates come out escaped, so that the output is always valid UTF-8."""
-    text = json.dumps(value, indent=2, ensure_ascii=sys.stdout.isatty())  # a terminal acts on more than ASCII
+    """Print a result as indented JSON; lone surrogates come out escaped, so that the output is always valid UTF-8.
+
+    Args:
+        value: The result; a member that is an iterator is printed as a list, one element at a time, for what is too long to be held.
+    """
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    for piece in _pieces(value):
+        sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
+
+
+def _pieces(value: Mapping[str, Any]) -> Iterator[bytes]:
+    ascii_only = sys.stdout.isatty()  # a terminal acts on more than ASCII
+    yield b"{"
+    for number, (name, member) in enumerate(value.items()):
+        yield (b",\n  " if number else b"\n  ") + _printed(name, ascii_only=ascii_only) + b": "
+        if isinstance(member, Iterator):
+            yield b"["
+            begun = False
+            for element in member:
+                yield (b",\n    " if begun else b"\n    ") + _printed(element, ascii_only=ascii_only).replace(b"\n", b"\n    ")
+                begun = True
+            yield b"\n  ]" if begun else b"]"
+        else:
+            yield _printed(member, ascii_only=ascii_only).replace(b"\n", b"\n  ")
+    yield b"\n}\n" if value else b"}\n"
+
+
+def _printed(value: Any, *, ascii_only: bool) -> bytes:
+    import msgspec  # noqa: PLC0415
+
+    try:
+        if not ascii_only:
+            return msgspec.json.format(msgspec.json.encode(value), indent=2)
+    except (UnicodeEncodeError, OverflowError, RecursionError, ValueError):  # what only the slower encoder can print
+        pass
+    return json.dumps(value, indent=2, ensure_ascii=ascii_only).encode("utf-8", "backslashreplace")
 
 
 def print_error(error: VibesError) -> None:

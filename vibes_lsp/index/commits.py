@@ -44,7 +44,7 @@ def derive_commits(
             left.append(lineage)
     elsewhere = commits.reached((gone[each.first.id] for each in left if each.first.id in gone), "--all")
     found.update(_by_path([each for each in left if gone.get(each.first.id) not in elsewhere], commits))
-    return {identifier: replace(commit, instead_of=gone.get(identifier)) for identifier, commit in found.items()}
+    return found | {identifier: replace(found[identifier], instead_of=commit) for identifier, commit in gone.items() if identifier in found}
 
 
 def known_commit(lineage: Lineage, derived: DerivedCommit | None) -> DerivedCommit | None:
@@ -68,6 +68,9 @@ def rewritten(lineages: Sequence[Lineage], commits: DerivedCommits) -> dict[str,
 
 
 def _recorded_commits(lineage: Lineage) -> list[str]:
+    if len(lineage.members) == 1:  # as most have
+        commit = lineage.current.text("commit_hash")
+        return [commit] if commit else []
     members = (lineage.current, *reversed(lineage.members))
     found = [member for member in members if member.text("action") != Action.REBASE_ORPHAN] or members
     return [commit for member in found if (commit := member.text("commit_hash"))]

@@ -140,13 +140,13 @@ class Joined:
         """Give the knots of some records, with all that supersedes edges tie to them, in whatever file those are."""
         named = self._log.ends(EdgeType.SUPERSEDES)
         known: dict[str, LogRecord] = {}
-        for record in {record.id: record for record in reversed(list(records))}.values():
-            key = key_of(record.id)
+        for each in {record.id: record for record in reversed(list(records))}.values():
+            key = key_of(each.id)
             if key in named:
-                known[record.id] = record
+                known[each.id] = each
             else:  # as most: it is tied to nothing
                 alone = frozenset((key,))
-                yield _Knot((Lineage((record,), record),), alone, alone, asks=False)
+                yield _Knot((Lineage((each,), each),), alone, alone, asks=False)
         edges: dict[str, Edge] = {}
         pending = list(known)
         while pending:

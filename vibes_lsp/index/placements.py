@@ -169,10 +169,11 @@ def _owners(shown: Sequence[Shown], located: Sequence[Located], length: int) -> 
         end = min(where.end, length)
         owner[where.start : end + 1] = [number] * max(0, end + 1 - where.start)
     owned: dict[int, list[tuple[int, int]]] = {}
-    for holder, lines in groupby(range(1, length + 1), key=lambda line: owner[line]):
-        run = list(lines)
+    last = 0
+    for holder, lines in groupby(owner[1:]):
+        first, last = last + 1, last + len(list(lines))
         if holder is not None:
-            owned.setdefault(holder, []).append((run[0], run[-1]))
+            owned.setdefault(holder, []).append((first, last))
     return {number: tuple(ranges) for number, ranges in owned.items()}
 
 

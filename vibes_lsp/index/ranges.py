@@ -33,8 +33,9 @@ def recorded_range(members: Sequence[LogRecord], current: LogRecord) -> Recorded
         digest,
         current.text("file_content_hash") or _first(members, "file_content_hash") or None,
     )
-    hashed = None if digest is None else next(member for member in members if member.text("anchor_hash") is not None)
-    written = None if hashed is None else recorded_lines(hashed)
+    if digest is None or (len(members) == 1 and members[0] is current):  # as most are
+        return Recorded(lines[0], lines[1], anchors)
+    written = recorded_lines(next(member for member in members if member.text("anchor_hash") is not None))
     end = lines[1] if written is None else lines[0] + written[1] - written[0]
     return Recorded(lines[0], end, anchors)
 
@@ -44,4 +45,8 @@ def _first(members: Sequence[LogRecord], name: str) -> str | None:
 
     The context of blank lines is empty or a line break; it means something beside a hash.
     """
-    return next((value for member in members if (value := member.text(name)) is not None), None)
+    for member in members:
+        value = member.text(name)
+        if value is not None:
+            return value
+    return None

@@ -155,5 +155,5 @@ def _extent(placement: Placement, content: Text) -> tuple[int | None, int | None
     written = None if recorded is None else recorded[1] - recorded[0] + 1
     if placement.lineage.action == Action.DELETE:
         return written, None if written is None else len(content.lines) + written
-    found = lines_of(placement, content)
-    return (written, None) if found is None else (len(found), len(content.lines))
+    start, end, total = placement.located.start, placement.located.end, len(content.lines)
+    return (written, None) if start is None or end is None else (max(0, min(end, total) - start + 1), total)

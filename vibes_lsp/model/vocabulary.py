@@ -146,7 +146,7 @@ class Signal(StrEnum):
 
 def is_custom_signal(name: str) -> bool:
     """Whether this can be the name of a signal that is not the RFC's: it has a namespace, as in `org:compliance_tier` (RFC 10.4.1)."""
-    return _CUSTOM_SIGNAL(name) is not None
+    return ":" in name and _CUSTOM_SIGNAL(name) is not None
 
 
 _CUSTOM_SIGNAL: Final = re.compile(r"[A-Za-z_][\w-]{0,59}(?::[A-Za-z_][\w-]{0,59})+", re.ASCII).fullmatch

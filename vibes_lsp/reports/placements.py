@@ -59,10 +59,14 @@ class PlacementReport:
 
     def placement(self, placement: Placement, *, with_prompts: bool = True) -> Members:
         """Return one placement."""
+        return self.scored(placement, self.score(placement), with_prompts=with_prompts)
+
+    def scored(self, placement: Placement, live: Score | None, *, with_prompts: bool = True) -> Members:
+        """Return one placement whose live score is known."""
         record, located = placement.current, placement.located
         recorded = recorded_lines(record) or (None, None)
         author = self._authors.of(record.text("environment_hash"))
-        stored, live = stored_score(placement), self.score(placement)
+        stored = stored_score(placement)
         result: Members = {
             "annotationId": record.id,
             "ids": list(placement.lineage.ids),
@@ -133,8 +137,9 @@ class PlacementReport:
 
     def review(self, placement: Placement) -> Members | None:
         """Return the review that counts; stale when the lines changed since."""
+        reviews = self._trail.reviews_of(placement.lineage)
         lines, is_removed = lines_of(placement, self._content), placement.lineage.action == Action.DELETE
-        chosen = counting(self._trail.reviews_of(placement.lineage), lines, is_removed=is_removed)
+        chosen = counting(reviews, lines, is_removed=is_removed) if reviews else None
         if chosen is None:
             return None
         return {

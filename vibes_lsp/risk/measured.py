@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 from vibes_lsp.risk.standing import Standing
 
 
@@ -29,8 +31,7 @@ class CustomSignal:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(msgspec.Struct, frozen=True, gc=False):
     """The sources of the eight signals, and the values of further ones; what is None is not known, and its signal is left out.
 
     Attributes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum
+from operator import mul
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.risk.bands import band_of
@@ -18,8 +20,7 @@ _DIGITS: Final = 12
 """Further digits are noise of the arithmetic, which must not decide a band: ten times 0.6 is 0.6."""
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(msgspec.Struct, frozen=True):
     """How risky an annotation is.
 
     Attributes:
@@ -48,11 +49,12 @@ def weighted_average(pairs: Sequence[tuple[float, float]]) -> float | None:
     Args:
         pairs: Weight, from 0 up, and value, from 0 to 1, of each available signal.
     """
-    heaviest = max([weight for weight, _ in pairs], default=0.0)
+    weights = [weight for weight, _ in pairs]
+    heaviest = max(weights, default=0.0)
     if heaviest <= 0:
         return None
-    shares = [weight / heaviest for weight, _ in pairs]  # no sum of large weights overflows
-    average = fsum([share * value for share, (_, value) in zip(shares, pairs, strict=True)]) / fsum(shares)
+    shares = [weight / heaviest for weight in weights]  # no sum of large weights overflows
+    average = fsum(map(mul, shares, [value for _, value in pairs])) / fsum(shares)
     return min(1.0, max(0.0, round(average, _DIGITS)))
 
 

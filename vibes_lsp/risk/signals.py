@@ -73,24 +73,23 @@ class Factor(msgspec.Struct, frozen=True, gc=False):
     reason: str
 
 
-class _Assessment(msgspec.Struct, frozen=True, gc=False):
-    """A signal before it is weighed."""
-
-    quantity: Quantity
-    value: float
-    reason: str
-
-
 def assess(measured: Measured, policy: Policy) -> tuple[Factor, ...]:
     """Return a factor for each signal that is available, in the order of the RFC, then what the recorder gave."""
-    weights = policy.weights
-    return tuple(
-        [
-            Factor(signal, found.quantity, found.value, weights.get(signal, 0.0), found.reason)
-            for signal, found in _assessments(measured, policy)
-            if found is not None
-        ]
-    )
+    weights, baselines, model = policy.weights, policy.baselines, measured.model
+    found = [
+        _temperature(measured.temperature, weights.get(_TEMPERATURE, 0.0)),
+        _action_type(measured.action, weights.get(_ACTION_TYPE, 0.0)),
+        _scope_lines(measured.lines, measured.total_lines, weights.get(_SCOPE_LINES, 0.0)),
+        _scope_files(measured.files, baselines[_SCOPE_FILES], weights.get(_SCOPE_FILES, 0.0)),
+        _assurance_gap(measured.level, weights.get(_ASSURANCE_GAP, 0.0)),
+        _human_review_present(measured.standing, weights.get(_HUMAN_REVIEW_PRESENT, 0.0)),
+        _prompt_token_count(measured.prompt, baselines[_PROMPT_TOKEN_COUNT], weights.get(_PROMPT_TOKEN_COUNT, 0.0)),
+        None if model is None else _model_capability_tier(model, tier_of(model, policy.tiers), weights.get(_MODEL_CAPABILITY_TIER, 0.0)),
+    ]
+    for each in measured.custom:
+        reason = each.reason or "given without a reason"
+        found.append(_factor(each.signal, each.value, each.value, weights.get(each.signal, 0.0), reason))
+    return tuple([factor for factor in found if factor is not None])
 
 
 def factors_as_recorded(factors: Sequence[Factor]) -> list[JsonValue]:
@@ -98,90 +97,71 @@ def factors_as_recorded(factors: Sequence[Factor]) -> list[JsonValue]:
     return [{"signal": each.signal, "value": each.value, "weight": each.weight, "reason": each.reason} for each in factors]
 
 
-def _assessments(measured: Measured, policy: Policy) -> list[tuple[str, _Assessment | None]]:
-    baselines = policy.baselines
-    found = [
-        (_TEMPERATURE, _temperature(measured.temperature)),
-        (_ACTION_TYPE, _action_type(measured.action)),
-        (_SCOPE_LINES, _scope_lines(measured.lines, measured.total_lines)),
-        (_SCOPE_FILES, _scope_files(measured.files, baselines[_SCOPE_FILES])),
-        (_ASSURANCE_GAP, _assurance_gap(measured.level)),
-        (_HUMAN_REVIEW_PRESENT, _human_review_present(measured.standing)),
-        (_PROMPT_TOKEN_COUNT, _prompt_token_count(measured.prompt, baselines[_PROMPT_TOKEN_COUNT])),
-        (
-            _MODEL_CAPABILITY_TIER,
-            None if measured.model is None else _model_capability_tier(measured.model, tier_of(measured.model, policy.tiers)),
-        ),
-    ]
-    found += [(each.signal, _assessed(each.value, each.value, each.reason or "given without a reason")) for each in measured.custom]
-    return found
-
-
-def _assessed(quantity: Quantity, value: float, reason: str) -> _Assessment:
-    return _Assessment(quantity, round(min(1.0, max(0.0, value)), _VALUE_DIGITS), reason)
+def _factor(signal: str, quantity: Quantity, value: float, weight: float, reason: str) -> Factor:
+    return Factor(signal, quantity, round(min(1.0, max(0.0, value)), _VALUE_DIGITS), weight, reason)
 
 
 @lru_cache(maxsize=_KEPT)
-def _temperature(temperature: float | None) -> _Assessment | None:
+def _temperature(temperature: float | None, weight: float) -> Factor | None:
     """min(temperature / 2.0, 1.0)."""
     if temperature is None or not 0 <= temperature < math.inf:
         return None
     words = f"temperature {temperature:g}, where {_HIGHEST_TEMPERATURE:g} counts as 1.0"
-    return _assessed(temperature, temperature / _HIGHEST_TEMPERATURE, words)
+    return _factor(_TEMPERATURE, temperature, temperature / _HIGHEST_TEMPERATURE, weight, words)
 
 
 @lru_cache(maxsize=_KEPT)
-def _action_type(action: str | None) -> _Assessment | None:
+def _action_type(action: str | None, weight: float) -> Factor | None:
     """What was done, by the RFC's reference values."""
     if action is None or action not in ACTION_VALUES:
         return None
-    return _assessed(action, ACTION_VALUES[action], f"the action is {action}")
+    return _factor(_ACTION_TYPE, action, ACTION_VALUES[action], weight, f"the action is {action}")
 
 
 @lru_cache(maxsize=_KEPT)
-def _scope_lines(lines: int | None, total: int | None) -> _Assessment | None:
+def _scope_lines(lines: int | None, total: int | None, weight: float) -> Factor | None:
     """The share of the file that it is about, at most 1.0."""
     if not lines or not total:
         return None
     share = min(1.0, lines / total)
-    return _assessed(lines, share, f"{lines:,} of {total:,} lines ({share:.0%})")
+    return _factor(_SCOPE_LINES, lines, share, weight, f"{lines:,} of {total:,} lines ({share:.0%})")
 
 
 @lru_cache(maxsize=_KEPT)
-def _scope_files(files: int | None, baseline: float) -> _Assessment | None:
+def _scope_files(files: int | None, baseline: float, weight: float) -> Factor | None:
     """Files touched in the session, against a baseline."""
     if not files:
         return None
     words = "1 file" if files == 1 else f"{files:,} files"
-    return _assessed(files, files / baseline, f"{words} in its session, where {baseline:,g} count as 1.0")
+    return _factor(_SCOPE_FILES, files, files / baseline, weight, f"{words} in its session, where {baseline:,g} count as 1.0")
 
 
 @lru_cache(maxsize=_KEPT)
-def _assurance_gap(level: str | None) -> _Assessment | None:
+def _assurance_gap(level: str | None, weight: float) -> Factor | None:
     """What was not captured."""
     if level is None or level not in GAP_VALUES:
         return None
-    return _assessed(GAP_VALUES[level], GAP_VALUES[level], f"recorded at {level} assurance")
+    return _factor(_ASSURANCE_GAP, GAP_VALUES[level], GAP_VALUES[level], weight, f"recorded at {level} assurance")
 
 
 @lru_cache(maxsize=_KEPT)
-def _human_review_present(standing: Standing) -> _Assessment | None:
+def _human_review_present(standing: Standing, weight: float) -> Factor | None:
     """0.0 where a person approved what stands there now, else 1.0 (R6)."""
     value = STANDING_VALUES[standing]
-    return _assessed(value, value, _STANDING_REASONS[standing])
+    return _factor(_HUMAN_REVIEW_PRESENT, value, value, weight, _STANDING_REASONS[standing])
 
 
 @lru_cache(maxsize=_KEPT)
-def _prompt_token_count(prompt: PromptLength | None, baseline: float) -> _Assessment | None:
+def _prompt_token_count(prompt: PromptLength | None, baseline: float, weight: float) -> Factor | None:
     """Tokens of the prompt, against a baseline; estimated unless the producer counted (R22)."""
     if prompt is None or prompt.tokens < 0:
         return None
     counted = f"{prompt.tokens:,} tokens as counted by the tool"
     words = counted if prompt.bytes is None else f"about {prompt.tokens:,} tokens, estimated from {prompt.bytes:,} bytes"
-    return _assessed(prompt.tokens, prompt.tokens / baseline, f"{words}, where {baseline:,g} count as 1.0")
+    return _factor(_PROMPT_TOKEN_COUNT, prompt.tokens, prompt.tokens / baseline, weight, f"{words}, where {baseline:,g} count as 1.0")
 
 
 @lru_cache(maxsize=_KEPT)
-def _model_capability_tier(model: str, tier: str | None) -> _Assessment | None:
+def _model_capability_tier(model: str, tier: str | None, weight: float) -> Factor | None:
     """The tier of the model, by table (R22)."""
-    return None if tier is None else _assessed(tier, TIER_VALUES[tier], f"{model} counts as {tier}")
+    return None if tier is None else _factor(_MODEL_CAPABILITY_TIER, tier, TIER_VALUES[tier], weight, f"{model} counts as {tier}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.vocabulary import Band, RuleAction
 from vibes_lsp.risk.policy import Policy, Rule
-from vibes_lsp.risk.rules import Quantity, evaluate
+from vibes_lsp.risk.rules import Quantity, evaluate, names_in
 from vibes_lsp.risk.scoring import quantities
 from vibes_lsp.risk.signals import Factor
 
@@ -57,7 +57,7 @@ def threshold_of(text: str) -> Threshold:
     return Threshold(number)
 
 
-def decide(score: float | None, policy: Policy, threshold: Threshold, matched: Iterable[Rule]) -> Decision:
+def decide(score: float | None, policy: Policy, threshold: Threshold, matched: Sequence[Rule]) -> Decision:
     """Return what is asked for: by the score, raised by the rules that hold.
 
     Args:
@@ -71,19 +71,30 @@ def decide(score: float | None, policy: Policy, threshold: Threshold, matched: I
         decision = Decision.BLOCK
     elif score is not None and score >= policy.thresholds[Band.MEDIUM]:
         decision = Decision.FLAG
-    return max([decision, *(Decision(rule.action.value) for rule in matched)], key=_ORDER.index)
+    return max([decision, *(Decision(rule.action.value) for rule in matched)], key=_ORDER.index) if matched else decision
 
 
-def matching(policy: Policy, factors: Sequence[Factor], stored: Mapping[str, float] | None = None) -> tuple[Rule, ...]:
-    """Return the rules that hold for an annotation (R20).
+class Rulebook:
+    """The rules of a policy, and which of them held: annotations are many, and few differ in what the rules ask for."""
 
-    Args:
-        policy: Whose rules.
-        factors: What is known of it now.
-        stored: Normalised values that count instead, by signal: those that its record has.
-    """
-    known: dict[str, Quantity] = dict(quantities(factors))
-    for signal, value in (stored or {}).items():
-        known[f"{signal}.value"] = value
-        known.setdefault(signal, value)
-    return tuple(rule for rule in policy.rules if evaluate(rule.expression, known))
+    def __init__(self, policy: Policy) -> None:
+        self._rules = policy.rules
+        self._names = sorted(frozenset().union(*(names_in(rule.expression) for rule in policy.rules)))
+        self._held: dict[tuple[Quantity | None, ...], tuple[Rule, ...]] = {}
+
+    def matching(self, factors: Sequence[Factor], stored: Mapping[str, float] | None = None) -> tuple[Rule, ...]:
+        """Return the rules that hold for an annotation (R20).
+
+        Args:
+            factors: What is known of it now.
+            stored: Normalised values that count instead, by signal: those that its record has.
+        """
+        known: dict[str, Quantity] = dict(quantities(factors))
+        for signal, value in (stored or {}).items():
+            known[f"{signal}.value"] = value
+            known.setdefault(signal, value)
+        asked = tuple(map(known.get, self._names))
+        held = self._held.get(asked)
+        if held is None:
+            held = self._held[asked] = tuple(rule for rule in self._rules if evaluate(rule.expression, known))
+        return held

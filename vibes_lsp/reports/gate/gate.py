@@ -19,7 +19,7 @@ from vibes_lsp.model.members import mapping, text
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.reports.gate import catalogue
 from vibes_lsp.reports.gate.believing import Believed, Doubter
-from vibes_lsp.reports.gate.deciding import Threshold, decide, matching
+from vibes_lsp.reports.gate.deciding import Rulebook, Threshold, decide
 from vibes_lsp.reports.gate.grounds import Grounds
 from vibes_lsp.reports.gate.looking import Looking, Step
 from vibes_lsp.reports.gate.report import GateReport, Item
@@ -66,6 +66,8 @@ def gate(places: Places, grounds: Grounds, asked: Asked) -> GateReport:
     """
     run = _Run(places, grounds, asked)
     items = sorted(run.items(), key=lambda item: item.order)
+    if asked.commits:
+        places.derive([item.placement.lineage for item in items])
     findings = [*grounds.findings(asked.now), *run.findings()]
     bound = asked.threshold.bound(grounds.config.policy.thresholds)
     return GateReport(asked.threshold, bound, grounds.base, tuple(items), tuple(sorted(findings, key=lambda finding: finding.order)))
@@ -75,12 +77,14 @@ class _Run:
     def __init__(self, places: Places, grounds: Grounds, asked: Asked) -> None:
         self._places, self._grounds, self._asked = places, grounds, asked
         self._policy = grounds.config.policy
+        self._rules = Rulebook(self._policy)
         self._reviewers = Reviewers(places, grounds.since)
         self._scorer = _Scorer(places.trail, self._policy, None if asked.everything else self._reviewers.counts, stored=asked.stored)
         self._looking = Looking(places, self._only(), asked.step)
         self._doubter = None if grounds.since is None else Doubter(places, grounds.since)
         self._report: tuple[Text, PlacementReport] | None = None
         self._found: list[Finding] = []
+        self._tracked: dict[str, bool] = {}
 
     def _only(self) -> Collection[str] | None:
         files = self._asked.files
@@ -91,8 +95,6 @@ class _Run:
 
     def items(self) -> Iterator[Item]:
         """Give what was decided of each annotation, file by file."""
-        if self._asked.commits:
-            self._places.read_ahead()
         if self._asked.everything:
             for content, placement in self._looking.recorded():
                 yield self._item(Believed(placement, placement), content, Standing.UNREVIEWED)
@@ -106,7 +108,12 @@ class _Run:
     def _is_gated(self, placement: Placement) -> bool:
         """Whether an annotation is current and tracked, and not that of removed or lost lines (R26, R27)."""
         is_there = placement.located.state != State.LOST and placement.lineage.action != Action.DELETE
-        return is_there and not placement.is_history and self._grounds.config.tracking.tracks(placement.path)
+        return is_there and not placement.is_history and self._tracks(placement.path)
+
+    def _tracks(self, path: str) -> bool:
+        if path not in self._tracked:
+            self._tracked[path] = self._grounds.config.tracking.tracks(path)
+        return self._tracked[path]
 
     def _item(self, believed: Believed, content: Text, standing: Standing) -> Item:
         placement, policy = believed.placement, self._policy
@@ -114,10 +121,10 @@ class _Run:
         live = None if by_record else self._scorer.score(placement, content)
         score = stored_score(placement) if by_record else live.value if live is not None else None
         factors = () if not policy.rules else live.factors if live else assess(self._scorer.measured(placement, content), policy)
-        rules = matching(policy, factors, _stored_values(placement) if by_record else None)
+        rules = self._rules.matching(factors, _stored_values(placement) if by_record else None)
         decision = decide(score, policy, self._asked.threshold, rules)
         approved, rejected = standing == Standing.APPROVED, standing == Standing.REJECTED
-        return Item(placement, score, self._reporting(content), believed.shown.current.id, rules, decision, approved, rejected)
+        return Item(placement, score, live, self._reporting(content), believed.shown.current.id, rules, decision, approved, rejected)
 
     def _reporting(self, content: Text) -> PlacementReport:
         if self._report is None or self._report[0] is not content:
@@ -127,7 +134,7 @@ class _Run:
     def _note(self, believed: Believed) -> None:
         """Keep what there is to say of an annotation beside the decision."""
         placement = believed.placement
-        if not self._grounds.config.tracking.tracks(placement.path):
+        if not self._tracks(placement.path):
             return
         name = f"annotation {placement.lineage.first.id[:16]}"
         start = placement.located.start
@@ -147,7 +154,7 @@ class _Run:
     def findings(self) -> Iterable[Finding]:
         """Return what was found on the way."""
         for path, reason in self._looking.unread.items():
-            if not self._asked.everything and self._grounds.config.tracking.tracks(path):
+            if not self._asked.everything and self._tracks(path):
                 self._found.append(Finding(catalogue.UNREAD, reason, path))
         for refused in self._reviewers.refused.values():
             placement = refused.placement

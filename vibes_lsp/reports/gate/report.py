@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -15,6 +15,7 @@ from vibes_lsp.reports.gate import catalogue
 from vibes_lsp.reports.gate.deciding import STOPPING, Decision, Threshold
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Rule
+from vibes_lsp.risk.scoring import Score
 
 _HARDEST: Final = list(reversed(Decision))
 
@@ -26,6 +27,7 @@ class Item:
     Attributes:
         placement: Where it is.
         score: What it was judged by; None where there is none.
+        live: The live score; None where there is none, or those of the records count.
         report: Turns it into JSON, which is made when asked for.
         identifier: The id of its current record.
         rules: Those that hold for it.
@@ -36,6 +38,7 @@ class Item:
 
     placement: Placement
     score: float | None
+    live: Score | None
     report: PlacementReport = field(repr=False)
     identifier: str
     rules: tuple[Rule, ...]
@@ -46,7 +49,12 @@ class Item:
     @cached_property
     def facts(self) -> Members:
         """The placement as JSON."""
-        return self.report.placement(self.placement) | {"annotationId": self.identifier}
+        return self._described()
+
+    def _described(self) -> Members:
+        described = self.report.scored(self.placement, self.live)
+        described["annotationId"] = self.identifier
+        return described
 
     @property
     def figures(self) -> str | None:
@@ -92,7 +100,7 @@ class Item:
     def as_json(self) -> Members:
         """Return the placement with `rules`, `decision` and `released`."""
         rules: list[JsonValue] = [{"condition": rule.condition, "action": rule.action.value} for rule in self.rules]
-        return {**self.facts, "rules": rules, "decision": self.decision.value, "released": self.released}
+        return {**self._described(), "rules": rules, "decision": self.decision.value, "released": self.released}  # not kept: there are many
 
     def finding(self) -> Finding | None:
         """Return it as a finding of code scanning; None where it passes or was approved."""
@@ -158,15 +166,15 @@ class GateReport:
         """How many items would stop if nobody had approved them."""
         return sum(item.released and item.decision in STOPPING for item in self.items)
 
-    def as_json(self) -> Members:
-        """Return `{result, threshold, base?, items, findings}`."""
+    def as_json(self) -> Mapping[str, JsonValue | Iterator[Members]]:
+        """Return `{result, threshold, base?, items, findings}`; the items come one at a time, for there may be many."""
         given = self.threshold.given
         base: Members = {} if self.base is None else {"base": self.base}
         return {
             "result": "PASS" if self.passed else "FAIL",
             "threshold": given.value if isinstance(given, Band) else given,
             **base,
-            "items": [item.as_json() for item in self.items],
+            "items": (item.as_json() for item in self.items),
             "findings": [finding.as_json() for finding in self.findings],
         }
 

@@ -13,7 +13,7 @@ what compares it; `NOT` of that is the same, and a rule asks for something only 
 
 from __future__ import annotations
 
-from vibes_lsp.risk.rules.expressions import Expression, Quantity, evaluate
+from vibes_lsp.risk.rules.expressions import Expression, Quantity, evaluate, names_in
 from vibes_lsp.risk.rules.grammar import MAX_DEPTH, MAX_LENGTH, parse
 
-__all__ = ["MAX_DEPTH", "MAX_LENGTH", "Expression", "Quantity", "evaluate", "parse"]
+__all__ = ["MAX_DEPTH", "MAX_LENGTH", "Expression", "Quantity", "evaluate", "names_in", "parse"]

@@ -91,6 +91,19 @@ def _truth(expression: Expression, quantities: Mapping[str, Quantity]) -> bool |
             return True if True in truths else None if None in truths else False
 
 
+def names_in(expression: Expression) -> frozenset[str]:
+    """Return the names that a condition asks for."""
+    match expression:
+        case Comparison(left, _, right):
+            return frozenset(each.text for each in (left, right) if isinstance(each, Name))
+        case Membership(operand, _):
+            return frozenset({operand.text}) if isinstance(operand, Name) else frozenset()
+        case Not(negated):
+            return names_in(negated)
+        case And(parts) | Or(parts):
+            return frozenset().union(*map(names_in, parts))
+
+
 def _resolved(operand: Operand, quantities: Mapping[str, Quantity]) -> Quantity | None:
     return quantities.get(operand.text) if isinstance(operand, Name) else operand
 
