@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BLOCKED = {"a.py": ("block", False)}
 COVERS = {"reason": "covers"}
+BLOCK = "".join(STORY.splitlines(keepends=True)[3:7])
 EDITED = STORY.replace("    seen = hashlib.sha256(payload)\n", "    seen = hashlib.sha1(payload)\n")
 
 
@@ -67,6 +68,38 @@ def test_marking_lost_does_not_hide_lines_that_are_there(project: Gated, within:
     found = project.told(within)
     assert (decisions(found), lost) == (BLOCKED, {})
     assert found["result"] == "FAIL"
+
+
+@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize("now", [f"# one\n{BLOCK}\n# two\n{BLOCK}", f"# one\n{EDITED}"], ids=["a copy", "a line edited"])
+def test_marking_lost_with_a_doubt_made_for_it_does_not_hide_either(project: Gated, within: Vibes, now: str, committed: bool) -> None:
+    identifier = project.write()
+    if committed:
+        project.base = project.commit()
+    project.file("a.py", now)
+    project.remap(identifier, commit=None, action="rebase_orphan", reason="orphan")
+    project.commit()
+    found = project.told(within)
+    assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
+
+
+def test_lines_that_are_lost_are_a_warning_in_the_change_that_brought_them(project: Gated, within: Vibes) -> None:
+    project.write()
+    project.commit()
+    project.file("a.py", "print('something else')\n")
+    project.commit()
+    found = project.told(within)
+    assert (found["result"], decisions(found)) == ("PASS", {})
+    assert [(each["check"], each["severity"]) for each in found["findings"]] == [("gate-lost", "warning")]
+
+
+def test_lines_of_the_base_that_are_lost_are_a_note(project: Gated, within: Vibes) -> None:
+    project.write()
+    project.base = project.commit()
+    project.file("a.py", "print('something else')\n")
+    project.commit()
+    found = project.told(within)
+    assert [(each["check"], each["severity"]) for each in found["findings"]] == [("gate-lost", "note")]
 
 
 def test_a_record_of_removal_does_not_hide_lines_that_are_there(project: Gated, within: Vibes) -> None:

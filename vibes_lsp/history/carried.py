@@ -16,7 +16,8 @@ from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
 
 _MARK: Final = b"\x01commit "
-_OPTIONS: Final = ("--reverse", "--topo-order", "--full-history", "-p", "-c", "--unified=0", f"--format={_MARK.decode()}%H")
+_BOM: Final = b"\xef\xbb\xbf"
+_OPTIONS: Final = ("--reverse", "--topo-order", "--full-history", "-p", "-c", "--unified=0", f"--format={_MARK.decode()}%H %P")
 
 
 def records_carried(repository: Repository, revisions: Sequence[str], log: Path) -> Iterator[tuple[str, str]]:
@@ -33,12 +34,13 @@ def records_carried(repository: Repository, revisions: Sequence[str], log: Path)
     """
     arguments = ("log", *_OPTIONS, *log_options(), *revisions, "--", git_path(repository.name_of(log)))
     with git_lines(repository.root, *arguments) as lines:
-        commit = ""
+        commit, added = "", b"+"
         for line in lines:
             if line.startswith(_MARK):
-                commit = line[len(_MARK) :].decode().strip()
-            elif line.startswith(b"+") and line.lstrip(b"+").startswith(b"{"):  # one for each parent that lacks it
-                identifier = _identifier(line.lstrip(b"+"))
+                commit, *parents = line[len(_MARK) :].decode().split()
+                added = b"+" * max(1, len(parents))  # one for each parent that lacks it
+            elif line.startswith(added):
+                identifier = identifier_of(line[len(added) :])
                 if identifier:
                     yield identifier, commit
 
@@ -50,16 +52,19 @@ class _Named(msgspec.Struct):
 _decode: Final = msgspec.json.Decoder(_Named).decode
 
 
-def _identifier(line: bytes) -> str:
-    """Return a record's id; one that it does not bring takes the strict parser, as does what only that one can refuse."""
+def identifier_of(line: bytes) -> str:
+    """Return the id of the record on a line, empty where it holds none; one that it does not bring takes the strict parser, as does what only that one can refuse."""
+    record = line.strip().removeprefix(_BOM)  # as whoever reads the log does
+    if not record.startswith(b"{"):
+        return ""
     try:
-        named = _decode(line).annotation_id
+        named = _decode(record).annotation_id
     except (msgspec.DecodeError, UnicodeDecodeError):
         named = None
     if named:
         return named
     try:
-        members = parse_object(line)
+        members = parse_object(record)
     except MalformedJson:
         return ""
     return text(members, "annotation_id") or annotation_id(members)

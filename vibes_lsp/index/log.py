@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 from array import array
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -40,6 +41,7 @@ class LogIndex:
 
     Attributes:
         columns: What was found on each line.
+        refused: Lines that seemed to hold a record and turned out to hold none when they were decoded, each with the reason.
         generation: Grows whenever the content changed.
         problem: Why the log could not be read at the last refresh; what was known before still answers.
     """
@@ -53,6 +55,7 @@ class LogIndex:
 
     def _clear(self) -> None:
         self.columns = Columns()
+        self.refused: dict[int, str] = {}
         self._kept: dict[int, LogRecord] = {}
         self._annotations = _KeyTable(annotations=True)
         self._others = _KeyTable(annotations=False)
@@ -121,7 +124,11 @@ class LogIndex:
         return (record for record in known if record is not None)
 
     def _fresh(self, lines: Iterable[int]) -> Iterator[LogRecord]:
-        return (record for _, record in self.decoded(lines) if isinstance(record, LogRecord))
+        for line, record in self.decoded(lines):
+            if isinstance(record, LogRecord):
+                yield record
+            else:
+                self.refused[line] = record.reason
 
     def decoded(self, lines: Iterable[int]) -> Iterator[tuple[int, LogRecord | MalformedJson]]:
         """Decode some lines in the order asked; give the reason for those that hold no record."""
@@ -192,7 +199,7 @@ class LogIndex:
         found = map(read_edge, self.records(lines))
         return [edge for edge in found if edge.source == out_of or edge.target == into]
 
-    def ends(self, kind: EdgeType) -> Container[int]:
+    def ends(self, kind: EdgeType) -> AbstractSet[int]:
         """Return the keys of all that edges of one kind name, on either side; see `key_of`."""
         count, found = self._ends.get(kind, (0, set()))
         columns, code = self.columns, EDGE_TYPES.index(kind)

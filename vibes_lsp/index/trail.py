@@ -88,7 +88,7 @@ class Trail:
         """Return the reviews that any member was given, in the order of events (R6)."""
         kind = EdgeType.REVIEWED_BY
         reviewed = self.log.ends(kind)
-        if not any(key_of(each) in reviewed for each in lineage.ids):  # as of most
+        if not reviewed or not any(key_of(each) in reviewed for each in lineage.ids):  # as of most
             return []
         found = [edge for each in lineage.ids for edge in (*self.log.edges(out_of=each, kind=kind), *self.log.edges(into=each, kind=kind))]
         edges = {edge.record.id: edge for edge in found}

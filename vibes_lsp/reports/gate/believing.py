@@ -122,7 +122,7 @@ def _kept(record: LogRecord) -> Members:
 
 
 def _stands(found: Located, placement: Placement, root: LogRecord) -> bool:
-    """Whether the text of an edit is there: as it was written, or, where nothing replaced it, half of it and more than is said to be left."""
+    """Whether the text of an edit is there: as it was written, or, where nothing replaced it, about half of it and more than is said to be left."""
     if found.sure:
         return True
     lines = recorded_lines(root)
@@ -130,4 +130,8 @@ def _stands(found: Located, placement: Placement, root: LogRecord) -> bool:
         return False
     start, end = placement.located.start, placement.located.end
     left = 0 if start is None or end is None or placement.lineage.action == Action.DELETE else end - start + 1
-    return 2 * (found.intact or 0) >= lines[1] - lines[0] + 1 and found.end - found.start + 1 > left
+    length = lines[1] - lines[0] + 1
+    intact = (
+        found.intact if found.intact is not None else length * (found.method != Method.RECORDED)
+    )  # where nobody can tell, it is doubted
+    return 2 * intact >= length and found.end - found.start + 1 > left

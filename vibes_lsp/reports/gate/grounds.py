@@ -16,6 +16,7 @@ from vibes_lsp.errors import HistoryUnavailable, PrismOff
 from vibes_lsp.history.blobs import Blobs
 from vibes_lsp.history.comparison import Span, differences
 from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.gate.catalogue import UNREAD, UNUSABLE
@@ -64,7 +65,7 @@ class Grounds:
         found: set[str] = set()
         for path, lines in columns.annotations.items():
             new = [line for line in lines if self.since is not None and line in self.since.new_lines]
-            if any(not (record.text("action") or "").startswith("rebase_") for record in self.trail.log.records(new)):
+            if any(any(map(_is_an_edit, self.trail.log.records(some))) for some in (new[:1], new[1:])):  # the first one will do
                 found.add(normal_path(path))
         return found
 
@@ -81,20 +82,29 @@ class Grounds:
                 override = None if self.since is None else Severity.WARNING  # the base's fault, which no change can mend by itself
                 said = f"{problem.field}: {problem.message}" + ("" if self.base is None else f" (at {self.base[:12]})")
                 yield Finding(UNUSABLE, said, where, None, problem.field, override)
-        if broken := self.trail.log.columns.broken:
-            said = f"{counted(len(broken), 'line is no record', 'lines are no records')}, and not gated; `vibes check` says why"
-            yield Finding(UNREAD, said, f"{directory.path.name}/{LOG_NAME}", broken[0].line, None, Severity.WARNING)
+        yield from self._unread()
         if self.since is not None:
             subject = Subject(self.trail, load_config(directory), self.since.repository, now)
             yield from check_base(subject, self.since.commit)
             yield from self._dropped(subject, self.since)
 
+    def _unread(self) -> Iterator[Finding]:
+        """Give what of the log is no record, and so not gated: an error, but for lines that the base has, which no change can mend by itself."""
+        log, where = self.trail.log, f"{self.trail.directory.path.name}/{LOG_NAME}"
+        lines = sorted({*(each.line for each in log.columns.broken), *log.refused})
+        if log.torn_tail().strip():
+            lines.append(len(log.columns) + 1)
+        fresh = lines if self.since is None else [line for line in lines if line in self.since.new_lines]
+        for some, override in ((fresh, None), ([line for line in lines if line not in set(fresh)], Severity.WARNING)):
+            if some:
+                said = f"{counted(len(some), 'line is no record', 'lines are no records')}, and not gated; `vibes check` says why"
+                yield Finding(UNREAD, said, where, some[0], None, override)
+
     def _dropped(self, subject: Subject, since: Since) -> Iterator[Finding]:
         """Give the records that a commit of the change brought and a later one took away."""
-        for identifier, commits in sorted(since.carriers.items()):
-            if self.trail.log.by_id(identifier) is None:
-                message = f"record {identifier[:16]}, which {min(commits)[:12]} of this change brought, is gone"
-                yield subject.in_log(checks.BASE_RECORD, message)
+        for identifier in since.gone():
+            message = f"record {identifier[:16]}, which {min(since.carriers[identifier])[:12]} of this change brought, is gone"
+            yield subject.in_log(checks.BASE_RECORD, message)
 
 
 def grounds_of(trail: Trail, base: str | None) -> Grounds:
@@ -139,6 +149,10 @@ def _require_prism(config: LoadedConfig, where: str) -> None:
         raise PrismOff(f"PRISM is off: {where} cannot be read: {config.problem.message}", hint="mend it; `vibes check` says more")
     if not config.policy.enabled:
         raise PrismOff(f"PRISM is off in {where}", hint='turn it on by "risk_scoring": {"enabled": true}')
+
+
+def _is_an_edit(record: LogRecord) -> bool:
+    return not (record.text("action") or "").startswith("rebase_")
 
 
 def _is_behind_a_link(project: Path, path: str) -> bool:

@@ -106,10 +106,13 @@ class Looking:
     def _meant(self, annotated: Collection[str]) -> list[str]:
         """Return the files that are meant: of those without annotations, too, for something may have come to them."""
         wanted = set(self.only or ())
-        project = self.places.trail.directory.project
-        return [path for path in annotated if path in wanted] + sorted(
-            path for path in wanted.difference(annotated) if (project / path).is_file()
-        )
+        return [path for path in annotated if path in wanted] + sorted(filter(self._is_there, wanted.difference(annotated)))
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            return (self.places.trail.directory.project / path).is_file()
+        except (OSError, ValueError):  # a name that no file can have
+            return False
 
     def _text(self, path: str) -> Text | None:
         try:

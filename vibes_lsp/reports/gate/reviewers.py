@@ -81,7 +81,7 @@ class Reviewers:
         same = next((name for name in called if names_of(name) & writers), None)
         if same is not None:
             return f"{same} had a part in the code"
-        carrier = next((each for each in since.brought(review.edge.record.id) if each.names & writers), None)
+        carrier = next((each for each in since.brought(review.edge.record) if each.names & writers), None)
         return None if carrier is None else f"{carrier.label}, who had a part in the code, recorded it"
 
     def _writers(self, since: Since, placement: Placement) -> Iterator[Makers]:
@@ -90,7 +90,7 @@ class Reviewers:
         edits = [member for member in lineage.members if member.text("action") not in _REBASED]
         for member in edits:
             if since.is_new(member):
-                yield from since.brought(member.id)
+                yield from since.brought(member)
         if not any(since.is_new(member) for member in edits):
             commit = self._commit(lineage)
             yield from since.makers_at(commit) if commit else ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.carried import records_carried
+from vibes_lsp.history.carried import identifier_of, records_carried
 from vibes_lsp.history.makers import Makers, makers_of, user_of
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.columns import EDGE_TYPES
@@ -41,14 +41,19 @@ class Since:
     @cached_property
     def new_lines(self) -> frozenset[int]:
         """The lines of the log, from 1, that the base's log does not have."""
-        directory = self.trail.directory
-        name = f"{directory.path.name}/{LOG_NAME}"
-        before = frozenset(map(_stripped, (self.repository.read_below(self.commit, directory.project, name) or b"").split(b"\n")))
+        known = self._lines_in(self.commit)
+        return frozenset(number for number, line in enumerate(self._lines_now(), 1) if line.strip() and number not in known)
+
+    def gone(self) -> list[str]:
+        """Return the ids of the records that a commit of the change brought and the log has no more."""
+        there = set(map(identifier_of, self._lines_now())) if self.carriers else set()
+        return sorted(self.carriers.keys() - there)
+
+    def _lines_now(self) -> list[bytes]:
         try:
-            now = read_file(directory.log) or b""
+            return (read_file(self.trail.directory.log) or b"").split(b"\n")
         except UnreadableFile:
-            return frozenset()
-        return frozenset(number for number, line in enumerate(now.split(b"\n"), 1) if line.strip() and _stripped(line) not in before)
+            return []
 
     def is_new(self, record: LogRecord) -> bool:
         """Whether the base does not have a record."""
@@ -87,9 +92,24 @@ class Since:
         """Who works here: whoever made what no commit holds yet."""
         return user_of(self.repository)
 
-    def brought(self, identifier: str) -> list[Makers]:
-        """Return who brought a new record."""
-        return self.made(self.carriers.get(identifier, frozenset())) or [self.user]
+    def brought(self, record: LogRecord) -> list[Makers]:
+        """Return who brought a new record: everybody who made a commit of the change, where it is committed and nobody can tell by whom."""
+        known = self.made(self.carriers.get(record.id, frozenset()))
+        if known or record.line not in self._committed:
+            return known or [self.user]
+        return list(self.makers.values())
+
+    @cached_property
+    def _committed(self) -> frozenset[int]:
+        """The lines of the log, from 1, that HEAD's log has."""
+        return self._lines_in("HEAD")
+
+    def _lines_in(self, revision: str) -> frozenset[int]:
+        """Return the lines of the log as it is, from 1, that stand in a revision's, too."""
+        directory = self.trail.directory
+        held = self.repository.read_below(revision, directory.project, f"{directory.path.name}/{LOG_NAME}") or b""
+        lines = frozenset(map(_stripped, held.split(b"\n")))
+        return frozenset(number for number, line in enumerate(self._lines_now(), 1) if _stripped(line) in lines)
 
     def made(self, commits: Iterable[str]) -> list[Makers]:
         """Return who made commits of the change; others are left out."""

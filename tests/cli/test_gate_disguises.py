@@ -1,0 +1,201 @@
+"""`vibes gate --base`: records and reviews that a branch disguises, and code that it puts elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.cli.gated import BEGIN, BO, Gated, checks, decisions
+from tests.server.project import STORY
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+BLOCKED: Final = {"a.py": ("block", False)}
+PADDING: Final = b"x" * (9 << 20)
+UNREADABLE: Final[dict[str, Callable[[bytes], bytes]]] = {
+    "half a record": lambda line: line[:-3],
+    "a member twice": lambda line: line.replace(b'"type"', b'"action":"x","type"', 1),
+    "no number of JSON": lambda line: line.replace(b"{", b'{"x":NaN,', 1),
+    "broken": lambda line: b'{"broken": ' + line,
+    "no object": lambda line: b"[" + line.strip() + b"]\n",
+    "a huge line": lambda line: line.replace(b"{", b'{"pad":"' + PADDING + b'",', 1),
+    "a NUL": lambda line: b"\0" + line,
+    "another encoding": lambda line: line.decode().encode("utf-16"),
+    "no line ends": lambda line: line.replace(b"\n", b"\r") * 2,
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Gated:
+    """A project, gated by nobody who had a part in it, as in CI."""
+    made = Gated(tmp_path / "project")
+    for name, value in (("user.name", "Runner"), ("user.email", "runner@example.org")):
+        made.repository.git("config", name, value)
+    return made
+
+
+def mangle(project: Gated, change: Callable[[bytes], bytes], count: int = 1) -> None:
+    lines = project.log_lines()
+    project.keep(lines[:-count] + [change(line) for line in lines[-count:]])
+
+
+@pytest.mark.parametrize("before", [b" ", b"\t", b"\xef\xbb\xbf"], ids=["blank", "tab", "mark"])
+@pytest.mark.parametrize("merged", [False, True])
+def test_an_approval_cannot_hide_who_committed_it(project: Gated, within: Vibes, before: bytes, merged: bool) -> None:
+    project.repository.switch("side", create=True)
+    project.file("b.txt", "b\n")
+    project.commit("On the side", by=BO)
+    project.repository.switch("main")
+    identifier = project.write()
+    project.commit()
+    begun = len(project.log_lines())
+    project.review(identifier, reviewer=BO[0])
+    mangle(project, lambda line: before + line, len(project.log_lines()) - begun)
+    if merged:
+        project.repository.git("stash", "--quiet")
+        project.repository.git("merge", "--quiet", "--no-ff", "--no-commit", "side")
+        project.repository.git("checkout", "stash@{0}", "--", ".ai-audit")
+    project.commit("Review")
+    found = project.told(within)
+    assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
+
+
+@pytest.mark.parametrize("place", [".gitattributes", ".ai-audit/.gitattributes", ".git/info/attributes"])
+def test_attributes_do_not_hide_who_committed_an_approval(project: Gated, within: Vibes, place: str) -> None:
+    (project.root / place).parent.mkdir(exist_ok=True)
+    (project.root / place).write_text("*.jsonl binary -diff\n* -diff\n")
+    identifier = project.write()
+    project.commit()
+    project.review(identifier, reviewer=BO[0])
+    project.commit("Review")
+    assert decisions(project.told(within)) == BLOCKED
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_record_that_cannot_be_read_does_not_pass(project: Gated, within: Vibes, kind: str) -> None:
+    project.write()
+    mangle(project, UNREADABLE[kind])
+    project.commit()
+    found = project.told(within)
+    assert found["result"] == "FAIL"
+    assert checks(found, "error") == {"gate-unread"}
+    assert within("gate", cwd=project.root).code == 1, "nor without a base"
+
+
+def test_what_the_base_has_that_cannot_be_read_is_a_warning(project: Gated, within: Vibes) -> None:
+    project.write()
+    mangle(project, UNREADABLE["broken"])
+    project.base = project.commit()
+    project.write("b.py", risky=False)
+    project.commit()
+    found = project.told(within)
+    assert (found["result"], decisions(found)) == ("PASS", {"b.py": ("flag", False)})
+    assert [(each["check"], each["severity"]) for each in found["findings"]] == [("gate-unread", "warning")]
+
+
+@pytest.mark.parametrize("base", [False, True])
+def test_a_log_that_cannot_be_read_at_all_is_an_error(project: Gated, within: Vibes, base: bool) -> None:
+    project.write()
+    project.commit()
+    (project.root / ".ai-audit/annotations.jsonl").unlink()
+    (project.root / ".ai-audit/annotations.jsonl").mkdir()
+    done = within("gate", *(("--base", project.base) if base else ()), cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "annotations.jsonl is not a regular file" in done.err
+
+
+@pytest.mark.parametrize("name", ["./x/../a.py", "a.py" if os.name == "nt" else "./a.py", "a" * 5_000 + ".py", "A.PY"])
+def test_no_spelling_of_a_name_takes_the_code_out(project: Gated, within: Vibes, name: str) -> None:
+    project.write()
+    mangle(project, lambda line: line.replace(b'"a.py"', json.dumps(name).encode()))
+    project.commit()
+    assert project.told(within)["result"] == "FAIL"
+
+
+@pytest.mark.parametrize("timestamp", ["2999-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "yesterday"])
+def test_no_time_takes_the_code_out(project: Gated, within: Vibes, timestamp: str) -> None:
+    project.write(timestamp=timestamp)
+    project.commit()
+    assert decisions(project.told(within)) == BLOCKED
+
+
+@pytest.mark.parametrize("action", ["review", "rebase_remap", "rebase_orphan", "unheard-of"])
+def test_no_word_for_the_action_takes_the_code_out(project: Gated, within: Vibes, action: str) -> None:
+    project.write(action=action)
+    project.commit()
+    assert decisions(project.told(within)) == BLOCKED
+
+
+def test_ignoring_the_file_or_the_trail_does_not_take_the_code_out(project: Gated, within: Vibes) -> None:
+    (project.root / ".gitignore").write_text("new.py\n.ai-audit/\n")
+    project.write("new.py")
+    project.commit()
+    assert decisions(project.told(within)) == {"new.py": ("block", False)}
+
+
+def test_a_trail_of_its_own_for_a_folder_does_not_take_its_code_out(project: Gated, within: Vibes) -> None:
+    project.write("src/a.py")
+    shutil.copytree(project.root / ".ai-audit", project.root / "src/.ai-audit")
+    config = project.root / "src/.ai-audit/config.json"
+    config.write_text(config.read_text().replace('"enabled": true', '"enabled": false'))
+    project.commit()
+    assert decisions(project.told(within)) == {"src/a.py": ("block", False)}
+
+
+def test_a_trail_under_another_name_is_no_pass(project: Gated, within: Vibes) -> None:
+    project.write()
+    (project.root / ".ai-audit").rename(project.root / ".trail")
+    project.commit()
+    assert project.gate(within).code == 2
+
+
+@pytest.mark.parametrize("elsewhere", ["a.py", "c.py"])
+def test_code_that_was_removed_and_came_back_is_gated(project: Gated, within: Vibes, elsewhere: str) -> None:
+    project.write()
+    project.base = project.commit()
+    (project.root / "a.py").unlink()
+    project.commit("Remove")
+    project.file(elsewhere, f"# new\n{STORY}")
+    project.commit("Bring it back")
+    assert decisions(project.told(within)) == {elsewhere: ("block", False)}
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_code_that_moved_into_another_file_is_gated_there(project: Gated, within: Vibes, committed: bool) -> None:
+    project.write()
+    if committed:
+        project.base = project.commit()
+    project.file("b.py", f"# moved\n{STORY}")
+    project.file("a.py", BEGIN)
+    project.commit()
+    assert decisions(project.told(within)) == {"b.py": ("block", False)}
+
+
+def test_code_in_a_submodule_is_gated(project: Gated, within: Vibes, tmp_path: Path) -> None:
+    project.write("sub/a.py")
+    shutil.rmtree(project.root / "sub")
+    inner = Repository(tmp_path / "inner")
+    (tmp_path / "inner/a.py").write_text(STORY)
+    inner.commit("Inside")
+    project.repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", f"file://{tmp_path / 'inner'}", "sub")
+    project.commit()
+    assert decisions(project.told(within)) == {"sub/a.py": ("block", False)}
+
+
+def test_a_replaced_object_does_not_loosen_the_base(project: Gated, within: Vibes) -> None:
+    project.write()
+    project.commit()
+    project.policy(review_rules=[])
+    lax = project.commit("Looser")
+    project.repository.git("replace", project.base, lax)
+    found = project.told(within)
+    assert (decisions(found), checks(found, "error")) == (BLOCKED, {"base-policy"})
