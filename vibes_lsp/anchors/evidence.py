@@ -31,6 +31,7 @@ class Candidates:
 
     Attributes:
         pieces: The lines of its context; None when the record has none.
+        cut: Whether the last of them may be only the beginning of one.
         places: Where its context stands.
         hits: Where all of it stands, its hash being the proof.
         only: The one place where it can be; None when it can be in several or in none.
@@ -39,6 +40,7 @@ class Candidates:
     """
 
     pieces: tuple[str, ...] | None
+    cut: bool
     places: Sequence[int]
     hits: Sequence[int]
     only: int | None
@@ -101,9 +103,8 @@ class Evidence:
             hits = _copies(each, lines)
         distinctive = bool(hits) and distinctive_lines(lines[hits[0] - 1 : hits[0] - 1 + each.length]) >= MOVED_LINES
         more = len(places) > len(near)
-        return Candidates(
-            None if context is None else context[0], near, hits, hits[0] if len(hits) == 1 and not more else None, more, distinctive
-        )
+        pieces, cut = (None, False) if context is None else context
+        return Candidates(pieces, cut, near, hits, hits[0] if len(hits) == 1 and not more else None, more, distinctive)
 
     def _contested(self) -> dict[tuple[str | None, int], set[int]]:
         """Return the places that several ranges, copies of one another, have as their only one."""

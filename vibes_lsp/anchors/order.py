@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.alignment import ascending
 from vibes_lsp.anchors.making import CONTEXT_LINES
@@ -14,6 +14,9 @@ _OWN_SHARE: Final = 0.45
 
 _FAR: Final = 100
 """Lines that may have been put in between two pins before a range that stands there is taken for a copy."""
+
+Pin: TypeAlias = tuple[int, int]
+"""A line as it was recorded, and where it is now."""
 
 
 class Drift:
@@ -115,6 +118,16 @@ class Drift:
         after = bisect_left(self._recorded, end)
         beside = (number for number in (after, after - 1) if 0 <= number < len(self._recorded) and self._recorded[number] > start)
         return [end + self._now[number] - self._recorded[number] for number in beside]
+
+    @property
+    def pins(self) -> Sequence[Pin]:
+        """The pins that keep their order."""
+        return self._pins
+
+    def beside(self, line: int) -> tuple[Pin, Pin | None]:
+        """Return the pins before and behind a line, one at it among those before it; the beginning of the text is one."""
+        behind = bisect_right(self._recorded, line)
+        return self._pins[behind - 1] if behind else (0, 0), self._pins[behind] if behind < len(self._pins) else None
 
     @property
     def last(self) -> int:

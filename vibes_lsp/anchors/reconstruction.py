@@ -1,100 +1,179 @@
 """Undoing, on trial, what may have been done to a range: where its digest comes out again, the edit is known to the line.
 
-Nothing but the digest of the old text is needed, so this works where there is no history: lines put in at one place, and a
-change of indentation.
+Nothing but the digest is needed, and what other records tell of the old text, so this works where there is no history: lines put in,
+lines taken out or changed of which another record knows what they were, a change of indentation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
-from itertools import accumulate, takewhile
-from operator import add
-from typing import Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
+from vibes_lsp.anchors.linemap import is_distinctive
 from vibes_lsp.anchors.located import LineKind, Recorded
-from vibes_lsp.anchors.making import CONTEXT_LINES
+from vibes_lsp.anchors.order import Pin
 from vibes_lsp.anchors.text import Text, encode
 
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
 _MAX_INSERTED: Final = 12
-MAX_TRIALS: Final = 300
-"""Digests that are tried for one range, unless many ranges share the time."""
+_MAX_INSERTED_AGAIN: Final = 3
+_MAX_BYTES: Final = 1 << 21
+"""Bytes that are digested for one range."""
 
-_MAX_BYTES: Final = 1 << 20
-
-Undone = tuple[int, tuple[LineKind, ...]]
-"""The last line of the range now, and whose each line is from the first to the last."""
+_Way = list[int]
+"""For each of some lines of the old text the line that it is now, 0 when it is gone."""
 
 
-def undone(each: Recorded, text: Text, start: int, added: Sequence[int], trials: int = MAX_TRIALS) -> Undone | None:
-    """Return the edit that made of a range what stands at a line now; None when it is none of those that can be undone.
+Stretch = tuple[int, int, int, int]
+"""Where some lines begin, as they were recorded and now, and where they end, these not being part of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An edit of a range that is known to the line.
+
+    Attributes:
+        end: The last line of the range now.
+        kinds: Whose each line is, from the first to the last.
+        pairs: Its lines as they were recorded, each with the line that it is now.
+        is_proof: Whether the digest was made of lines that stand there now, rather than only of what records say of them.
+    """
+
+    end: int
+    kinds: tuple[LineKind, ...]
+    pairs: tuple[Pin, ...]
+    is_proof: bool
+
+
+class Trials:
+    """Tries what may have become of a range.
 
     Args:
         each: The range.
         text: The text of now.
-        start: The line at which its context stands, indented anew or not.
-        added: How many lines may have been put in, as far as the neighbours tell.
-        trials: How many digests to try for lines put in.
+        known: Lines of the text that the range was recorded in, by their number, as far as any record tells.
+        most: How many digests to try.
     """
-    if each.anchors.hash is None or each.anchors.context is None:
-        return None
-    if each.anchors.context.split("\n")[0] != text.lines[start - 1]:
-        return _indented(each, text.lines, start)
-    return _inserted(each, text, start, added, trials)
 
+    def __init__(self, each: Recorded, text: Text, known: Mapping[int, str], most: int) -> None:
+        self._each, self._lines, self._known, self._left = each, text.lines, known, most
+        self._bytes_left = _MAX_BYTES
+        self._indented: tuple[str, str] | None = None
 
-def _inserted(each: Recorded, text: Text, start: int, added: Sequence[int], trials: int) -> Undone | None:
-    """Try to take out one run of lines behind what stands whole of the context."""
-    length, wanted, lines = each.length, _digest(each.anchors.hash), text.lines
-    pairs = zip((each.anchors.context or "").split("\n"), lines[start - 1 : start - 1 + CONTEXT_LINES], strict=False)
-    least = max(1, min(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)), length - 1))
-    near = _encoded(lines[start - 1 : start - 1 + length + _MAX_INSERTED])
-    for count in dict.fromkeys(count for count in (*added, *range(1, _MAX_INSERTED + 1)) if count > 0):
-        last = start - 1 + length + count
-        trials -= length - least
-        if last > len(lines) or trials < 0:
-            continue
-        (block, begins), out = near, count
-        if count > _MAX_INSERTED:  # most of what lies between need not be read
-            out = length - least
-            block, begins = _encoded([*lines[start - 1 : start - 1 + length], *lines[last - out : last]])
-        end = begins[length + out] - 1
-        if end * length > _MAX_BYTES:
+    def undo(self, pins: Sequence[Pin], ends: Iterable[int]) -> Undone | None:
+        """Return the edit that made of the range what stands there now; None when it is none of those that can be undone.
+
+        Args:
+            pins: Lines of the range that are still there, the first one among them, as they were recorded and now; both ascend.
+            ends: Where its last line may be, as far as the neighbours tell.
+        """
+        try:
+            digest = bytes.fromhex(self._each.anchors.hash or "")
+        except ValueError:
             return None
-        for kept in range(least, length):
-            if sha256(block[: begins[kept]] + block[begins[kept + out] : end]).digest() == wanted:
-                return last, (LineKind.AI,) * kept + (LineKind.HUMAN,) * count + (LineKind.AI,) * (length - kept)
-    return None
+        self._indented = self._indentation(pins)
+        (last, place), end = pins[-1], self._each.end
+        is_straight = last - pins[0][0] == place - pins[0][1]
+        most = _MAX_INSERTED if is_straight else _MAX_INSERTED_AGAIN
+        gone = min(_MAX_INSERTED, sum(line in self._known for line in range(last + 1, end + 1)))
+        growths = [*(there - place - end + last for there in ends), *range(most + 1), *range(-1, -gone - 1, -1)]
+        stops = [(end + 1, place + end - last + 1 + growth) for growth in dict.fromkeys(growths)]
+        stops = [stop for stop in stops if place < stop[1] <= len(self._lines) + 1]
+        way = self._search(sha256(), _turns(pins), stops, digest)
+        return None if way is None else self._told(way)
 
-
-def _encoded(lines: Sequence[str]) -> tuple[bytes, list[int]]:
-    """Return the bytes of some lines, where each begins in them, and where one after the last would."""
-    block = encode("\n".join(lines))
-    return block, list(map(add, accumulate(map(len, block.split(b"\n")), initial=0), range(len(lines) + 1)))
-
-
-def _indented(each: Recorded, lines: Sequence[str], start: int) -> Undone | None:
-    end = start - 1 + each.length
-    context = (each.anchors.context or "").split("\n")
-    if end > len(lines):
+    def _search(self, begun: _Hash, pins: Sequence[Pin], stops: Sequence[Pin], digest: bytes) -> _Way | None:
+        """Return the first way through the pins to one of the stops, after the last line of the range, that gives the digest."""
+        is_last = len(pins) == 1
+        for stop in stops if is_last else pins[1:2]:
+            stretch = (*pins[0], *stop)
+            for kept, spelled in self._ways(stretch, is_last=is_last):
+                self._left -= 1
+                self._bytes_left -= len(spelled)
+                if self._left < 0 or self._bytes_left < 0:
+                    return None
+                trial = begun.copy()
+                trial.update(encode(spelled))
+                rest = ([] if trial.digest() == digest else None) if is_last else self._search(trial, pins[1:], stops, digest)
+                if rest is not None:
+                    return _way(stretch, kept) + rest
         return None
-    was, now = _indentation(context[0]), _indentation(lines[start - 1])
-    if was == now or not context[0].strip():
+
+    def _ways(self, stretch: Stretch, *, is_last: bool) -> Iterator[tuple[int, str]]:
+        """Give what a stretch may have been if one run of lines was put into it or taken out of it, with the lines kept before the run."""
+        line, now, until, stop = stretch
+        old, growth = until - line, stop - now - until + line
+        if growth < 0:
+            for kept in range(1, old + growth + 1):
+                if all(number in self._known for number in range(line + kept, line + kept - growth)):
+                    yield kept, self._ended(self._spelled(line, _way(stretch, kept)), is_last=is_last)
+            return
+        before = self._spelled(line, range(now, now + old))
+        if growth == 0:
+            yield old, self._ended(before, is_last=is_last)
+            return
+        after = self._spelled(line, range(stop - old, stop))
+        head, tail = self._ended(before), self._ended(after, is_last=is_last)
+        begin = rest = 0
+        for kept, (one, other) in enumerate(zip(before, after, strict=True), 1):
+            begin, rest = begin + len(one) + 1, rest + len(other) + 1
+            if kept < old or not is_last:  # what was put in behind the end is no part of the range
+                yield kept, head[:begin] + tail[rest:]
+
+    def _ended(self, lines: Sequence[str], *, is_last: bool = False) -> str:
+        """Return lines as they are digested: without a newline behind the last of all."""
+        return "\n".join(lines) if is_last else "\n".join((*lines, ""))
+
+    def _spelled(self, first: int, way: Sequence[int]) -> list[str]:
+        """Return how lines were spelled, as far as is known; else as they are now, but for a change of indentation."""
+        known, lines = self._known, [self._lines[now - 1] if now else "" for now in way]
+        if self._indented is not None:
+            was, now = self._indented
+            width = len(now)
+            lines = [was + line[width:] if line.startswith(now) and line.strip() else line for line in lines]
+        return [known.get(number, line) for number, line in enumerate(lines, first)]
+
+    def _indentation(self, pins: Iterable[Pin]) -> tuple[str, str] | None:
+        """Return how a line was indented and how it is now; None when that is the same, or not known."""
+        for line, now in pins:
+            then, there = self._known.get(line, ""), self._lines[now - 1]
+            if then.strip() and then.strip() == there.strip():
+                both = _indentation(then), _indentation(there)
+                return None if both[0] == both[1] else both
         return None
-    block = lines[start - 1 : end]
-    if not all(line.startswith(now) or not line.strip() for line in block):
-        return None
-    before = [was + line[len(now) :] if line.strip() else line for line in block]
-    if sha256(encode("\n".join(before))).hexdigest() != each.anchors.hash:
-        return None
-    return end, tuple(LineKind.EDITED if line != old else LineKind.AI for line, old in zip(block, before, strict=True))
+
+    def _told(self, way: _Way) -> Undone:
+        first, end, lines = way[0], max(way), self._lines
+        pairs = tuple((line, now) for line, now in enumerate(way, self._each.start) if now)
+        spelled = dict(enumerate(self._spelled(self._each.start, way), self._each.start))
+        kinds = [LineKind.HUMAN] * (end - first + 1)
+        is_proof = False
+        for line, now in pairs:
+            there = lines[now - 1]
+            kinds[now - first] = LineKind.AI if spelled[line] == there else LineKind.EDITED
+            is_proof = is_proof or (line not in self._known and is_distinctive(there))
+        return Undone(end, tuple(kinds), pairs, is_proof)
 
 
-def _digest(name: str | None) -> bytes | None:
-    try:
-        return bytes.fromhex(name or "")
-    except ValueError:
-        return None
+def _turns(pins: Sequence[Pin]) -> list[Pin]:
+    """Return the first pin, and those on either side of each change of drift."""
+    turns = [pins[0]]
+    for one, other in pairwise(pins):
+        if other[0] - one[0] != other[1] - one[1]:
+            turns += (one, other) if one != turns[-1] else (other,)
+    return turns
+
+
+def _way(stretch: Stretch, kept: int) -> _Way:
+    """Return where the lines of a stretch are now, so many of them kept before those that were put in or taken out."""
+    line, now, until, stop = stretch
+    rest = max(0, min(until - line - kept, stop - now - kept))
+    return [*range(now, now + kept), *[0] * (until - line - kept - rest), *range(stop - rest, stop)]
 
 
 def _indentation(line: str) -> str:

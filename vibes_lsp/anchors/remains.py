@@ -6,21 +6,29 @@ where ranges end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from vibes_lsp.anchors.evidence import Candidates, Evidence
-from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines
+from vibes_lsp.anchors.alignment import ascending
+from vibes_lsp.anchors.evidence import Evidence
+from vibes_lsp.anchors.fragments import Fragments
+from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines, is_distinctive
 from vibes_lsp.anchors.located import LineKind, Located, Method, Recorded, State
 from vibes_lsp.anchors.making import CONTEXT_LINES
-from vibes_lsp.anchors.order import Drift
-from vibes_lsp.anchors.reconstruction import MAX_TRIALS, Undone, undone
+from vibes_lsp.anchors.order import Drift, Pin
+from vibes_lsp.anchors.reconstruction import Trials, Undone
 from vibes_lsp.anchors.resemblance import Resemblance
 
 _TRIALS: Final = 1_000
 """Digests tried for all edited ranges of a text together."""
+
+_MAX_TRIALS: Final = 300
+"""Those tried for one of them, unless many share the time."""
+
+_TELLING_LINES: Final = 2
+"""Different lines that a context must have before its only place tells where others are."""
 
 _NEAR_END: Final = 5
 """The last range of all is taken to end with the text when no more lines than this would be left over."""
@@ -54,6 +62,7 @@ class Remains:
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence, self._text = evidence, evidence.text
+        self._fragments = Fragments(evidence)
 
     def likeliest(self, number: int) -> Located | None:
         """Return the likeliest place of a range that is not sure to be anywhere; None when nothing is like it."""
@@ -64,14 +73,13 @@ class Remains:
         if begun is None:
             return None
         known = self._undone.get(number)
-        if known is not None:
-            end, kinds = known
-            intact = kinds.count(LineKind.AI)
-            return Located(begun.place, end, State.EDITED, begun.method, 0.95, begun.is_one_of_several, intact, kinds)
+        if known is not None and known.is_proof:
+            intact = known.kinds.count(LineKind.AI)
+            return Located(begun.place, known.end, State.EDITED, begun.method, 0.95, begun.is_one_of_several, intact, known.kinds)
         expected = self._early_drift.expected(each.start, each.end)
         ambiguous = begun.is_one_of_several or (begun.place != expected and not self._says_enough(begun.place, each))
         state = State.UNVERIFIED if each.anchors.hash is None else State.EDITED
-        end = self._end(each, begun.place, self._late_drift)
+        end = self._end(each, begun.place, self._late_drift) if known is None else known.end
         return Located(begun.place, end, state, begun.method, 0.4 if ambiguous else begun.confidence, ambiguous)
 
     @cached_property
@@ -81,22 +89,50 @@ class Remains:
         for number, (whole, found) in enumerate(zip(self._evidence.whole, self._evidence.found, strict=True)):
             if whole is not None and len(found.hits) > 1:
                 each = self._evidence.ranges[number]
-                place = self._drift.likeliest(each.start, each.end, found.hits)
+                place = self._chain.get(each.start, 0)
+                if place not in found.hits:
+                    place = self._drift.likeliest(each.start, each.end, found.hits)
                 state = State.EXACT if place == each.start else State.MOVED
                 put[number] = replace(whole, start=place, end=place + each.length - 1, state=state)
         return put
 
-    def _begins(self, each: Recorded, found: Candidates) -> _Beginning | None:
-        if found.pieces is None:
+    def _begins(self, number: int) -> _Beginning | None:
+        each, found, pieces = self._evidence.ranges[number], self._evidence.found[number], self._fragments.bare.get(number)
+        if pieces is None:
             return None
         drift = self._early_drift
-        places, method, confidence = found.places, Method.CONTEXT, 0.7
+        places: Sequence[int] = found.places
+        method, confidence = Method.CONTEXT, 0.7
         if not places:
-            resembled = self._resemblance.find(found.pieces, drift.expected(each.start, each.end))
+            places, method, confidence = self._fragments.index.places((pieces, False)), Method.NORMALISED, 0.65
+        chained = self._begins_in_chain(each, pieces)
+        if chained is not None and chained in places:
+            return _Beginning(chained, method, confidence, len(places) > 1)
+        if not places and chained is not None and self._is_alive(each):
+            return _Beginning(chained, Method.FUZZY, 0.5, is_one_of_several=False)
+        if not places:
+            resembled = self._resemblance.find(pieces, drift.expected(each.start, each.end))
             if resembled is None:
                 return None
             places, method, confidence = resembled
         return _Beginning(drift.likeliest(each.start, each.end, places), method, confidence, len(places) > 1)
+
+    def _begins_in_chain(self, each: Recorded, pieces: Sequence[str]) -> int | None:
+        lines = self._text.bare_lines
+        for offset, piece in enumerate(pieces):
+            now = self._chain.get(each.start + offset)
+            if now is not None and lines[now - 1] == piece and now > offset:
+                return now - offset
+        return None
+
+    def _is_alive(self, each: Recorded) -> bool:
+        lines, chain = self._text.lines, self._chain
+        return any(is_distinctive(lines[chain[line] - 1]) for line in range(each.start, each.end + 1) if line in chain)
+
+    @cached_property
+    def _chain(self) -> Mapping[int, int]:
+        """Where lines are that are known of contexts, or begin and end copies, as all of them together say."""
+        return self._fragments.laid_over(self._early_drift)
 
     def _says_enough(self, place: int, each: Recorded) -> bool:
         return distinctive_lines(self._text.lines[place - 1 : place - 1 + min(each.length, MOVED_LINES)]) >= MOVED_LINES
@@ -120,45 +156,49 @@ class Remains:
     def _begun(self) -> dict[int, _Beginning]:
         """Where the ranges begin that stand nowhere whole, by their number."""
         evidence = self._evidence
-        begun = {
-            number: self._begins(evidence.ranges[number], evidence.found[number])
-            for number, whole in enumerate(evidence.whole)
-            if whole is None
-        }
+        begun = {number: self._begins(number) for number, whole in enumerate(evidence.whole) if whole is None}
         return {number: beginning for number, beginning in begun.items() if beginning is not None}
 
     @cached_property
     def _undone(self) -> dict[int, Undone]:
-        """The edits that could be undone on trial, by the number of the range."""
-        found = {number: self._try_to_undo(self._evidence.ranges[number], begun.place) for number, begun in self._begun.items()}
-        return {number: known for number, known in found.items() if known is not None}
-
-    def _try_to_undo(self, each: Recorded, place: int) -> Undone | None:
-        ends = self._drift.possible_ends(each.start, each.end)
-        added = [end - place + 1 - each.length for end in (self._end(each, place, self._drift), *ends, len(self._text.lines))]
-        return undone(each, self._text, place, added, self._trials)
+        """The edits that could be undone on trial, by the number of the range; the shortest ranges first: they tell of the longer ones."""
+        ranges, spelled = self._evidence.ranges, self._fragments.spelled()
+        now = dict(self._drift.pins)
+        found: dict[int, Undone] = {}
+        for number in sorted(self._begun, key=lambda number: (ranges[number].length, ranges[number].start)):
+            each, place = ranges[number], self._begun[number].place
+            pins = [(each.start, place)]
+            pins += [(line, now[line]) for line in range(each.start + 1, each.end + 1) if now.get(line, 0) > place]
+            ends = (self._end(each, place, self._drift), *self._drift.possible_ends(each.start, each.end), len(self._text.lines))
+            known = Trials(each, self._text, spelled[each.anchors.file_hash], self._trials).undo(ascending(pins), ends)
+            if known is not None:
+                found[number] = known
+                now.update(known.pairs)
+        return found
 
     @cached_property
     def _early_drift(self) -> Drift:
         """How ranges drifted whose place is beyond doubt, and those of which only the beginning is left, at one place."""
-        beginnings = (
-            (each.start + offset, found.places[0] + offset)
-            for each, found in zip(self._evidence.ranges, self._evidence.found, strict=True)
-            if not found.hits and found.pieces is not None and len(found.places) == 1 and not found.more
-            for offset in (0, min(len(found.pieces), each.length) - 1)
-            if distinctive_lines(found.pieces) >= 2
-        )
+        beginnings: list[Pin] = []
+        for each, found in zip(self._evidence.ranges, self._evidence.found, strict=True):
+            if not found.hits and found.pieces is not None and len(found.places) == 1 and not found.more:
+                beginnings += _both_ends(each.start, found.places[0], found.pieces[: each.length])
+        for number, pieces in self._fragments.bare.items():
+            if not self._evidence.found[number].places:
+                places = self._fragments.index.places((pieces, False))
+                if len(places) == 1:
+                    beginnings += _both_ends(self._evidence.ranges[number].start, places[0], pieces)
         return Drift([*self._single, *beginnings])
 
     @cached_property
     def _drift(self) -> Drift:
         """The same with all that stands whole at one place, and all beginnings."""
-        return Drift([*self._single, *self._beginnings()])
+        return Drift([*self._single, *self._beginnings(), *self._chain.items()])
 
     @cached_property
     def _late_drift(self) -> Drift:
         """The same with what was put among copies, and the lines around those that were put in."""
-        return Drift([*self._single, *self._beginnings(), *self._copies(), *self._lines_undone()])
+        return Drift([*self._single, *self._beginnings(), *self._chain.items(), *self._copies(), *self._lines_undone()])
 
     @cached_property
     def _single(self) -> list[tuple[int, int]]:
@@ -184,17 +224,21 @@ class Remains:
                 yield each.start + CONTEXT_LINES - 1, begun.place + CONTEXT_LINES - 1
 
     def _lines_undone(self) -> _Pins:
-        for number, (_, kinds) in self._undone.items():
-            each, place = self._evidence.ranges[number], self._begun[number].place
-            now = (line for line, kind in enumerate(kinds, place) if kind is not LineKind.HUMAN)
-            yield from zip(range(each.start, each.end + 1), now, strict=False)
+        for known in self._undone.values():
+            yield from known.pairs
 
     @cached_property
     def _trials(self) -> int:
         """How many digests to try for one edited range: fewer where many are, in whatever order they come."""
-        return min(MAX_TRIALS, _TRIALS // max(1, sum(not found.hits for found in self._evidence.found)))
+        return min(_MAX_TRIALS, _TRIALS // max(1, sum(not found.hits for found in self._evidence.found)))
 
     @cached_property
     def _resemblance(self) -> Resemblance:
-        missed = [found.pieces for found in self._evidence.found if found.pieces is not None and not found.places and not found.hits]
-        return Resemblance(self._text, missed)
+        missed = sum(found.pieces is not None and not found.places and not found.hits for found in self._evidence.found)
+        return Resemblance(self._text, self._fragments.index, missed)
+
+
+def _both_ends(line: int, place: int, pieces: Sequence[str]) -> Sequence[Pin]:
+    """Return where the first and the last line of a context are that begins at a place; nothing when it says too little."""
+    last = len(pieces) - 1
+    return ((line, place), (line + last, place + last)) if distinctive_lines(pieces) >= _TELLING_LINES else ()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain
 from typing import Final
 
 from vibes_lsp.anchors.linemap import is_distinctive
 from vibes_lsp.anchors.located import Method
 from vibes_lsp.anchors.occurrences import Occurrences
-from vibes_lsp.anchors.text import Text, bare
+from vibes_lsp.anchors.text import Text
 
 _WINDOW: Final = 40
 """Lines on either side of the expected one in which a context is looked for by similarity."""
@@ -36,26 +35,22 @@ class Resemblance:
 
     Args:
         text: Where to look.
-        contexts: All that will be looked for.
+        index: Where lines of the contexts stand in it, all without white space.
+        contexts: How many contexts will be looked for.
     """
 
-    def __init__(self, text: Text, contexts: Sequence[tuple[str, ...]]) -> None:
+    def __init__(self, text: Text, index: Occurrences, contexts: int) -> None:
         self._lines = text.bare_lines
-        bared = list(map(_bare, contexts))
-        self._index = Occurrences(self._lines, ((pieces, False) for pieces in (*bared, *((line,) for line in chain(*bared)))))
-        self._window = min(_WINDOW, _COMPARISONS // max(1, 2 * len(contexts)))
+        self._index = index
+        self._window = min(_WINDOW, _COMPARISONS // max(1, 2 * contexts))
 
-    def find(self, context: tuple[str, ...], expected: int) -> Resembled | None:
+    def find(self, pieces: tuple[str, ...], expected: int) -> Resembled | None:
         """Return where a context may begin now; None when nothing is like it.
 
         Args:
-            context: Its lines.
+            pieces: Its lines without white space.
             expected: Where it is to be expected.
         """
-        pieces = _bare(context)
-        places = self._index.places((pieces, False))
-        if places:
-            return places, Method.NORMALISED, 0.65
         first, last = max(expected - _WINDOW, 1), min(expected + _WINDOW, len(self._lines))
         left = self._leftovers(pieces, first, last, expected)
         if left:
@@ -89,7 +84,3 @@ class Resemblance:
         best, found = max(scores, default=(0.0, 0))
         second = max((score for score, start in scores if abs(start - found) >= len(pieces)), default=0.0)
         return found if best >= max(_ALIKE, second + _AHEAD) else None
-
-
-def _bare(pieces: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(bare(piece) for piece in pieces)

@@ -1,0 +1,85 @@
+"""What records tell of the old text, line by line: the contexts of all ranges together, and where copies begin and end."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Final
+
+from vibes_lsp.anchors.chaining import Fragment, chained, weight_of
+from vibes_lsp.anchors.evidence import Evidence
+from vibes_lsp.anchors.occurrences import Occurrences
+from vibes_lsp.anchors.order import Drift
+from vibes_lsp.anchors.text import bare
+
+
+class Fragments:
+    """The lines of the old text that are known.
+
+    Args:
+        evidence: What is known of the ranges for certain.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence: Final = evidence
+
+    @cached_property
+    def bare(self) -> Mapping[int, tuple[str, ...]]:
+        """The contexts of the ranges that stand nowhere whole, without white space, by the number of the range."""
+        evidence = self._evidence
+        return {
+            number: tuple(bare("\n".join(found.pieces)).split("\n"))
+            for number, (found, whole) in enumerate(zip(evidence.found, evidence.whole, strict=True))
+            if whole is None and found.pieces is not None
+        }
+
+    @cached_property
+    def index(self) -> Occurrences:
+        """Where the lines of these contexts stand."""
+        lines = ((line,) for line in set(chain(*self.bare.values())))
+        return Occurrences(self._evidence.text.bare_lines, ((pieces, False) for pieces in (*self.bare.values(), *lines)))
+
+    def spelled(self) -> Mapping[str | None, Mapping[int, str]]:
+        """Return the lines by their number, for each version of the file that ranges were recorded in, by its digest."""
+        spelled: dict[str | None, dict[int, str]] = defaultdict(dict)
+        for each, found in zip(self._evidence.ranges, self._evidence.found, strict=True):
+            spelled[each.anchors.file_hash].update(enumerate(_whole_lines(found.pieces or (), cut=found.cut), each.start))
+        return spelled
+
+    def laid_over(self, drift: Drift) -> dict[int, int]:
+        """Return where lines are now of ranges that stand nowhere whole or in several places, by where they were recorded; pins included.
+
+        Args:
+            drift: What is known of the others.
+        """
+        at_pins = dict(drift.pins)
+        fragments = [fragment for fragment in (*self._of_contexts(at_pins), *self._of_copies()) if fragment.line not in at_pins]
+        return at_pins | dict(chained(fragments, drift))
+
+    def _of_contexts(self, at_pins: Mapping[int, int]) -> Iterator[Fragment]:
+        ranges, found, total = self._evidence.ranges, self._evidence.found, len(self._evidence.text.lines)
+        lines = {
+            (line, wanted)
+            for number, pieces in self.bare.items()
+            for line, wanted in enumerate(_whole_lines(pieces, cut=found[number].cut), ranges[number].start)
+            if line not in at_pins
+        }
+        for line, wanted in sorted(lines):
+            places = self.index.of_line(wanted)
+            if places:
+                yield Fragment(line, places, weight_of(len(places), total))
+
+    def _of_copies(self) -> Iterator[Fragment]:
+        for each, found in zip(self._evidence.ranges, self._evidence.found, strict=True):
+            if len(found.hits) > 1:
+                weight = weight_of(len(found.hits), len(self._evidence.text.lines))
+                yield Fragment(each.start, found.hits, weight)
+                if each.length > 1:
+                    yield Fragment(each.end, [hit + each.length - 1 for hit in found.hits], weight)
+
+
+def _whole_lines(pieces: Sequence[str], *, cut: bool) -> Sequence[str]:
+    """Return the lines of a context, less one of which only the beginning is known."""
+    return pieces[:-1] if cut else pieces
