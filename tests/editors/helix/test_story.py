@@ -26,10 +26,11 @@ pytestmark = [
 def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     helix = require("hx-forky", "is the editor; `make editors` installs it")
     workspace = build(tmp_path / "shop")
-    Repository(workspace.root).git("config", "user.name", "Ada Example")
+    Repository(workspace.root).git("config", "user.name", "Nobody Example")
+    (workspace.root / "src/pyproject.toml").touch()  # what Helix takes for the root is neither the trail's folder, nor above it
     folder = tmp_path / "config/helix"
     folder.mkdir(parents=True)
-    (folder / "languages.toml").write_text(block("helix.md", "Helix", "toml"), encoding="utf-8")
+    (folder / "languages.toml").write_text(block("helix.md", "Helix", "toml") + block("helix.md", "Settings", "toml"), encoding="utf-8")
     scripts = sysconfig.get_path("scripts")
     environment = {
         **os.environ,
@@ -38,7 +39,7 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(tmp_path: Path, r
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
     }
-    with Terminal([str(helix), "src/auth.py"], workspace.root, environment) as terminal:
+    with Terminal([str(helix), "shop/src/auth.py"], tmp_path, environment) as terminal:
         try:
             _story(terminal, workspace.audit, workspace.hashing)
         except BaseException:
@@ -74,4 +75,4 @@ def _story(terminal: Terminal, audit: Path, hashing: str) -> None:
     edge = newest(audit, "reviewed_by")
     assert edge["source_ref"] == hashing
     assert edge["metadata"]["verdict"] == "approved"
-    assert edge["metadata"]["reviewer"] == "Ada Example"
+    assert edge["metadata"]["reviewer"] == "Ada Example"  # as the settings say
