@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from lsprotocol import types
 
 from tests.server.editor import Editor
 from tests.server.project import STORY, Project
+from tests.server.sessions import session
 from tests.trails import CompleteTrail
 
 
@@ -25,6 +29,17 @@ async def test_what_it_says_is_worked_out_when_it_is_resolved(editor: Editor, tr
     resolved = await editor.client.code_lens_resolve_async(lenses[0])
     assert resolved.range == lenses[0].range
     assert resolved.command == types.Command("claude-opus-4-5 · create · exact · approved", "")
+
+
+@pytest.mark.slow
+async def test_a_client_that_shows_nothing_meanwhile_is_told_at_once(tmp_path: Path, trail: CompleteTrail) -> None:
+    async with session(tmp_path, [trail.root], experimental={"vibes": {"resolvedLenses": True}}) as editor:
+        lenses = await editor.lens_places(editor.open(trail.root / "src/auth.py"))
+        assert [lens.command.title for lens in lenses if lens.command] == [
+            "claude-opus-4-5 · create · exact · approved",
+            "claude-opus-4-5 · create valid_email · found by name only",
+            "claude-opus-4-5 · modify · exact",
+        ]
 
 
 async def test_it_follows_text_that_is_not_saved(editor: Editor, project: Project) -> None:

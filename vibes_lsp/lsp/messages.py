@@ -1,9 +1,9 @@
-"""Messages of our own: the request `vibes/provenance` and the notification `vibes/provenanceChanged`."""
+"""What is our own of the protocol: the request `vibes/provenance`, the notification `vibes/provenanceChanged`, capabilities of clients."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from lsprotocol import types
 
@@ -27,3 +27,10 @@ class ProvenanceRequest:
     params: ProvenanceParams
     method: str = PROVENANCE
     jsonrpc: str = "2.0"
+
+
+def own_capability(capabilities: types.ClientCapabilities, name: str) -> Any:
+    """Return what a client says under `experimental.vibes`; None when it says nothing."""
+    experimental = capabilities.experimental
+    ours = experimental.get("vibes") if isinstance(experimental, dict) else getattr(experimental, "vibes", None)
+    return ours.get(name) if isinstance(ours, dict) else getattr(ours, name, None)

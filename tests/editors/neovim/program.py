@@ -8,6 +8,7 @@ import shutil
 import sysconfig
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -75,17 +76,17 @@ class Neovim:
         self.terminal = Terminal([str(program), "--listen", str(self._address), file], folder, environment)
 
     def __enter__(self) -> Self:
-        self.terminal.__enter__()
-        self.until(self._address.exists, "Neovim's socket")
-        self._rpc = Rpc(self._address)
-        self.version = tuple(self.lua("local v = vim.version() return {v.major, v.minor, v.patch}"))
-        self.until(lambda: self.lua("return vim.v.vim_did_enter == 1"), "Neovim to have started")
+        with ExitStack() as stack:
+            stack.callback(shutil.rmtree, self._home, ignore_errors=True)
+            stack.enter_context(self.terminal)
+            self.until(self._address.exists, "Neovim's socket")
+            self._rpc = stack.enter_context(closing(Rpc(self._address)))
+            self.until(lambda: self.lua("return vim.v.vim_did_enter == 1"), "Neovim to have started")
+            self._leave = stack.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._rpc.close()
-        self.terminal.__exit__(kind, error, trace)
-        shutil.rmtree(self._home, ignore_errors=True)
+        self._leave.close()
 
     def lua(self, code: str, *arguments: Any) -> Any:
         """Run Lua code in it; return what that returns."""

@@ -22,10 +22,18 @@ WATCH = """
           text = line:sub(1, 17) .. ': ' .. mark[4].virt_text[1][1]
         end
       end
+      for name, lenses in pairs(vim.api.nvim_get_namespaces()) do
+        if name:match('codelens:%d') then
+          for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, lenses, 0, -1, { details = true })) do
+            local chunks = mark[4].virt_text or mark[4].virt_lines[1]
+            LENSES[chunks[#chunks][1]] = true
+          end
+        end
+      end
       found[table.concat(signs, '\\n') .. '\\n\\n' .. text] = true
       WATCHED = WATCHED + 1
     end
-    WATCHED = 0
+    WATCHED, LENSES = 0, {}
     function SEEN() return vim.tbl_keys(found) end
     vim.api.nvim_create_autocmd({ 'TextChangedI', 'CursorMovedI' }, { callback = look })
     vim.uv.new_timer():start(0, 5, vim.schedule_wrap(look))
@@ -35,7 +43,7 @@ WATCH = """
 @pytest.mark.parametrize("suite", [STABLE, NEW])
 def test_signs_and_text_stay_with_their_lines_at_every_moment(open_neovim: Open, tmp_path: Path, suite: str) -> None:
     workspace = build(tmp_path / "shop")
-    editor = open_neovim(suite, workspace.root, "src/auth.py")
+    editor = open_neovim(suite, workspace.root, "src/auth.py", "vim.g.vibes = { code_lens = true }\n")
     editor.until(lambda: editor.signs().get(27) == "│", "the signs as git's history has them")
     editor.go_to(24, 8)
     editor.until(lambda: "“Store passwords" in editor.painted(24), "text at the end of the cursor's line")
@@ -52,6 +60,9 @@ def test_signs_and_text_stay_with_their_lines_at_every_moment(open_neovim: Open,
     editor.terminal.keys("Escape")
     away = {seen.partition("\n\n")[0] for seen in editor.lua("return SEEN()")}
     assert away == {signs}, "a sign was gone, or stood beside another line"
+    lenses = editor.lua("return vim.tbl_keys(LENSES)")
+    assert len(lenses) >= 2
+    assert all(each.startswith("claude-opus-4-5 · create · ") for each in lenses), lenses
 
     editor.go_to(26, 8)
     editor.until(lambda: "“Store passwords" in editor.painted(26), "text at the end of the cursor's line")

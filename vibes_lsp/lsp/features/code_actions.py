@@ -15,6 +15,7 @@ from lsprotocol import types
 from vibes_lsp.anchors.located import State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.markup import flat
+from vibes_lsp.lsp.messages import own_capability
 from vibes_lsp.lsp.projects import View
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
@@ -148,9 +149,7 @@ class _Offers:
     @property
     def _own_commands(self) -> Sequence[object]:
         """The commands that the client says it has, of those that we would use."""
-        experimental = self.ls.client_capabilities.experimental
-        ours = experimental.get("vibes") if isinstance(experimental, dict) else getattr(experimental, "vibes", None)
-        named = ours.get("commands") if isinstance(ours, dict) else getattr(ours, "commands", None)
+        named = own_capability(self.ls.client_capabilities, "commands")
         return named if isinstance(named, list | tuple) else ()
 
 

@@ -1,10 +1,11 @@
-"""Code lenses: one line above each annotated range; what it says is worked out when it is to be seen."""
+"""Code lenses: one line above each annotated range; what it says is worked out when it is to be seen, or at once for clients that flicker."""
 
 from __future__ import annotations
 
 from lsprotocol import types
 
 from vibes_lsp.lsp.labels import label
+from vibes_lsp.lsp.messages import own_capability
 from vibes_lsp.lsp.server import Server
 
 _MAX_LENSES = 1000
@@ -18,14 +19,18 @@ def register(server: Server) -> None:
         view = ls.projects.view(params.text_document.uri) if ls.settings.code_lens else None
         if view is None:
             return []
-        found = []
+        is_told_at_once = own_capability(ls.client_capabilities, "resolvedLenses") is True
+        found: list[types.CodeLens] = []
         for placement in view.placements:
             start = placement.located.start
             if start is None or placement.is_history:
                 continue
+            if len(found) == _MAX_LENSES:
+                break
             place = types.Range(types.Position(start - 1, 0), types.Position(start - 1, 0))
-            found.append(types.CodeLens(place, data={"uri": view.uri, "id": placement.current.id}))
-        return found[:_MAX_LENSES]
+            command = types.Command(label(view, placement), "") if is_told_at_once else None
+            found.append(types.CodeLens(place, command, data={"uri": view.uri, "id": placement.current.id}))
+        return found
 
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:

@@ -40,7 +40,7 @@ function M.config()
   local settings = next(options.settings) and options.settings or vim.empty_dict()
   local ours = {
     workspace = { textDocumentContent = { dynamicRegistration = true } },
-    experimental = { vibes = { commands = { 'vibes.ui.rejectWithNote' } } },
+    experimental = { vibes = { commands = { 'vibes.ui.rejectWithNote' }, resolvedLenses = true } },
   }
   return {
     cmd = options.cmd,
