@@ -8,23 +8,23 @@ const HERE = { start: at(3, 4), end: at(3, 4) };
 const COMPLETION = 'return 2 * one\n';
 
 function change(more: Partial<Change> = {}): Change {
-  return { uri: URI, version: 7, at: 1000, isUndoOrRedo: false, edits: [{ range: HERE, text: COMPLETION }], ...more };
+  return { uri: URI, version: 7, at: 5000, isUndoOrRedo: false, edits: [{ range: HERE, text: COMPLETION }], ...more };
 }
 
 test('the piece of text that the key put in is the completion', () => {
-  deepStrictEqual(recognise(change(), URI, 1000), { uri: URI, version: 7, range: HERE, newText: COMPLETION });
-  strictEqual(recognise(change(), URI, 1000 + SOON)?.newText, COMPLETION);
+  deepStrictEqual(recognise(change(), URI, 5000), { uri: URI, version: 7, range: HERE, newText: COMPLETION });
+  strictEqual(recognise(change(), URI, 5000 + SOON)?.newText, COMPLETION);
 });
 
 test('what it replaced is said as it was before', () => {
   const word = { start: at(3, 0), end: at(3, 4) };
-  deepStrictEqual(recognise(change({ edits: [{ range: word, text: COMPLETION }] }), URI, 1000)?.range, word);
+  deepStrictEqual(recognise(change({ edits: [{ range: word, text: COMPLETION }] }), URI, 5000)?.range, word);
 });
 
 const NOT: Record<string, Change | undefined> = {
   'no change at all': undefined,
   'a change of another document': change({ uri: 'file:///b.py' }),
-  'a change long before, such as a paste': change({ at: 999 - SOON }),
+  'a change long before, such as a paste': change({ at: 4999 - SOON }),
   'undo and redo': change({ isUndoOrRedo: true }),
   'several pieces: a formatter, several cursors': change({
     edits: [
@@ -39,10 +39,10 @@ const NOT: Record<string, Change | undefined> = {
 };
 
 for (const [what, last] of Object.entries(NOT)) {
-  test(`${what} is none`, () => strictEqual(recognise(last, URI, 1000), undefined));
+  test(`${what} is none`, () => strictEqual(recognise(last, URI, 5000), undefined));
 }
 
 test('the shortest one is longer than what may have been typed', () => {
   const long = 'x'.repeat(TYPED + 1);
-  strictEqual(recognise(change({ edits: [{ range: HERE, text: long }] }), URI, 1000)?.newText, long);
+  strictEqual(recognise(change({ edits: [{ range: HERE, text: long }] }), URI, 5000)?.newText, long);
 });

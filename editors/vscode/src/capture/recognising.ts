@@ -21,8 +21,8 @@ export interface Accepted {
   newText: string;
 }
 
-/** Milliseconds by which the change may come before the word that the key was pressed: both are on the same way. */
-export const SOON = 500;
+/** Milliseconds by which the change may come before the word that the key was pressed: both are on the same way, on a busy machine, too. */
+export const SOON = 2000;
 /** Characters that a person types at once: one, or a bracket with the one that closes it. */
 export const TYPED = 2;
 
