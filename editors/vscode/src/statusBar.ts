@@ -32,6 +32,7 @@ export class StatusBar implements vscode.Disposable {
 
   private show(): void {
     const document = vscode.window.activeTextEditor?.document;
+    if (document?.uri.scheme === 'output') return; // the log beside the file
     const known = document && this.known.of(document);
     if (document !== undefined && known === undefined && this.known.isAwaited(document)) return;
     if (document === undefined || known === undefined || known.placements.length === 0 || !this.visibility.statusBar) {

@@ -18,7 +18,7 @@ from tests.requirements import REPOSITORY
 HOME: Final = REPOSITORY / ".tools/vscode"
 NODE: Final = REPOSITORY / ".tools/bin/node"
 ENTRY: Final = HOME / "node_modules/code-server/out/node/entry.js"
-_PATIENCE: Final = 120
+_PATIENCE: Final = 180
 _QUIET: Final[Mapping[str, Any]] = {
     "chat.disableAIFeatures": True,
     "editor.hover.above": False,

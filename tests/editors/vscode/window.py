@@ -14,7 +14,7 @@ from playwright.sync_api import Error, Locator, Page, Route
 
 from tests.editors.vscode.program import Program
 
-PATIENCE: Final = 90
+PATIENCE: Final = 180
 """Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
 _PATIENCE_MS: Final = PATIENCE * 1000
 _A_MOMENT: Final = 5000
