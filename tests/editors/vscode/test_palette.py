@@ -30,4 +30,4 @@ def test_the_walkthrough_opens_and_the_server_starts_anew(open_window: Open, tmp
     for step in STEPS:
         code.wait_for(".getting-started-step", step)
     code.page.locator(".getting-started-step", has_text="Look at a line").first.click()
-    code.wait_for(".getting-started-step.expanded button", "Show Provenance")
+    code.wait_for(".getting-started-step.expanded .monaco-button", "Show Provenance")

@@ -8,7 +8,7 @@ from tests.demo.workspace import build
 from tests.editors.vscode.conftest import Open
 
 WATCH = """root => {
-    const filled = () => [...root.querySelectorAll('.codelens-decoration')].filter(lens => /\\\\S/.test(lens.textContent)).length;
+    const filled = () => [...root.querySelectorAll('.codelens-decoration')].filter(lens => /\\S/.test(lens.textContent)).length;
     const marks = () => [...root.querySelectorAll('.glyph-margin-widgets .cgmr')]
         .filter(mark => getComputedStyle(mark).backgroundImage.includes('svg')).length;
     window.frames_ = [];
