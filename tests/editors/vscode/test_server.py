@@ -102,16 +102,16 @@ def test_the_server_is_found_in_the_documented_order_and_else_installed(open_win
     code.command("VIBES: Restart Server")
     servers.expect(code, "setting", "python", "path")
 
-    assert "found on the path" in _status(code)
+    code.until(lambda: "found on the path" in _status(code), "the language status to say so")
 
     path.unlink()
     code.command("VIBES: Restart Server")
     code.until(lambda: _said(code, "vibes-lsp was not found"), "the offer")
-    assert "missing" in _status(code)
+    code.until(lambda: "missing" in _status(code), "the language status to say so")
     code.page.locator(".notification-list-item .monaco-button", has_text="Install").first.click()
     code.until(lambda: _said(code, "installing the server: "), "what is going on")
     servers.expect(code, "setting", "python", "path", "released")
-    assert "installed by this extension" in _status(code)
+    code.until(lambda: "installed by this extension" in _status(code), "the language status to say so")
     assert code.refused == [], "something looked outwards"
 
 
@@ -121,7 +121,7 @@ def test_a_server_that_does_not_fit_is_named_and_says_what_to_do(open_window: Op
     code = open_window(project.root, vibes__server__path=str(old))
     code.open_file("a.py")
     code.until(lambda: _said(code, f"{old} is version 0.0.9", "needs 0.1.0 or newer: upgrade it with pip"), "what is said of the old one")
-    assert "upgrade it with pip" in _status(code)
+    code.until(lambda: "upgrade it with pip" in _status(code), "the language status to say so")
     code.lens("exact")
 
     code.program.choose({"vibes.server.path": str(new)})
@@ -147,7 +147,7 @@ def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_
     code.lens("exact")
     assert Servers(tmp_path / "trusted").started == ["path"]
     assert servers.started == [], "a program of the workspace was started"
-    assert "not trusted: a server of this workspace is not started" in _status(code)
+    code.until(lambda: "not trusted: a server of this workspace is not started" in _status(code), "the language status to say so")
     code.command("VIBES: Toggle Capture of Accepted Completions")
     code.until(lambda: _said(code, "not captured in a workspace that is not trusted"), "why nothing is captured")
     code.go_to(5)
