@@ -45,7 +45,8 @@ export class Marks implements vscode.Disposable {
       known !== undefined && this.visibility.marks ? this.linesOf(known) : new Map<vscode.TextEditorDecorationType, number[]>();
     const painted = this.painted.get(editor) ?? new Map<vscode.TextEditorDecorationType, string | undefined>();
     this.painted.set(editor, painted);
-    for (const type of new Set([...painted.keys(), ...wanted.keys()])) {
+    // What comes before what goes: a line that changes its mark is never without one.
+    for (const type of new Set([...wanted.keys(), ...painted.keys()])) {
       const lines = wanted.get(type) ?? [];
       const key = lines.join();
       if (painted.has(type) && painted.get(type) === key) continue; // the way to the window is long
