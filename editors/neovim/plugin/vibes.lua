@@ -13,7 +13,7 @@ end, {
   complete = function(_, line, position)
     return require('vibes.command').complete(line:sub(1, position))
   end,
-  desc = 'Who wrote this: blame, changes, history, prompt, record, review, session, toggle',
+  desc = 'Who wrote this: blame, changes, history, prompt, record, remap, review, session, toggle',
 })
 
 require('vibes.attach').start()

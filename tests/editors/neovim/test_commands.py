@@ -75,12 +75,13 @@ def test_words_are_completed_and_wrong_ones_named(open_neovim: Open, tmp_path: P
     (tmp_path / "b.py").touch()
     editor = open_neovim(suite, tmp_path, "a.txt")
     complete = "return vim.fn.getcompletion(..., 'cmdline')"
-    assert editor.lua(complete, "Vibes ") == ["blame", "changes", "history", "prompt", "record", "review", "session", "toggle"]
-    assert editor.lua(complete, "Vibes re") == ["record", "review"]
-    assert editor.lua(complete, "'a,'bVib re") == ["record", "review"]
+    assert editor.lua(complete, "Vibes ") == ["blame", "changes", "history", "prompt", "record", "remap", "review", "session", "toggle"]
+    assert editor.lua(complete, "Vibes re") == ["record", "remap", "review"]
+    assert editor.lua(complete, "'a,'bVib rev") == ["review"]
     assert editor.lua(complete, "1,2Vibes review a") == ["approved"]
     assert editor.lua(complete, "Vibes session ") == ["start", "end"]
-    assert editor.lua(complete, "Vibes record ") == ["create", "modify", "function", "decision", "command", "read"]
+    assert editor.lua(complete, "Vibes record de") == ["delete", "decision", "delegation"]
+    assert editor.lua(complete, "Vibes record relation c") == ["caused_by"]
     assert editor.lua(complete, "Vibes record read a.p b") == ["b.py"]
     assert editor.lua(complete, "Vibes record function ") == ["twice"], "the word at the cursor"
     assert editor.lua(complete, "Vibes toggle ") == ["lens", "signs", "text"]

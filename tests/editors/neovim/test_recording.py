@@ -53,6 +53,7 @@ def test_who_wrote_it_and_what_was_done_is_asked(open_neovim: Open, tmp_path: Pa
     editor.terminal.keys("Enter")
     editor.terminal.shows("model: some-model 2026-01")
     editor.terminal.keys("Enter")
+    editor.choose("create")
     editor.answer("What was decided?", "Which hash?")
     editor.answer("Option 1:", "scrypt")
     editor.answer("Option 2:", "Argon2")
@@ -85,6 +86,19 @@ def test_a_session_holds_what_is_recorded_until_it_ends(open_neovim: Open, tmp_p
     annotation = next(record for record in reversed(records(workspace.audit)) if record["type"] == "line")
     read = newest(workspace.audit, "informed_by")
     assert annotation["session_id"] == read["session_id"] == session["session_id"]
+
+    editor.go_to(9)
+    editor.command(f"Vibes record relation informed_by {workspace.hashing[:12]}")
+    editor.until(lambda: newest(workspace.audit, "informed_by")["target_ref"] == workspace.hashing, "the relation")
+    assert newest(workspace.audit, "informed_by")["source_ref"] == annotation["annotation_id"]
+    editor.command("Vibes record delegation Write the tests.")
+    editor.terminal.shows("the agent's session is ")
+    handed = newest(workspace.audit, "delegated_to")
+    assert (handed["source_ref"], handed["target_type"]) == (session["session_id"], "session")
+    editor.command("2,3Vibes record delete Say less.")
+    editor.until(lambda: [each["line_start"] for each in records(workspace.audit) if each.get("action") == "delete"] == [2], "the deletion")
+    editor.command("Vibes remap")
+    editor.terminal.shows("vibes: 0 annotations remapped, 0 no longer found")
 
     editor.command("Vibes session end")
     editor.terminal.shows("vibes: session ended")

@@ -5,7 +5,7 @@ local M = {}
 --- Returns the names of all that `:Vibes` does.
 ---@return string[]
 function M.names()
-  return { 'blame', 'changes', 'history', 'prompt', 'record', 'review', 'session', 'toggle' }
+  return { 'blame', 'changes', 'history', 'prompt', 'record', 'remap', 'review', 'session', 'toggle' }
 end
 
 --- Runs what was typed.

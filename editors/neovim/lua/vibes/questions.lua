@@ -7,6 +7,7 @@ local function answer(ask)
   ask(function(given)
     if given ~= nil then
       vim.schedule(function() -- the default dialogs answer before they return
+        vim.cmd.redraw() -- and leave what they asked on the screen, in the way of the next
         assert(coroutine.resume(asking, given))
       end)
     end

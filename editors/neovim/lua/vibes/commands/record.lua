@@ -1,13 +1,18 @@
--- Records what an AI did: `:[range]Vibes record create|modify|function|decision|command|read ...`.
+-- Records what an AI did: `:[range]Vibes record create|modify|delete|function|decision|command|read|delegation|relation ...`.
 
+local annotation_at = require('vibes.commands.annotation').at
 local authors = require('vibes.authors')
 local plain = require('vibes.text').plain
 local questions = require('vibes.questions')
 local server = require('vibes.server')
 
-local M = { words = { 'create', 'modify', 'function', 'decision', 'command', 'read' } }
+local M = {
+  words = { 'create', 'modify', 'delete', 'function', 'decision', 'command', 'read', 'delegation', 'relation' },
+}
 
 local most_options = 9
+local relations = { 'depends_on', 'informed_by', 'caused_by', 'supersedes' }
+local ends = { record = 'annotation', entry = 'context', session = 'session' } -- kinds of what is found by an id
 
 local function prompt(words)
   local text = table.concat(words, ' ')
@@ -57,6 +62,15 @@ local function of_lines(action)
   end
 end
 
+-- The server takes them from what is saved: with the lines in it still.
+local function of_deletion(words, place)
+  if vim.bo[place.bufnr].modified then
+    vim.notify('vibes: save first, with the lines that are to be deleted', vim.log.levels.ERROR)
+    return
+  end
+  of_lines('delete')(words, place)
+end
+
 local function of_function(words, place)
   local name = table.remove(words, 1)
   if not name then
@@ -72,6 +86,7 @@ end
 
 local function of_decision(_, place)
   annotate(place, function()
+    local action = questions.choose('What was done with the lines?', { 'create', 'modify' })
     local point = questions.ask('What was decided?')
     local texts, options = {}, {}
     repeat
@@ -88,7 +103,7 @@ local function of_decision(_, place)
     end
     local rationale = questions.ask('Why?')
     local decision = { decisionPoint = point, options = options, selected = selected, rationale = rationale }
-    return { range = lines(place), action = 'modify', decision = decision }
+    return { range = lines(place), action = action, decision = decision }
   end)
 end
 
@@ -120,13 +135,53 @@ local function of_read(words, place)
   of_session(place, 'vibes.recordRead', { files = absolute })
 end
 
+local function of_delegation(words, place)
+  local session = authors.session(place.bufnr)
+  local task = table.concat(words, ' ')
+  if not session or task == '' then
+    local missing = session and 'say what: :Vibes record delegation Write the tests.'
+      or 'start a session first: :Vibes session start'
+    vim.notify('vibes: ' .. missing, vim.log.levels.ERROR)
+    return
+  end
+  questions.run(function()
+    local delegation = authors.tool_and_model()
+    delegation.uri, delegation.parentSessionId, delegation.taskDescription = server.uri(place.bufnr), session, task
+    server.attempt(place.bufnr, 'vibes.recordDelegation', delegation, function(result)
+      vim.notify("vibes: recorded; the agent's session is " .. result.childSessionId)
+    end)
+  end)
+end
+
+local function of_relation(words, place)
+  local kind, id = words[1], words[2]
+  if not id or not vim.tbl_contains(relations, kind) then
+    local message = 'vibes: say which and what: :Vibes record relation %s ID'
+    vim.notify(message:format(table.concat(relations, '|')), vim.log.levels.ERROR)
+    return
+  end
+  local source = annotation_at(place)
+  if not source then
+    return
+  end
+  local uri = server.uri(place.bufnr)
+  server.attempt(place.bufnr, 'vibes.show', { uri = uri, id = id }, function(found)
+    local edge = { uri = uri, edgeType = kind, sourceRef = source.annotationId, sourceType = 'annotation' }
+    edge.targetRef, edge.targetType = found.id, ends[found.kind] or 'annotation'
+    server.attempt(place.bufnr, 'vibes.recordEdge', edge, tell)
+  end)
+end
+
 local kinds = {
   create = of_lines('create'),
   modify = of_lines('modify'),
+  delete = of_deletion,
   ['function'] = of_function,
   decision = of_decision,
   command = of_command,
   read = of_read,
+  delegation = of_delegation,
+  relation = of_relation,
 }
 
 function M.run(words, place)
@@ -146,6 +201,8 @@ end
 function M.complete(words, lead)
   if words[1] == 'read' then
     return vim.fn.getcompletion(lead, 'file')
+  elseif words[1] == 'relation' then
+    return #words == 1 and relations or {}
   end
   return words[1] == 'function' and #words == 1 and { vim.fn.expand('<cword>') } or {}
 end
