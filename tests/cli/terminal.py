@@ -6,8 +6,10 @@ import codecs
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,6 +55,19 @@ class Terminal:
     def resize(self, rows: int, columns: int) -> None:
         """Change the size of the window; the program is told."""
         _resize(self._screen, rows, columns)
+
+    def suspend_and_resume(self) -> None:
+        """Stop the program and let it go on, as Ctrl-Z and `fg` do in a shell, which has the terminal to itself meanwhile."""
+        os.kill(self._program.pid, signal.SIGSTOP)
+        os.waitpid(self._program.pid, os.WUNTRACED)
+        mode = termios.tcgetattr(self._screen)
+        mode[3] |= termios.ECHO | termios.ICANON
+        termios.tcsetattr(self._screen, termios.TCSANOW, mode)
+        os.kill(self._program.pid, signal.SIGCONT)
+        deadline = time.monotonic() + _PATIENCE
+        while self.echoes:
+            assert time.monotonic() < deadline, "it never took the terminal back"
+            select.select([], [], [], 0.01)
 
     @property
     def echoes(self) -> bool:

@@ -138,7 +138,7 @@ def test_lines_of_the_log_that_are_no_records_are_said(project: Gated, within: V
         log.write(b"\xff\xfe\n{\n")
     found = told(within, project)
     (finding,) = found["findings"]
-    assert (found["result"], finding["check"], finding["severity"]) == ("PASS", "gate-unread", "warning")
+    assert (found["result"], finding["check"], finding["severity"]) == ("FAIL", "gate-unread", "error")
     assert finding["message"] == "2 lines are no records, and not gated; `vibes check` says why"
 
 

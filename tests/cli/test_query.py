@@ -117,8 +117,8 @@ def test_nothing_but_a_select_is_carried_out(project: Project, within: Vibes, sq
     within("db", "build", cwd=project.root)
     before = {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()}
     done = within("query", sql, cwd=project.root)
-    assert (done.code, done.out) == ((0, done.out) if not sql else (2, ""))
-    assert len(done.err.splitlines()) == (1 if sql else 0)
+    assert (done.code, done.out) == (2, "")
+    assert len(done.err.splitlines()) == 1
     assert {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()} == before
 
 
@@ -132,6 +132,13 @@ def test_there_is_no_query_without_an_end(project: Project, within: Vibes, timeo
     done = within("query", "SELECT 1", "--timeout", timeout, cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "--timeout" in done.err
+
+
+@pytest.mark.parametrize("sql", ["", "  \n", ";", "-- SELECT 1"])
+def test_there_is_no_answer_to_nothing(project: Project, within: Vibes, sql: str) -> None:
+    done = within("query", "--", sql, cwd=project.root)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("vibes: there is no SQL; give one SELECT")
 
 
 def test_rows_are_bounded_and_it_is_said(project: Project, within: Vibes) -> None:

@@ -193,6 +193,18 @@ def test_a_window_of_another_size_changes_nothing(story: Waiting) -> None:
         assert shown.end() == 0
 
 
+def test_a_program_that_was_suspended_listens_again(story: Waiting) -> None:
+    with terminal("review", cwd=story.root) as shown:
+        shown.see(QUESTION)
+        shown.suspend_and_resume()
+        shown.press("a")
+        answer(shown, "q")
+        shown.see("1 approved")
+        assert shown.end() == 0
+        assert shown.echoes
+    assert story.verdicts() == [(story.digest, "approved", None)]
+
+
 def test_what_is_no_single_key_is_no_verdict(story: Waiting) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "\x1b[A", "aaa", "?")

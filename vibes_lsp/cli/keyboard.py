@@ -10,6 +10,7 @@ from contextlib import contextmanager
 if sys.platform == "win32":
     import msvcrt
 else:
+    import signal
     import termios
     import tty
 
@@ -55,10 +56,12 @@ else:
         """
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)
+        resumed = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(terminal))  # a shell gives lines back to whoever it resumes
         tty.setcbreak(terminal, termios.TCSAFLUSH)
         try:
             yield _key
         finally:
+            signal.signal(signal.SIGCONT, resumed or signal.SIG_DFL)
             termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
     def _key() -> str:

@@ -10,6 +10,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
+from vibes_lsp.errors import BadQuery
 from vibes_lsp.index.querying import MAX_ROWS, TIMEOUT, query
 
 _MAX_CELL = 200
@@ -29,10 +30,12 @@ def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_jso
         raise click.BadParameter(f"{timeout} is no time to wait.", param_hint="'--timeout'")
     statement = sys.stdin.read() if sql == "-" else sql
     answer = query(directory_of(audit_dir), statement, limit=limit, timeout=timeout)
+    if not answer.columns:  # blanks or a comment
+        raise BadQuery("there is no SQL", hint="give one SELECT, as in `vibes query 'SELECT count(*) FROM line_annotations'`")
     if as_json:
         print_json(answer.as_json())
         return
     columns = [plain(column, _MAX_CELL) for column in answer.columns]
-    print_table(columns or ("nothing",), [["" if cell is None else str(cell)[:_MAX_CELL] for cell in row] for row in answer.rows])
+    print_table(columns, [["" if cell is None else str(cell)[:_MAX_CELL] for cell in row] for row in answer.rows])
     if answer.truncated:
         print_line(f"the first {len(answer.rows):,}; there are more")

@@ -131,7 +131,7 @@ def _translate(error: ValidationError) -> Iterator[Problem]:
         location = [str(part) for part in item["loc"] if not _is_tag(part)]
         location += [str(item["ctx"]["member"])] if "member" in item.get("ctx", {}) else []  # a rule about several members names one
         kind = item["type"]
-        message = "is required" if kind == "missing" else item["msg"]
+        message = _WORDS.get(kind, item["msg"])
         field = ".".join(location)
         if field not in seen:
             seen.add(field)
@@ -143,4 +143,11 @@ def _is_tag(part: int | str) -> bool:
     return part in _TAGS
 
 
+_WORDS: Final = {
+    "missing": "is required",
+    "model_type": "input should be an object",
+    "dict_type": "input should be an object",
+    "list_type": "input should be an array",
+}
+"""Ours, where pydantic's speak of Python."""
 _TAGS: Final = frozenset({*RecordType, *ContextType, "int", "float", "[key]"})

@@ -144,6 +144,19 @@ def test_journal_broken(project: Project) -> None:
     assert project.seen() == [Seen("journal-broken", "warning", ".ai-audit/wal/one.jsonl", None, None, "2 lines are no context entries")]
 
 
+@pytest.mark.parametrize(
+    ("member", "given", "message"),
+    [
+        ("risk_scoring", {"enabled": True, "review_rules": [3]}, "risk_scoring.review_rules.0: input should be an object"),
+        ("risk_scoring", {"enabled": True, "weights": 3}, "risk_scoring.weights: input should be an object"),
+        ("exclude_patterns", "*.py", "exclude_patterns: input should be an array"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words_of_json(project: Project, member: str, given: object, message: str) -> None:
+    project.writer.config(**{member: given})
+    assert [each.message for each in project.seen()] == [message]
+
+
 @pytest.mark.parametrize(("version", "what"), [("2.0", "is not a version 1"), ("newest", "is no version")])
 def test_version_unsupported(project: Project, version: str, what: str) -> None:
     project.writer.config(standard_version=version)

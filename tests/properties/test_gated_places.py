@@ -1,0 +1,76 @@
+"""The gate asks history only where a text leaves a doubt, about all files at once: it finds what asking about each file finds."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.gated import Gated
+from tests.trails import OMIT
+from vibes_lsp.anchors.located import State
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.reports.blame import read_source
+from vibes_lsp.reports.gate.looking import Looking
+from vibes_lsp.store.layout import AuditDir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from vibes_lsp.index.placements import Placement
+
+pytestmark = pytest.mark.slow
+FILES = ("a.py", "b/c.py", "d.py")
+
+
+def grown(project: Gated, random: Random) -> None:
+    """Let an AI write blocks and people edit, move, remove and rename, with a commit now and then."""
+    texts: dict[str, list[str]] = {path: [f"# {path}"] for path in FILES}
+    for number in range(30):
+        path = random.choice(sorted(texts))
+        lines = texts[path]
+        at = random.randrange(len(lines) + 1)
+        match random.randrange(5):
+            case 0 | 1:
+                block = [f"    value_{number}_{line} = compute({random.randrange(10_000)})" for line in range(random.randrange(1, 6))]
+                lines[at:at] = block
+                text = "\n".join(lines) + "\n"
+                anchored: dict[str, Any] = {} if random.randrange(4) else {"file_content_hash": OMIT, "anchor_hash": OMIT}
+                project.line(path, at + 1, at + len(block), text=text, environment=project.risky, session="s", **anchored)
+            case 2:
+                lines[at : at + 1] = [f"    edited_{number} = {line}" for line in range(random.randrange(3))]
+            case 3 if len(lines) > 4:
+                moved = [lines.pop(random.randrange(len(lines))) for _ in range(2)]
+                lines[:0] = moved
+            case _ if lines and at < len(lines):
+                lines[at] += "  # later"
+        project.file(path, "\n".join(lines) + "\n")
+        if random.randrange(3) == 0:
+            project.commit(f"Step {number}")
+    (project.root / "d.py").rename(project.root / "e.py")
+    project.commit("Rename")
+    project.file("a.py", "\n".join(["# at the top", *texts["a.py"]]) + "\n")
+
+
+def found(placements: Iterable[Placement]) -> set[tuple[str, str, object]]:
+    return {
+        (each.path, each.current.id, None if each.located.state == State.LOST else (each.located.start, each.located.end))
+        for each in placements
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gate_finds_what_each_file_is_found_to_have(tmp_path: Path, seed: int) -> None:
+    project = Gated(tmp_path / "project")
+    grown(project, Random(seed))
+    trail = Trail(AuditDir(project.root / ".ai-audit"))
+    trail.refresh()
+    with Places(trail) as places:
+        at_once = found(placement for _, placement in Looking(places).placed())
+        files = [*places.annotated_files(), *places.other_files()]
+        one_by_one = found(each for path in files for each in places.of(path, read_source(project.root, path)))
+    assert len(at_once) > 5
+    assert at_once == one_by_one
