@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml  # type: ignore[import-untyped]
+from packaging.requirements import Requirement
 
 from tests.cli.gated import Gated
 from tests.cli.hooked import executable
@@ -53,6 +56,16 @@ def gate(project: Gated, **given: str) -> Ran:
     defaults = {"VIBES": str(SCRIPT), "BASE": "", "THRESHOLD": ACTION["inputs"]["threshold"]["default"], "SARIF": ""}
     assert defaults.keys() == STEPS["gate"]["env"].keys()
     return Ran("gate", project.root, **{**defaults, **given})
+
+
+def test_the_job_for_gitlab_installs_this_project_from_its_source() -> None:
+    page = (REPOSITORY / "docs/ci.md").read_text(encoding="utf-8")
+    job = yaml.safe_load(textwrap.dedent(page[page.index("    gate:\n      image:") :].split("\n\n")[0]))["gate"]
+    command = shlex.split(job["script"][0].replace("$VIBES_SOURCE", job["variables"]["VIBES_SOURCE"]))
+    required = Requirement(command[-1])
+    assert (command[:-1], required.name) == (["pip", "install"], "vibes-lsp")
+    assert (required.url or "").startswith("git+https://")
+    assert job["script"][-1] == "vibes gate --base FETCH_HEAD"
 
 
 def test_no_input_is_part_of_a_script() -> None:
