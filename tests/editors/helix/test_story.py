@@ -2,52 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import sysconfig
 from pathlib import Path
 
-import pytest
-
 from tests.demo.workspace import build
-from tests.editors.documented import block
+from tests.editors.helix.conftest import Open
 from tests.editors.recorded import newest
-from tests.editors.terminal import Terminal
-from tests.requirements import require
 from tests.trails.repository import Repository
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(sys.platform != "linux", reason="the editors are installed on Linux only"),
-]
 
-
-def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    helix = require("hx-forky", "is the editor; `make editors` installs it")
+def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_helix: Open, tmp_path: Path) -> None:
     workspace = build(tmp_path / "shop")
     Repository(workspace.root).git("config", "user.name", "Nobody Example")
     (workspace.root / "src/pyproject.toml").touch()  # what Helix takes for the root is neither the trail's folder, nor above it
-    folder = tmp_path / "config/helix"
-    folder.mkdir(parents=True)
-    (folder / "languages.toml").write_text(block("helix.md", "Helix", "toml") + block("helix.md", "Settings", "toml"), encoding="utf-8")
-    scripts = sysconfig.get_path("scripts")
-    environment = {
-        **os.environ,
-        "LC_ALL": "C.UTF-8",
-        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-    }
-    with Terminal([str(helix), "shop/src/auth.py"], tmp_path, environment) as terminal:
-        try:
-            _story(terminal, workspace.audit, workspace.hashing)
-        except BaseException:
-            terminal.picture(request.node.name)
-            raise
-
-
-def _story(terminal: Terminal, audit: Path, hashing: str) -> None:
+    terminal = open_helix(tmp_path, "shop/src/auth.py")
     terminal.shows("def hash_password")
     terminal.text("23gg")
     terminal.shows("risk 0.84 critical")  # of the line under the cursor
@@ -72,7 +39,7 @@ def _story(terminal: Terminal, audit: Path, hashing: str) -> None:
     terminal.shows("Mark reviewed", "Show prompt")
     terminal.keys("Enter")  # the first of them
     terminal.until(lambda: "risk 0.84" not in terminal.screen(), "the problem to go")
-    edge = newest(audit, "reviewed_by")
-    assert edge["source_ref"] == hashing
+    edge = newest(workspace.audit, "reviewed_by")
+    assert edge["source_ref"] == workspace.hashing
     assert edge["metadata"]["verdict"] == "approved"
     assert edge["metadata"]["reviewer"] == "Ada Example"  # as the settings say
