@@ -147,9 +147,9 @@ def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_
     code.lens("exact")
     assert Servers(tmp_path / "trusted").started == ["path"]
     assert servers.started == [], "a program of the workspace was started"
-    code.until(lambda: "not trusted: a server of this workspace is not started" in _status(code), "the language status to say so")
+    code.until(lambda: "no server of this workspace is started, not trusted" in _status(code), "the language status to say so")
     code.command("VIBES: Toggle Capture of Accepted Completions")
-    code.until(lambda: _said(code, "not captured in a workspace that is not trusted"), "why nothing is captured")
+    code.until(lambda: _said(code, "nothing is captured in an untrusted workspace"), "why nothing is captured")
     code.go_to(5)
     code.command("VIBES: Mark Reviewed")
     code.answer("Read.")

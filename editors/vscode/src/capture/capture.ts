@@ -54,7 +54,7 @@ export class Capture implements vscode.Disposable {
 
   private async toggle(): Promise<void> {
     if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('VIBES: completions are not captured in a workspace that is not trusted.');
+      void vscode.window.showWarningMessage('VIBES: nothing is captured in an untrusted workspace.');
       return;
     }
     await vscode.workspace.getConfiguration('vibes').update(SETTING, !isWanted(), vscode.ConfigurationTarget.Global);

@@ -47,7 +47,7 @@ async function besidePython(): Promise<Program | undefined> {
   const python = await selectedPython();
   if (python === undefined) return undefined;
   const folder = path.dirname(python);
-  return await first([path.join(folder, PROGRAM), path.join(folder, 'Scripts', PROGRAM)], `beside the selected Python, ${python}`);
+  return await first([path.join(folder, PROGRAM), path.join(folder, 'Scripts', PROGRAM)], 'beside the selected Python');
 }
 
 async function selectedPython(): Promise<string | undefined> {

@@ -17,15 +17,25 @@ export function watchServer(server: Server): vscode.Disposable {
     if (server.life === 'failed' && server.program === undefined) void sayWhatIsWrong(server);
   };
   show();
-  return vscode.Disposable.from(item, server.onDidChangeLife(show));
+  return vscode.Disposable.from(item, server.onDidChangeLife(show), ...sayWhatIsRestricted());
+}
+
+/** Says, until the workspace is trusted, what it may not do. */
+function sayWhatIsRestricted(): { dispose(): unknown }[] {
+  if (vscode.workspace.isTrusted) return [];
+  const item = vscode.languages.createLanguageStatusItem('vibes.trust', [{ scheme: 'file' }]);
+  item.name = 'VIBES trust';
+  item.text = 'no server of this workspace is started';
+  item.detail = 'not trusted';
+  item.command = { command: 'workbench.trust.manage', title: 'Manage' };
+  return [item, vscode.workspace.onDidGrantWorkspaceTrust(() => item.dispose())];
 }
 
 function tell(item: vscode.LanguageStatusItem, server: Server): void {
   const wrong = server.life === 'running' ? misfit(server.version) : undefined;
-  const restricted = vscode.workspace.isTrusted ? '' : 'not trusted: a server of this workspace is not started';
   item.busy = server.life === 'starting';
   item.text = `vibes-lsp ${server.life === 'running' ? (server.version ?? '') : server.life}`;
-  item.detail = [wrong ?? server.failure ?? server.program?.origin, restricted].filter(Boolean).join('; ');
+  item.detail = wrong ?? server.failure ?? server.program?.origin ?? '';
   item.severity =
     wrong !== undefined
       ? vscode.LanguageStatusSeverity.Warning
