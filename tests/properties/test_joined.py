@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import example, given
@@ -77,6 +78,31 @@ TWO_ENDS = [
 @example([(TWO_ENDS, False), ([], True)])
 @example([([edge(0, 2, None), edge(1, 2, None), lone(1)], False), ([lone(0)], False), ([lone(2)], False)])
 def test_what_was_joined_before_is_joined_right_with_what_came_since(written: list[tuple[list[dict[str, object]], bool]]) -> None:
+    joined_at_each_step(written)
+
+
+@st.composite
+def editing(draw: st.DrawFn) -> list[tuple[list[dict[str, object]], bool]]:
+    """Edits that each replace some of those before, as a recorder writes them, and now and then an edge that somebody adds."""
+    written: list[dict[str, object]] = []
+    for number in range(draw(st.integers(2, len(IDS)))):
+        written.append(annotation(number, draw(st.sampled_from(FILES)), remapped=False, commit=None))
+        replaced = draw(st.sets(st.integers(0, number - 1), max_size=2)) if number else ()
+        written += [edge(number, target, draw(st.sampled_from((None, "covers")))) for target in replaced]
+        if draw(st.integers(0, 5)) == 0:
+            written.append(draw(edges))
+    asked = draw(st.lists(st.integers(1, 3), min_size=len(written), max_size=len(written)))
+    cuts = [sum(asked[:number]) for number in range(len(written) + 1)]
+    return [(written[start:end], False) for start, end in pairwise(cuts) if start < len(written)]
+
+
+@given(editing())
+def test_edits_on_top_of_earlier_ones_are_joined_as_if_all_were_read_at_once(written: list[tuple[list[dict[str, object]], bool]]) -> None:
+    joined_at_each_step(written)
+
+
+def joined_at_each_step(written: list[tuple[list[dict[str, object]], bool]]) -> None:
+    """Ask about each file after each step, and compare with a reader that begins anew."""
     with tempfile.TemporaryDirectory() as folder:
         directory = AuditDir(Path(folder))
         head = [0]

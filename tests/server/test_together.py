@@ -83,7 +83,7 @@ def _named(record: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(600 + 6 * RECORDS)
 async def test_every_record_is_there_once_and_names_what_is_there(tmp_path: Path) -> None:
     """`VIBES_TOGETHER_RECORDS` says how many each of the programs makes, and how many of two kinds each server."""
     project = Project(tmp_path / "project")

@@ -15,9 +15,9 @@ from typing import Final
 from vibes_lsp.anchors.located import Recorded
 from vibes_lsp.index.ranges import recorded_range
 from vibes_lsp.index.records import Edge, LogRecord
-from vibes_lsp.model.canonical import same_value
-from vibes_lsp.model.hashing import ANCHOR_MEMBERS
-from vibes_lsp.model.members import integer
+from vibes_lsp.model.canonical import canonical, same_value
+from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256
+from vibes_lsp.model.members import Members, integer
 from vibes_lsp.model.vocabulary import Action, RecordType, SupersedesReason
 
 Nearest = Callable[[Sequence[str]], str | None]
@@ -25,6 +25,8 @@ Nearest = Callable[[Sequence[str]], str | None]
 
 _JOINING: Final = frozenset({SupersedesReason.COMMIT, SupersedesReason.REWRITE, SupersedesReason.ORPHAN})
 _REBASED: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
+_TELLING: Final = ("line_start", "line_end", "function_name", "anchor_hash", "prompt_hash")
+_PASSING: Final = frozenset({"annotation_id", "timestamp", "session_id", "commit_hash", "risk_score", "risk_factors"})
 _REWRITTEN: Final = frozenset({"commit_hash", "line_start", "line_end", "annotation_id", *ANCHOR_MEMBERS})
 
 
@@ -76,6 +78,28 @@ class Lineage:
         actions = (member.text("action") or "" for member in self.members)
         return next((action for action in actions if action and action not in _REBASED), "")
 
+    @cached_property
+    def may_stand_in(self) -> bool:
+        """Whether its range may be a tool's stand-in for a place that it did not know: a change of "line 1" without anchors (R18)."""
+        members = self.current.members
+        return (
+            self.current.type == RecordType.LINE
+            and members.get("line_start") == members.get("line_end") == 1
+            and self.current.text("action") == Action.MODIFY
+            and not any(self.current.text(name) for name in ANCHOR_MEMBERS)
+        )
+
+    @cached_property
+    def gist(self) -> tuple[str, ...]:
+        """Those members in which most annotations of a file differ."""
+        return tuple(str(self.current.members.get(name)) for name in _TELLING)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of all by which a person could tell it from another annotation."""
+        members: Members = {name: value for name, value in self.current.members.items() if value is not None and name not in _PASSING}
+        return sha256(canonical(members))
+
 
 def join_lineages(records: Iterable[LogRecord], supersedes: Iterable[Edge], nearest: Nearest | None = None) -> list[Lineage]:
     """Group annotations into lineages, ranked from the oldest.
@@ -89,7 +113,7 @@ def join_lineages(records: Iterable[LogRecord], supersedes: Iterable[Edge], near
     for record in records:
         known.setdefault(record.id, record)
     edges = [edge for edge in supersedes if edge.source in known and edge.target in known and edge.source != edge.target]
-    joining = [edge for edge in edges if _joins(edge, known[edge.source], known[edge.target])]
+    joining = [edge for edge in edges if joins(edge, known[edge.source], known[edge.target])]
     groups = components(known, joining)
     by_source: dict[str, list[Edge]] = defaultdict(list)
     for edge in joining:
@@ -99,7 +123,7 @@ def join_lineages(records: Iterable[LogRecord], supersedes: Iterable[Edge], near
     return sorted(lineages, key=lambda lineage: lineage.rank)
 
 
-def _joins(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
+def joins(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
     """Whether the edge says that both records tell of the same edit."""
     if edge.reason in _JOINING:
         return True
@@ -176,7 +200,7 @@ def _mark_history(lineages: list[Lineage], number_of: dict[str, int], edges: Seq
     replacing: dict[int, set[int]] = defaultdict(set)
     for edge in edges:
         newer, older = number_of[edge.source], number_of[edge.target]
-        if newer != older and _covers(edge, known[edge.source], known[edge.target]):
+        if newer != older and covers(edge, known[edge.source], known[edge.target]):
             replacing[older].add(newer)
     circular = _circular(replacing)
     for older, newer_ones in replacing.items():
@@ -202,7 +226,7 @@ def _circular(replacing: Mapping[int, set[int]]) -> set[int]:
     return {older for older, count in waiting.items() if count}
 
 
-def _covers(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
+def covers(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
     """Whether the edge makes its target history: it says so, or the recorded ranges do."""
     if edge.reason == SupersedesReason.COVERS:
         return True

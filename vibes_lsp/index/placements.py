@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TypeAlias
 
 from vibes_lsp.anchors.functions import located_by_name
 from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
@@ -23,6 +24,8 @@ _NOWHERE = Located(None, None, State.LOST, Method.RECORDED, 0.0)
 _GIVEN_UP = Located(None, None, State.LOST, Method.LOG, 0.0)
 _UNPLACED = Located(None, None, State.UNVERIFIED, Method.RECORDED, 0.0)
 _OWNS_NOTHING = frozenset({Action.DELETE, Action.REVIEW})
+Known: TypeAlias = Mapping[tuple[str, ...], Located]
+"""Where annotations are in a text, by the ids of their lineage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,9 @@ class Placement:
         return self.is_history, start is None, start or 0, -(self.located.end or 0)
 
 
-def place(trail: Trail, path: str, text: Text, past: Past = NO_PAST, pending: Sequence[Lineage] = ()) -> list[Placement]:
+def place(  # noqa: PLR0917  # what is known of a file, from several who know
+    trail: Trail, path: str, text: Text, past: Past = NO_PAST, pending: Sequence[Lineage] = (), known: Known | None = None
+) -> list[Placement]:
     """Return the annotations of a file in document order, history after owners.
 
     Args:
@@ -88,15 +93,34 @@ def place(trail: Trail, path: str, text: Text, past: Past = NO_PAST, pending: Se
         text: The file as it is now, saved or not.
         past: What history knows of them.
         pending: What waits to be recorded of the file; nothing that is written may name it.
+        known: Where they were found in this text before more was recorded. They stay there, if it leaves no doubt where the rest is.
     """
     lineages = [lineage for name in (path, *past.former_paths) for lineage in trail.lineages_in(name)]
     lineages += [lineage for identifier in past.arrivals if (lineage := trail.lineage_of(identifier)) is not None]
-    known = {identifier for lineage in lineages for identifier in lineage.ids}
-    lineages += [each for each in pending if each.current.id not in known]
+    ids = {identifier for lineage in lineages for identifier in lineage.ids}
+    lineages += [each for each in pending if each.current.id not in ids]
     shown = show_once(sorted(lineages, key=lambda lineage: lineage.rank))
-    pairs = list(zip(shown, _locate(shown, path, text, past.origins), strict=True))
+    located = _known(shown, path, text, known, is_enough=_is_beyond_doubt) if known else None
+    pairs = list(zip(shown, located or _locate(shown, path, text, past.origins), strict=True))
     here = [(each, where) for each, where in pairs if where.sure or each.lineage.first.id not in past.arrivals]
     return _placed(path, [each for each, _ in here], [where for _, where in here], len(text.lines))
+
+
+def place_on(trail: Trail, path: str, text: Text, lines: tuple[int, int], known: Known) -> list[Placement]:
+    """Return the annotations that are on some lines of a file, and that no other edit has replaced.
+
+    Args:
+        trail: The trail, refreshed.
+        path: Relative to the project, forward slashes.
+        text: The file as it is now, saved or not.
+        lines: First and last line, 1-based and inclusive; what is owned outside them is left out.
+        known: Where annotations are in this text, as far as somebody has kept up with it.
+    """
+    current = [each for each in trail.lineages_in(path) if not each.superseded_by or each.may_stand_in]
+    shown = show_once(current)
+    located = (_known(shown, path, text, known) if known else None) or _locate(shown, path, text, {})
+    pairs = [(each, where) for each, where in zip(shown, located, strict=True) if _is_on(where, lines) and not each.lineage.superseded_by]
+    return _placed(path, [each for each, _ in pairs], [where for _, where in pairs], lines[1], lines[0])
 
 
 def located_in(text: Text, placements: Sequence[Placement], past: Past = NO_PAST) -> list[Located]:
@@ -117,8 +141,8 @@ def replaced(placements: Sequence[Placement], located: Sequence[Located], length
     return _placed(path, [placement.shown for placement, _ in by_rank], [where for _, where in by_rank], length)
 
 
-def _placed(path: str, shown: Sequence[Shown], located: Sequence[Located], length: int) -> list[Placement]:
-    owned = _owners(shown, located, length)
+def _placed(path: str, shown: Sequence[Shown], located: Sequence[Located], last: int, first: int = 1) -> list[Placement]:
+    owned = _owners(shown, located, first, last)
     pairs = enumerate(zip(shown, located, strict=True))
     placements = [Placement(path, each, where, owned.get(number, ())) for number, (each, where) in pairs]
     return sorted(placements, key=lambda placement: placement.order)
@@ -132,6 +156,29 @@ def _locate(shown: Sequence[Shown], path: str, text: Text, origins: Mapping[str,
         _unplaced(each, path, text) if recorded is None else _settled(each, next(found), recorded, text)
         for each, recorded in zip(shown, ranges, strict=True)
     ]
+
+
+def _known(
+    shown: Sequence[Shown], path: str, text: Text, known: Known, is_enough: Callable[[Shown, Located], bool] = lambda *_: True
+) -> list[Located] | None:
+    """Return the places that are known, and those of the rest, which is located by itself; None when that is not enough for one of them."""
+    kept = [None if each.placeholder else known.get(each.lineage.ids) for each in shown]
+    rest = [each for each, where in zip(shown, kept, strict=True) if where is None]
+    found = _locate(rest, path, text, {})
+    if not all(map(is_enough, rest, found)):
+        return None
+    fresh = iter(found)
+    return [where or next(fresh) for where in kept]
+
+
+def _is_beyond_doubt(shown: Shown, located: Located) -> bool:
+    """Whether other annotations can tell nothing about a place: it is of this very text, or not found by what surrounds it."""
+    by_file = located.state == State.EXACT and located.method == Method.FILE_HASH
+    return by_file or shown.placeholder or shown.lineage.recorded is None or shown.lineage.action == Action.DELETE
+
+
+def _is_on(located: Located, lines: tuple[int, int]) -> bool:
+    return located.start is not None and located.end is not None and located.start <= lines[1] and located.end >= lines[0]
 
 
 def _settled(shown: Shown, located: Located, recorded: Recorded, text: Text) -> Located:
@@ -160,20 +207,21 @@ def _unplaced(shown: Shown, path: str, text: Text) -> Located:
     return _NOWHERE if not name else located_by_name(text, path, name, shown.lineage.current.text("function_signature"))
 
 
-def _owners(shown: Sequence[Shown], located: Sequence[Located], length: int) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Give each line to the highest ranked lineage on it; `shown` comes in the order of rank."""
-    owner: list[int | None] = [None] * (length + 1)
+def _owners(shown: Sequence[Shown], located: Sequence[Located], first: int, last: int) -> dict[int, tuple[tuple[int, int], ...]]:
+    """Give each line from first to last to the highest ranked lineage on it; `shown` comes in the order of rank."""
+    owner = [-1] * (last - first + 1)
     for number, (each, where) in enumerate(zip(shown, located, strict=True)):
         if where.start is None or where.end is None or not _may_own(each):
             continue
-        end = min(where.end, length)
-        owner[where.start : end + 1] = [number] * max(0, end + 1 - where.start)
+        start, end = max(where.start, first), min(where.end, last)
+        owner[start - first : end - first + 1] = [number] * max(0, end - start + 1)
     owned: dict[int, list[tuple[int, int]]] = {}
-    last = 0
-    for holder, lines in groupby(owner[1:]):
-        first, last = last + 1, last + len(list(lines))
-        if holder is not None:
-            owned.setdefault(holder, []).append((first, last))
+    line = first
+    for holder, run in groupby(owner):
+        after = line + sum(1 for _ in run)
+        if holder >= 0:
+            owned.setdefault(holder, []).append((line, after - 1))
+        line = after
     return {number: tuple(ranges) for number, ranges in owned.items()}
 
 

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.records import LogRecord
-from vibes_lsp.model.canonical import canonical
-from vibes_lsp.model.hashing import ANCHOR_MEMBERS
-from vibes_lsp.model.vocabulary import Action, RecordType
-
-_TELLING: Final = ("line_start", "line_end", "function_name", "anchor_hash", "prompt_hash")
-"""Members in which most annotations of a file differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +32,7 @@ def show_once(lineages: Sequence[Lineage]) -> list[Shown]:
     Returns:
         What to show, in the order of rank. Placeholders (at least two unanchored changes of "line 1") make one.
     """
-    stand_ins = [lineage for lineage in lineages if _may_be_placeholder(lineage.current)]
+    stand_ins = [lineage for lineage in lineages if lineage.may_stand_in]
     if len(stand_ins) < 2:
         stand_ins = []
     others = [lineage for lineage in lineages if not any(lineage is each for each in stand_ins)] if stand_ins else lineages
@@ -54,29 +46,12 @@ def _alike(lineages: Sequence[Lineage]) -> Iterator[list[Lineage]]:
     """Group lineages whose records a person could not tell apart; only those that agree in place and text are compared whole."""
     near: dict[tuple[str, ...], list[Lineage]] = {}
     for lineage in lineages:
-        members = lineage.current.members
-        near.setdefault(tuple(str(members.get(name)) for name in _TELLING), []).append(lineage)
+        near.setdefault(lineage.gist, []).append(lineage)
     for some in near.values():
         if len(some) == 1:
             yield some
             continue
-        groups: dict[bytes, list[Lineage]] = {}
+        groups: dict[str, list[Lineage]] = {}
         for lineage in some:
-            groups.setdefault(_fingerprint(lineage.current), []).append(lineage)
+            groups.setdefault(lineage.fingerprint, []).append(lineage)
         yield from groups.values()
-
-
-def _may_be_placeholder(record: LogRecord) -> bool:
-    members = record.members
-    return (
-        record.type == RecordType.LINE
-        and members.get("line_start") == members.get("line_end") == 1
-        and record.text("action") == Action.MODIFY
-        and not any(record.text(name) for name in ANCHOR_MEMBERS)
-    )
-
-
-def _fingerprint(record: LogRecord) -> bytes:
-    """What two records have in common that a person could not tell apart."""
-    passing = ("annotation_id", "timestamp", "session_id", "commit_hash", "risk_score", "risk_factors")
-    return canonical({name: value for name, value in record.members.items() if value is not None and name not in passing})

@@ -10,7 +10,7 @@ from vibes_lsp.anchors.making import CONTEXT_LINES
 from vibes_lsp.anchors.shifting import Edits, followed
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.past import NO_PAST, Past
-from vibes_lsp.index.placements import Placement, located_in, replaced
+from vibes_lsp.index.placements import Known, Placement, located_in, replaced
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.model.vocabulary import Action
 
@@ -46,7 +46,7 @@ class Following:
         document: The document.
         placements: Where its annotations are now.
         past: What is known of them.
-        before: What followed it until the trail changed; where that took what has only its recorded lines is remembered.
+        before: What followed it until the trail changed; the texts in which annotations were seen whole are remembered.
     """
 
     def __init__(self, document: Document, placements: Sequence[Placement], past: Past = NO_PAST, before: Following | None = None) -> None:
@@ -54,7 +54,7 @@ class Following:
         self._past = past
         self._is_news = False
         self._seen: dict[str, Origin] = dict(before.origins) if before is not None else {}
-        self.rest(placements if before is None else before.carried(placements))
+        self.rest(placements)
 
     @property
     def origins(self) -> Mapping[str, Origin]:
@@ -95,6 +95,10 @@ class Following:
         """Whether so much was put in at once, as by pasting or by undoing, that what was lost may be in it; or it was announced."""
         is_announced, self.document.awaits_text = self.document.awaits_text, False
         return (is_announced or self._edits.largest >= CONTEXT_LINES) and any(each.start is None for each in where)
+
+    def known(self) -> Known:
+        """Return where annotations are in the document as it is now, as far as that was kept up with."""
+        return {each.lineage.ids: each.located for each in self.placements()} if self.keeps_up else {}
 
     def snapshot(self) -> Snapshot | None:
         """Return what it takes to locate the document anew; None when it is as it was when that was done."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.markup import flat
-from vibes_lsp.lsp.projects import View
+from vibes_lsp.lsp.views import View
 from vibes_lsp.reports.words import review_label, title, whereabouts
 
 

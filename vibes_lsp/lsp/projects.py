@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +12,14 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile, VibesError
 from vibes_lsp.index.past import NO_PAST, Past
 from vibes_lsp.index.pending import Pending
-from vibes_lsp.index.placements import Placement, place
+from vibes_lsp.index.placements import Known, Placement, place
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.following import Following, newest
 from vibes_lsp.lsp.history import History, Looked, Nearest
 from vibes_lsp.lsp.uris import path_of
+from vibes_lsp.lsp.views import View
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.config import LoadedConfig, load_config
@@ -36,25 +38,13 @@ class StillReading(VibesError):
     code = "still-reading"
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """A file as it is answered about: its project, its path in it, its text, and the placements in that text."""
-
-    project: Project
-    path: str
-    uri: str
-    version: int | None
-    text: Text
-    placements: tuple[Placement, ...]
-    report: PlacementReport
-    is_provisional: bool
-
-
 @dataclass
 class _Kept:
     """What is kept about an open document: the placements that follow it, and the last view of it."""
 
     generation: int
+    looked: Looked
+    renamed: Mapping[str, str]
     following: Following
     revision: int
     view: View
@@ -119,6 +109,7 @@ class Project:
 
     def rename(self, old: str, new: str) -> None:
         """Take in that a file or folder of the project has another name now; annotations of it are about the new one."""
+        self.renamed = dict(self.renamed)
         for name in {normal_path(path) for path in self.trail.paths()} | set(self.renamed.values()):
             if name == old or name.startswith(f"{old}/"):
                 self.renamed[name] = new + name.removeprefix(old)
@@ -161,13 +152,9 @@ class Project:
             return self._view(uri, path, None, text, tuple(self._place(path, text, self.past(path))))
         kept = self._kept.get(uri)
         if kept is None or self.following(document) is None:
-            before = kept.following if kept is not None and kept.following.document is document else None
-            past = self.past(path)
-            if before is not None:
-                past = replace(past, origins=newest(before.origins, past.origins))
-            following = Following(document, self._place(path, document.text, past), past, before)
+            following = self._follow(path, document, kept)
             view = self._view(uri, path, document.version, document.text, following.placements())
-            self._kept[uri] = _Kept(self.generation, following, document.revision, view)
+            self._kept[uri] = _Kept(self.generation, self.looked, self.renamed, following, document.revision, view)
             return view
         placements = kept.following.placements()
         if kept.revision != document.revision or kept.view.placements is not placements:
@@ -175,8 +162,24 @@ class Project:
             kept.revision = document.revision
         return kept.view
 
-    def _place(self, path: str, text: Text, past: Past) -> list[Placement]:
-        return place(self.trail, path, text, past, self.pending.lineages_in(path))
+    def _follow(self, path: str, document: Document, kept: _Kept | None) -> Following:
+        """Return what follows a document from now on; if nothing but the trail has changed, what was followed stays where it is."""
+        past = self.past(path)
+        if kept is None or kept.following.document is not document:
+            return Following(document, self._place(path, document.text, past), past)
+        before = kept.following
+        past = replace(past, origins=newest(before.origins, past.origins))
+        known = before.known() if kept.looked is self.looked and kept.renamed is self.renamed else {}
+        placements = self._place(path, document.text, past, known)
+        return Following(document, placements if known else before.carried(placements), past, before)
+
+    def known(self, document: Document) -> Known:
+        """Return where annotations of an open document are in it, as far as it is followed, whatever the trail has got since."""
+        kept = self._kept.get(document.uri)
+        return kept.following.known() if kept is not None and kept.following.document is document else {}
+
+    def _place(self, path: str, text: Text, past: Past, known: Known | None = None) -> list[Placement]:
+        return place(self.trail, path, text, past, self.pending.lineages_in(path), known)
 
     def _view(self, uri: str, path: str, version: int | None, text: Text, placements: tuple[Placement, ...]) -> View:
         policy = self.config.policy.previewed if self.previews_risk else self.config.policy

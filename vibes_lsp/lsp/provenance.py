@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.markup import Markup
-from vibes_lsp.lsp.projects import View
+from vibes_lsp.lsp.views import View
 from vibes_lsp.model.members import JsonValue, Members, text, texts
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.reports.words import whereabouts

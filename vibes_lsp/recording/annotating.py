@@ -9,7 +9,7 @@ from typing import Final
 from vibes_lsp.anchors.functions import find_function
 from vibes_lsp.anchors.making import make_anchors
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.placements import place
+from vibes_lsp.index.placements import place_on
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, NodeType, RecordType
 from vibes_lsp.recording.arguments import Function, Origin, WrongArgument
@@ -176,7 +176,8 @@ def compose(situation: Situation, action: str, contexts: Contexts, lines: Lines,
     add_causes(draft, annotation, contexts.causes())
     add_informants(draft, annotation, contexts.informants)
     if action != Action.REVIEW:
-        older = place(situation.trail, lines.path, lines.text)
+        known = situation.whereabouts.of(lines.path, lines.text)
+        older = place_on(situation.trail, lines.path, lines.text, (lines.start, lines.end), known)
         add_replaced(draft, annotation, older, kind=str(place_members["type"]), start=lines.start, end=lines.end)
     return draft
 

@@ -37,6 +37,7 @@ from vibes_lsp.recording.results import (
 )
 from vibes_lsp.recording.reviewed import Reviewing
 from vibes_lsp.recording.situation import Draft, Situation
+from vibes_lsp.recording.whereabouts import Whereabouts
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.layout import AuditDir, find_audit_dir
 from vibes_lsp.store.writing import AuditWriter
@@ -64,6 +65,7 @@ class Recorder:
     Attributes:
         directory: The trail.
         now: The clock.
+        whereabouts: Takes in where annotations are, from a program that follows the texts that it records edits of.
 
     Args:
         place: The project, a file or folder in it, or its audit directory.
@@ -83,6 +85,7 @@ class Recorder:
         self._new_id = new_id
         self._config: LoadedConfig | None = None
         self._threads: Final = threading.RLock()
+        self.whereabouts: Final = Whereabouts()
         self.completions: Final = Completions(self.directory, self._situation, self._write, self._threads)
 
     def __enter__(self) -> Self:
@@ -320,7 +323,7 @@ class Recorder:
     def _situation(self) -> Situation:
         self._trail.refresh()
         self._config = load_config(self.directory, self._config)
-        return Situation(self._trail, self._config, self._writer, self.now(), self._new_id)
+        return Situation(self._trail, self._config, self._writer, self.now(), self._new_id, self.whereabouts)
 
     def _write(self, records: list[Members], repeated: bool = False) -> None:  # noqa: FBT001, FBT002  # a callable's arguments
         if not repeated:

@@ -16,6 +16,7 @@ from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.validation import entry_problems, record_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType, EdgeType, NodeType, RecordType
 from vibes_lsp.recording.arguments import WrongArgument
+from vibes_lsp.recording.whereabouts import Whereabouts
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.packing import portable
 from vibes_lsp.store.writing import AuditWriter
@@ -31,6 +32,7 @@ class Situation:
         writer: Writes entries; records are written at the end, all at once.
         now: The instant of everything that is written.
         new_id: Gives ids for new sessions.
+        whereabouts: Where annotations are known to be.
         written: The entries that were written since the trail was read, by their hashes.
     """
 
@@ -39,6 +41,7 @@ class Situation:
     writer: AuditWriter
     now: datetime
     new_id: Callable[[], str]
+    whereabouts: Whereabouts = field(default_factory=Whereabouts)
     written: dict[str, Members] = field(default_factory=dict)
 
     @property

@@ -17,14 +17,17 @@ import msgspec
 
 from vibes_lsp.errors import MalformedJson, RefusedWrite, UnreadableFile, VibesError
 from vibes_lsp.store.appending import Extent, append_lines
-from vibes_lsp.store.disk import read_file
+from vibes_lsp.store.disk import MAX_FILE, open_file, read_file, signature
 from vibes_lsp.store.durability import refusal
 from vibes_lsp.store.entry_lines import entries_by_line
+from vibes_lsp.store.layers import Layers
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.locks import Held
 
 OWN_NAME: Final = "entries.jsonl"
 """The file that our writers share; it is gone when nothing waits."""
+_TAIL: Final = 4 << 10
+"""Bytes by which our file is known again: it ends with the entries that were read last, or another one is in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +40,14 @@ class Journal:
         own: What our own file holds; None when it is not there.
     """
 
-    entries: dict[str, msgspec.Raw] = field(default_factory=dict)
+    entries: Mapping[str, msgspec.Raw] = field(default_factory=dict)
     problems: tuple[tuple[str, VibesError], ...] = ()
     own: OwnFile | None = None
 
     @property
     def own_size(self) -> int | None:
         """Bytes of our own file; None when it is not there."""
-        return None if self.own is None else len(self.own.data)
+        return None if self.own is None else self.own.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +55,18 @@ class OwnFile:
     """The file that our writers share, as it was read.
 
     Attributes:
-        data: Its bytes.
+        size: Its bytes.
         whole: How many of them are whole lines.
-        entries: What is in those.
+        tail: The last of those.
+        entries: What is in them.
         strays: How many of them are no entry.
     """
 
-    data: bytes
-    whole: int
-    entries: dict[str, msgspec.Raw]
-    strays: int
+    size: int = 0
+    whole: int = 0
+    tail: bytes = b""
+    entries: Layers[msgspec.Raw] = field(default_factory=Layers)
+    strays: int = 0
 
 
 def own_file(directory: AuditDir) -> Path:
@@ -78,34 +83,58 @@ def journal_files(directory: AuditDir) -> list[Path]:
 
 
 def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journal:
-    """Return all that waits; an unfinished last line waits for its end. Of our own file, what the previous one had is not taken apart again. Never raises."""
-    entries: dict[str, msgspec.Raw] = {}
+    """Return all that waits; an unfinished last line waits for its end. Of our own file, only what came since the previous one is read. Never raises."""
+    others: dict[str, msgspec.Raw] = {}
     problems: list[tuple[str, VibesError]] = []
     own = None
     for path in journal_files(directory):
         try:
-            data = read_file(path) or b""
+            if path.name == OWN_NAME:
+                own = _read_own(path, None if previous is None else previous.own)
+                strays = own.strays
+            else:
+                found, strays = entries_by_line((read_file(path) or b"").rpartition(b"\n")[0])
+                others.update(found)
         except UnreadableFile as error:
             problems.append((path.name, error))
             continue
-        if path.name == OWN_NAME:
-            own = _read_own(data, None if previous is None else previous.own)
-            found, strays = own.entries, own.strays
-        else:
-            found, strays = entries_by_line(data.rpartition(b"\n")[0])
-        entries.update(found)
         if strays:
             reason = f"{strays} line is no context entry" if strays == 1 else f"{strays} lines are no context entries"
             problems.append((path.name, MalformedJson(reason)))
-    return Journal(entries, tuple(problems), own)
+    waiting = {} if own is None else own.entries
+    return Journal({**waiting, **others} if others else waiting, tuple(problems), own)
 
 
-def _read_own(data: bytes, previous: OwnFile | None) -> OwnFile:
-    """Take our file apart, from where the previous one ends if it only grew."""
-    begun = previous if previous is not None and data.startswith(previous.data[: previous.whole]) else OwnFile(b"", 0, {}, 0)
-    whole = data.rfind(b"\n") + 1
-    found, strays = entries_by_line(data[begun.whole : whole])
-    return OwnFile(data, whole, {**begun.entries, **found}, begun.strays + strays)
+def _read_own(path: Path, previous: OwnFile | None) -> OwnFile:
+    """Take our file apart, from where the previous one ends if it only grew.
+
+    Raises:
+        UnreadableFile: It cannot be read, or is too large.
+    """
+    found = signature(path)
+    if found is not None and found.size > MAX_FILE:
+        raise UnreadableFile(f"{path.name} has {found.size:,} bytes, more than the {MAX_FILE:,} that are read")
+    begun = previous or OwnFile()
+    try:
+        with open_file(path) as file:
+            file.seek(begun.whole - len(begun.tail))
+            data = file.read()
+            if begun.whole and not data.startswith(begun.tail):
+                begun = OwnFile()
+                file.seek(0)
+                data = file.read()
+    except OSError as error:
+        raise UnreadableFile(f"{path.name} cannot be read: {error.strerror or error}") from error
+    added = data[len(begun.tail) :]
+    whole = added[: added.rfind(b"\n") + 1]
+    entries, strays = entries_by_line(whole)
+    return OwnFile(
+        begun.whole + len(added),
+        begun.whole + len(whole),
+        (begun.tail + whole)[-_TAIL:],
+        begun.entries.plus(entries),
+        begun.strays + strays,
+    )
 
 
 def append_entries(own: Path, entries: Mapping[str, bytes], held: Held, *, durable: bool = False) -> Extent:

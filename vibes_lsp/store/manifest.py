@@ -55,7 +55,6 @@ class Manifest:
         journal: What waits to be folded into it.
         data: The file's bytes, to find places in.
         stored: Its entries' bytes by key.
-        waiting: Those that only the journal holds.
         signatures: The files that this was read from, the manifest first; None when one of them could not be read.
         look: The last look at the manifest itself.
     """
@@ -67,19 +66,18 @@ class Manifest:
     journal: Journal = field(default_factory=Journal, repr=False)
     data: bytes = field(default=b"", repr=False)
     stored: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
-    waiting: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
     signatures: tuple[tuple[str, Signature | None], ...] | None = field(default=(), repr=False)
     look: Look = field(default_factory=Look, repr=False, compare=False)
 
     def __contains__(self, key: str) -> bool:
-        return key in self.stored or key in self.waiting
+        return key in self.stored or key in self.journal.entries
 
     def __len__(self) -> int:
-        return len(self.stored) + len(self.waiting)
+        return len(self.stored) + len(self.pending)
 
     def __iter__(self) -> Iterator[str]:
         """All keys in the order of the file, the journal's last."""
-        return chain(self.stored, self.waiting)
+        return chain(self.stored, (key for key in self.journal.entries if key not in self.stored))
 
     @property
     def journal_problems(self) -> tuple[tuple[str, VibesError], ...]:
@@ -89,7 +87,7 @@ class Manifest:
     @property
     def pending(self) -> frozenset[str]:
         """Keys that only the journal holds."""
-        return frozenset(self.waiting)
+        return frozenset(key for key in self.journal.entries if key not in self.stored)
 
     def entry(self, key: str) -> Members | None:
         """Return the entry exactly as stored; None when there is none or it is not a JSON object."""
@@ -112,7 +110,7 @@ class Manifest:
         Raises:
             KeyError: There is no such entry.
         """
-        return bytes(self.stored[key] if key in self.stored else self.waiting[key])
+        return bytes(self.stored[key] if key in self.stored else self.journal.entries[key])
 
     def line_of(self, key: str) -> int | None:
         """Return the 1-based line of the manifest on which the entry starts; None for one of the journal."""
@@ -147,8 +145,7 @@ def read_manifest(directory: AuditDir, previous: Manifest | None = None, *, now_
         return Manifest(ManifestForm.BROKEN, problem=error, signatures=None)
     if read is previous and signatures == read.signatures:
         return read
-    waiting = {key: raw for key, raw in journal.entries.items() if key not in read.stored}
-    return replace(read, journal=journal, waiting=waiting, signatures=signatures)
+    return replace(read, journal=journal, signatures=signatures)
 
 
 def _read_file(

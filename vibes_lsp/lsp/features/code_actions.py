@@ -16,8 +16,8 @@ from vibes_lsp.anchors.located import State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.markup import flat
 from vibes_lsp.lsp.messages import own_capability
-from vibes_lsp.lsp.projects import View
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.views import View
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
 from vibes_lsp.reports.words import title
 

@@ -21,9 +21,9 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.documents import Encoding, columns
 from vibes_lsp.lsp.markup import flat
-from vibes_lsp.lsp.projects import View
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import Settings
+from vibes_lsp.lsp.views import View
 from vibes_lsp.model.members import JsonValue
 from vibes_lsp.model.positions import find_member
 from vibes_lsp.model.vocabulary import Action, Band

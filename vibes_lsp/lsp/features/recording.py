@@ -14,6 +14,7 @@ from vibes_lsp.lsp.documents import Document, Encoding, utf16_column
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.resting import open_texts
 from vibes_lsp.lsp.server import CommandFailed, Server
+from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.model.vocabulary import ReviewerKind
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def _handler(use_case: str, recorded: Callable[[Project], None]) -> Callable[...
         try:
             project = ls.project(uri if isinstance(uri, str) else None).read()
             prepared = _PREPARED.get(use_case, _with_text)(ls, members)
+            _tell_whereabouts(ls, project, uri)
             held = open_texts(project, ls.documents) if project.pending else {}
             work = partial(_carry_out, use_case, prepared, project.recorder, held)
             result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
@@ -70,6 +72,15 @@ def _handler(use_case: str, recorded: Callable[[Project], None]) -> Callable[...
         return result
 
     return record
+
+
+def _tell_whereabouts(ls: Server, project: Project, uri: Any) -> None:
+    """Tell the recorder where the annotations of a document are, which are followed here and need not be looked for."""
+    document = ls.documents.get(uri) if isinstance(uri, str) else None
+    path = path_of(document.uri) if document is not None else None
+    root = project.trail.directory.project
+    if document is not None and path is not None and path.is_relative_to(root):
+        project.recorder.whereabouts.tell(path.relative_to(root).as_posix(), document.content, project.known(document))
 
 
 def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:

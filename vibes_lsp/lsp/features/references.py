@@ -9,8 +9,8 @@ from typing import Final
 from lsprotocol import types
 
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.lsp.projects import View
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.views import View
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.store.layout import AuditDir
 
