@@ -17,6 +17,7 @@ from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.lsp import showing
 from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.idle import Idle
+from vibes_lsp.lsp.memory import keep_what_is_there
 from vibes_lsp.lsp.messages import PROVENANCE_CHANGED
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.resting import Resting
@@ -50,6 +51,7 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
             await tell(ls)
         await _watch(ls)
         await showing.offer(ls)
+        keep_what_is_there()
         for folder in ls.folders:
             await _load(ls, folder)
 
@@ -143,6 +145,7 @@ async def _tell_about(ls: Server, uris: Sequence[str]) -> None:
     for uri in uris:
         ls.protocol.notify(PROVENANCE_CHANGED, {"uri": uri})
         await _push(ls, uri)
+        await asyncio.sleep(0)  # whoever asks for something is answered in between
     workspace = ls.client_capabilities.workspace
     if workspace is None:
         return
@@ -217,6 +220,7 @@ async def _load(ls: Server, uri: str) -> None:
         if token is not None:
             ls.work_done_progress.end(token, types.WorkDoneProgressEnd())
             ls.work_done_progress.tokens.pop(token, None)  # pygls keeps them for ever
+    keep_what_is_there()
     project.generation += 1
     await tell(ls)
     for document in _opened(ls, project)[:1]:  # commits were not looked up while it was read

@@ -94,6 +94,23 @@ def test_it_is_taken_as_soon_as_it_is_free(tmp_path: Path) -> None:
         assert len(time.waits) == 1
 
 
+def test_waiting_goes_on_while_others_take_their_turns(tmp_path: Path) -> None:
+    """On a busy machine many come before us; it is one that never ends that nobody waits for."""
+    path, time = tmp_path / "a.lock", Time()
+    held = FileLock(path).acquire()
+
+    def turn() -> None:
+        if time.now < 3.5:
+            os.utime(path, ns=(0, int(time.now * 10)))  # as a note does that a holder writes
+        elif time.now < 4:
+            held.__exit__(None, None, None)
+            time.now = 4
+
+    time.then = turn
+    with time.lock(path, timeout=1.0).acquire():
+        assert time.now >= 4
+
+
 def test_threads_take_turns(tmp_path: Path) -> None:
     counted = {"now": 0}
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.lsp.documents import Document, Encoding, utf16_column
+from vibes_lsp.lsp.memory import keep_what_is_there
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.resting import open_texts
 from vibes_lsp.lsp.server import CommandFailed, Server
@@ -36,6 +37,10 @@ COMMANDS: Final = {
     "vibes.remap": "remap",
 }
 """The server's commands, and what the same ones are called in the shell."""
+
+
+_keep_models: Final = cache(keep_what_is_there)
+"""Once they are imported."""
 
 
 class DocumentChanged(VibesError):
@@ -166,6 +171,7 @@ def _carry_out(use_case: str, members: dict[str, Any], recorder: Recorder, held:
     from vibes_lsp.recording import as_json  # noqa: PLC0415  # it needs pydantic's models, which a server that only reads does without
     from vibes_lsp.recording.requests import EDITOR_REQUESTS, parse  # noqa: PLC0415
 
+    _keep_models()
     request = parse(EDITOR_REQUESTS[use_case], members)
     session = members.get("sessionId")
     if use_case == "session-end" and isinstance(session, str):  # with the texts as they are open
