@@ -15,7 +15,7 @@ from vibes_lsp.index.reviews import Review, read_reviews
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.manifest import Manifest, ManifestForm, read_manifest
+from vibes_lsp.store.manifest import LastRead, Manifest, ManifestForm, read_manifest
 
 
 class Trail:
@@ -24,24 +24,31 @@ class Trail:
     Args:
         directory: Where the trail lies.
         nearest: Decides between several ends of a lineage, by git; see `Nearest`.
+        beside: Another follower of it in this program, perhaps in another thread: the manifest is read once for both.
         now_ns: The clock that file times are compared with.
 
     Attributes:
         log: The annotation log.
         manifest: The context entries as of the last refresh.
+        last_read: What all who follow the trail in this program have read of the manifest.
     """
 
-    def __init__(self, directory: AuditDir, *, nearest: Nearest | None = None, now_ns: Callable[[], int] = time.time_ns) -> None:
+    def __init__(
+        self, directory: AuditDir, *, nearest: Nearest | None = None, beside: Trail | None = None, now_ns: Callable[[], int] = time.time_ns
+    ) -> None:
         self.directory = directory
         self.log = LogIndex(directory.log, now_ns=now_ns)
         self.manifest = Manifest(ManifestForm.ABSENT)
+        self.last_read: LastRead = LastRead() if beside is None else beside.last_read
         self._nearest = nearest
         self._joined = Joined(self.log, nearest)
 
     def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
         """Take in what changed on disk; say whether anything did. Call it before every answer: it costs two stats."""
         changed = self.log.refresh(thorough=thorough, progress=progress)
-        manifest = read_manifest(self.directory, self.manifest)  # after the log: entries are written before the records that name them
+        manifest = read_manifest(
+            self.directory, self.manifest, last=self.last_read
+        )  # after the log: entries are written before the records that name them
         changed = changed or manifest is not self.manifest
         self.manifest = manifest
         return changed

@@ -10,7 +10,6 @@ from vibes_lsp.history.derived import DerivedCommit
 from vibes_lsp.index.past import Past
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.store.layout import AuditDir
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,8 @@ class Nearest:
 class History:
     """Looks into the history of one project, for one thread at a time, with a trail of its own: the one that answers stays on the loop."""
 
-    def __init__(self, directory: AuditDir) -> None:
-        self._directory = directory
+    def __init__(self, beside: Trail) -> None:
+        self._beside = beside
         self._places: Places | None = None
 
     def look(self, texts: Mapping[str, Text], renamed: Mapping[str, str], asked: Sequence[tuple[str, ...]], *, use_git: bool) -> Looked:
@@ -66,7 +65,7 @@ class History:
             return Looked(is_done=True)
         places = self._places
         if places is None:
-            places = self._places = Places(Trail(self._directory, nearest=self._nearest))
+            places = self._places = Places(Trail(self._beside.directory, nearest=self._nearest, beside=self._beside))
         places.renew(renamed)
         places.derive(places.trail.lineages())
         pasts = {path: places.past(path, text) for path, text in texts.items()}

@@ -85,14 +85,14 @@ class Project:
 
     def __post_init__(self) -> None:
         self.pending = Pending(self.trail.directory)
-        self.history = History(self.trail.directory)
+        self.history = History(self.trail)
 
     @cached_property
     def recorder(self) -> Recorder:
         """What makes the trail grow; made when first needed."""
         from vibes_lsp.recording import Recorder  # noqa: PLC0415  # a server that only reads starts without it
 
-        return Recorder(self.trail.directory)
+        return Recorder(self.trail.directory, beside=self.trail)
 
     def close(self) -> None:
         """Let go of git."""

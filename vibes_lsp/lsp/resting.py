@@ -39,6 +39,7 @@ class Resting:
         self._tell = tell
         self._quiet = Idle(self._rest, QUIET)
         self._answered = Idle(self._say, ANSWERED)
+        self._at_it: set[str] = set()
 
     def recorded(self, project: Project) -> None:
         """Wait for the pause after something was recorded; say so once the command is answered."""
@@ -75,8 +76,14 @@ class Resting:
         project = next((each for each in self._server.projects.all() if str(each.trail.directory.path) == key), None)
         if project is None or project.loading:
             return
-        await self._settle(project, partial(_rest, project, open_texts(project, self._server.documents)))
-        if project.pending:  # of another program, whose time is not over
+        is_done = key not in self._at_it  # a second one would only wait for the first, and keep a thread from those who ask
+        if is_done:
+            self._at_it.add(key)
+            try:
+                await self._settle(project, partial(_rest, project, open_texts(project, self._server.documents)))
+            finally:
+                self._at_it.discard(key)
+        if project.pending or not is_done:  # of another program, whose time is not over
             self.recorded(project)
 
     async def _settle(self, project: Project, settle: Callable[[], object]) -> None:
@@ -95,6 +102,7 @@ class Resting:
             try:
                 if "recorder" in vars(project):
                     _rest(project, open_texts(project, self._server.documents))
+                    project.recorder.close()
             except VibesError as error:
                 _logger.warning("%s is not brought to rest: %s", project.trail.directory.path, error.message)
 
@@ -115,4 +123,4 @@ def _rest(project: Project, texts: Mapping[str, str]) -> None:
     from vibes_lsp.recording import FORGOTTEN  # noqa: PLC0415  # a server that only reads starts without it
 
     project.recorder.completions.settle(texts, others_after=FORGOTTEN)
-    project.recorder.close()
+    project.recorder.rest()

@@ -23,7 +23,7 @@ from vibes_lsp.recording.annotating import Contexts, Lines, compose, result_of, 
 from vibes_lsp.recording.arguments import Origin
 from vibes_lsp.recording.holding import Done, Held, Holding, name_of
 from vibes_lsp.recording.paths import required_path
-from vibes_lsp.recording.repeats import LOCK
+from vibes_lsp.recording.repeats import LOCK, PATIENCE
 from vibes_lsp.recording.results import Pending, Recorded
 from vibes_lsp.recording.situation import Situation
 from vibes_lsp.recording.sources import source_text
@@ -165,7 +165,7 @@ class Completions:
 
     def _lock(self) -> Lock:
         make_folder(self._folder)
-        return FileLock(self._folder / LOCK).acquire()
+        return FileLock(self._folder / LOCK, timeout=PATIENCE).acquire()
 
     def _settle(self, name: str, held: Held, now: Text | None, *, final: bool) -> Recorded:
         done = self._holding.done.read(name)

@@ -71,15 +71,23 @@ class Recorder:
         place: The project, a file or folder in it, or its audit directory.
         now: The clock.
         new_id: Gives ids for new sessions.
+        beside: Another follower of the trail in this program: what both need of it is read once.
 
     Raises:
         AuditDirNotFound: There is no audit directory at the place or above it.
     """
 
-    def __init__(self, place: AuditDir | Path | str, *, now: Callable[[], datetime] = utc_now, new_id: Callable[[], str] = _new_id) -> None:
+    def __init__(
+        self,
+        place: AuditDir | Path | str,
+        *,
+        now: Callable[[], datetime] = utc_now,
+        new_id: Callable[[], str] = _new_id,
+        beside: Trail | None = None,
+    ) -> None:
         self.directory: Final = place if isinstance(place, AuditDir) else find_audit_dir(Path(place))
-        self._trail: Final = Trail(self.directory)
-        self._writer: Final = AuditWriter(self.directory)
+        self._trail: Final = Trail(self.directory, beside=beside)
+        self._writer: Final = AuditWriter(self.directory, last=self._trail.last_read)
         self._repeats: Final = Repeats(self.directory)
         self.now: Final = now
         self._new_id = new_id
@@ -107,9 +115,14 @@ class Recorder:
         self._writer.close()
 
     def rest(self) -> None:
-        """As `close`, for a pause of a program that goes on: what waits for another part goes on waiting; raises as that does."""
+        """As `close`, for a pause of a program that goes on: what waits for another part goes on waiting; raises as that does.
+
+        Nobody waits for another program that brings the manifest up to date: it does so for all.
+        """
         self.completions.settle(own_after=FORGOTTEN, others_after=FORGOTTEN)
-        self._writer.close()
+        self._writer.close(wait=False)
+        with self._threads:
+            self._trail.refresh()
 
     def start_session(
         self,

@@ -25,13 +25,15 @@ from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.durability import replace, write_temporary
 from vibes_lsp.store.journal import make_folder
 from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.locks import FileLock
+from vibes_lsp.store.locks import TIMEOUT, FileLock
 
 KEPT_SECONDS: Final = 7 * 24 * 3600
 """How long a request is remembered."""
 
 LOCK: Final = "requests.lock"
 """Keeps two programs with one request apart."""
+PATIENCE: Final = 6 * TIMEOUT
+"""Seconds to wait for it: who holds it may be waiting for the lock of the log, and for all who come before there."""
 
 _R = TypeVar("_R", bound=Result)
 
@@ -59,7 +61,7 @@ class Repeats:
         digest = hashlib.sha256(f"{kind.__name__} {request_id}".encode("utf-8", "surrogatepass")).hexdigest()
         path = self._folder / f"{digest}.json"
         make_folder(self._folder)
-        with FileLock(self._folder / LOCK).acquire():
+        with FileLock(self._folder / LOCK, timeout=PATIENCE).acquire():
             known = _read(path, kind)
             if known is not None:
                 records, result = known

@@ -48,17 +48,18 @@ class Look:
     @classmethod
     def at(cls, data: bytes | None, signatures: Iterable[Signature], now_ns: Clock = time.time_ns) -> Look:
         """Return the look that found this content; call it with signatures that were taken before the content was read."""
-        return cls(zlib.crc32(data or b""), _settled(signatures, now_ns))
+        return cls(zlib.crc32(data or b""), is_settled(signatures, now_ns))
 
     def again(self, data: bytes | None, signatures: Iterable[Signature], now_ns: Clock = time.time_ns) -> bool:
         """Look again behind signatures that have not changed; say whether the content has not, either."""
         if zlib.crc32(data or b"") != self.checksum:
             return False
-        self.settled = _settled(signatures, now_ns)
+        self.settled = is_settled(signatures, now_ns)
         return True
 
 
-def _settled(signatures: Iterable[Signature], now_ns: Clock) -> bool:
+def is_settled(signatures: Iterable[Signature], now_ns: Clock = time.time_ns) -> bool:
+    """Whether files are old enough for their signatures to tell of every later change."""
     return all(now_ns() - each.modified_ns > RACY_NS for each in signatures)
 
 

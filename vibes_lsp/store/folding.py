@@ -7,18 +7,21 @@ which git ignores, so that no commit takes one along.
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import suppress
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
 from vibes_lsp.store.appending import repair
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.disk import MAX_FILE, read_file, signature
+from vibes_lsp.store.disk import MAX_FILE, Look, read_file, signature
 from vibes_lsp.store.durability import flush_folder, refusal, replace, temporaries, write_temporary
 from vibes_lsp.store.journal import Journal, journal_files, make_folder, own_file, read_journal
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.locks import TIMEOUT, FileLock, Held
-from vibes_lsp.store.manifest import parse_manifest
+from vibes_lsp.store.manifest import LastRead, ManifestForm, parse_manifest
 from vibes_lsp.store.manifest_text import extended, has_duplicates
 from vibes_lsp.store.versions import unsupported_versions
 
@@ -36,7 +39,7 @@ def fold_lock(directory: AuditDir, timeout: float = TIMEOUT) -> FileLock:
     return FileLock(directory.path / "fold.lock", timeout=timeout)
 
 
-def fold(directory: AuditDir, *, wait: bool = True, timeout: float = TIMEOUT) -> int:
+def fold(directory: AuditDir, *, wait: bool = True, timeout: float = TIMEOUT, last: LastRead | None = None) -> int:
     """Fold all that waits, and clear away what dead programs left; return how many entries the manifest gained.
 
     Nothing is written, not even a lock file, when nothing waits.
@@ -45,6 +48,7 @@ def fold(directory: AuditDir, *, wait: bool = True, timeout: float = TIMEOUT) ->
         directory: The trail.
         wait: Whether to wait while another program folds. Without that, it folds ours as well, and we return at once.
         timeout: Seconds to wait for a lock.
+        last: Told of the new manifest, so that nobody in this program need read it.
 
     Raises:
         RefusedWrite: The manifest cannot be parsed, locked or written; it is as it was, and the journal still holds the entries.
@@ -59,7 +63,7 @@ def fold(directory: AuditDir, *, wait: bool = True, timeout: float = TIMEOUT) ->
         if held is None:
             break
         with held:
-            gained += _fold_once(directory, held, timeout)
+            gained += _fold_once(directory, held, timeout, last or LastRead())
     return gained
 
 
@@ -70,22 +74,22 @@ def _anything_waits(directory: AuditDir, *, others: bool) -> bool:
     return others and bool(journal_files(directory))
 
 
-def _fold_once(directory: AuditDir, folding: Held, timeout: float) -> int:
+def _fold_once(directory: AuditDir, folding: Held, timeout: float, last: LastRead) -> int:
     journal = read_journal(directory)
-    gained = _merge(directory, journal, folding) if journal.entries else 0
+    gained = _merge(directory, journal, folding, last) if journal.entries else 0
     with append_lock(directory, timeout).acquire() as held:
         _clear(directory, journal if gained is not None else Journal(), held)
     return gained or 0
 
 
-def _merge(directory: AuditDir, journal: Journal, folding: Held) -> int | None:
+def _merge(directory: AuditDir, journal: Journal, folding: Held, last: LastRead) -> int | None:
     """Bring the journal's entries into the manifest; return how many were new to it, None when it changed meanwhile."""
     path = directory.manifest
     if path.is_symlink():
         raise RefusedWrite(f"{path} is a link", hint="put the file itself there; a manifest is replaced whole, and the link would go")
     try:
         before = signature(path)
-        manifest = parse_manifest(read_file(path))
+        manifest = last.at(before) or parse_manifest(read_file(path))
     except UnreadableFile as error:
         raise RefusedWrite(error.message, hint="new entries wait in the journal") from error
     unsupported = unsupported_versions(load_config(directory), manifest)
@@ -102,7 +106,12 @@ def _merge(directory: AuditDir, journal: Journal, folding: Held) -> int | None:
     if signature(path) != before:
         temporary.unlink(missing_ok=True)
         return None  # git or another tool wrote it; the next round begins with what it is now
+    written = signature(temporary)
     replace(temporary, path)
+    if manifest.form is ManifestForm.OBJECT and written is not None:
+        stored = {**manifest.stored, **{key: msgspec.Raw(entry) for key, entry in new.items()}}
+        look = Look.at(text, [written])
+        last.tell(dataclasses.replace(manifest, data=text, stored=stored, journal=Journal(), signatures=((path.name, written),), look=look))
     folding.write_reach(len(text))
     flush_folder(directory.path)
     return len(new)

@@ -7,6 +7,7 @@ another manifest in the place of the one that held an entry, and a record that n
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,19 +15,25 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.store.appending import Extent
 from vibes_lsp.store.disk import Signature, open_file, read_file, signature
 from vibes_lsp.store.entry_lines import entries_by_line
-from vibes_lsp.store.journal import own_file
+from vibes_lsp.store.journal import Journal, own_file
 from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.manifest import Manifest, ManifestForm, parse_manifest
+from vibes_lsp.store.manifest import LastRead, Manifest, ManifestForm, parse_manifest
 
 
 class KnownEntries:
-    """The keys of the entries that are there; the caller holds the lock of the journal."""
+    """The keys of the entries that are there; the caller holds the lock of the journal.
 
-    def __init__(self, directory: AuditDir) -> None:
+    Args:
+        directory: The trail.
+        last: What others in this program have read of the manifest.
+    """
+
+    def __init__(self, directory: AuditDir, last: LastRead) -> None:
         self._manifest_path = directory.manifest
         self._journal_path = own_file(directory)
+        self._last = last
         self._seen: Signature | None = None
-        self._keys: frozenset[str] = frozenset()
+        self._keys: Collection[str] = frozenset()
         self._frame = Manifest(ManifestForm.ABSENT)
         self._journal = Extent(0, 0)
         self._waiting: set[str] = set()
@@ -44,10 +51,11 @@ class KnownEntries:
         try:
             found = signature(self._manifest_path)
             if found is None or found != self._seen:
-                manifest = parse_manifest(read_file(self._manifest_path))
+                shared = self._last.at(found)
+                manifest = shared or parse_manifest(read_file(self._manifest_path))
                 broken = manifest.form is ManifestForm.BROKEN
-                self._keys = frozenset() if broken else frozenset(manifest.stored)
-                self._frame = replace(manifest, data=b"", stored={})
+                self._keys = frozenset() if broken else manifest.stored if shared is not None else frozenset(manifest.stored)
+                self._frame = replace(manifest, data=b"", stored={}, journal=Journal())
                 self._seen = found
                 self._forget_journal()  # it may have been folded, and the one that is there now may bear the old one's inode
         except UnreadableFile:

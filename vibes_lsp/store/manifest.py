@@ -17,7 +17,7 @@ import msgspec
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical import canonical, kind_of, parse, parse_object, same_value
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.store.disk import Clock, Look, Signature, read_file, signature
+from vibes_lsp.store.disk import Clock, Look, Signature, is_settled, read_file, signature
 from vibes_lsp.store.entry_lines import entries_by_line
 from vibes_lsp.store.journal import Journal, journal_files, read_journal
 from vibes_lsp.store.layout import AuditDir
@@ -35,6 +35,10 @@ class ManifestForm(StrEnum):
 _KEY: Final = re.compile(rb'"([0-9a-f]{64})"\s*:')
 _MAX_ENTRY: Final = 16 << 20
 """Bytes of an entry that are compared with another one of the same key."""
+
+
+_QUICK: Final = 1 << 20
+"""A manifest of more bytes is believed to be what its signature says until that is old enough to be sure, and then looked at once more."""
 
 
 class _Frame(msgspec.Struct):
@@ -127,18 +131,44 @@ class Manifest:
         return lines
 
 
-def read_manifest(directory: AuditDir, previous: Manifest | None = None, *, now_ns: Clock = time.time_ns) -> Manifest:
+class LastRead:
+    """The manifest as somebody in this program has read or written it last: several who follow one trail take it from here."""
+
+    def __init__(self) -> None:
+        self._manifest: Manifest | None = None
+
+    def tell(self, manifest: Manifest) -> None:
+        """Take a manifest in; its signature was taken before its content was read, or is that of the file that was written."""
+        self._manifest = manifest
+
+    def at(self, found: Signature | None) -> Manifest | None:
+        """Return the manifest that a file with this signature holds; None when another one was told of."""
+        manifest = self._manifest
+        if found is None or manifest is None or not manifest.signatures:
+            return None
+        return manifest if manifest.signatures[0][1] == found else None
+
+
+def read_manifest(
+    directory: AuditDir, previous: Manifest | None = None, *, last: LastRead | None = None, now_ns: Clock = time.time_ns
+) -> Manifest:
     """Return the manifest with its journal; the previous one when nothing has changed on disk. Never raises.
 
     The journal is read first, because entries move from there into the manifest; while only it grows, the manifest that was
     read before stays as it is.
+
+    Args:
+        directory: The trail.
+        previous: What was returned last.
+        last: What others have read; told what is read here.
+        now_ns: The clock that file times are compared with.
     """
     try:
         signatures = tuple(_signatures(directory))
         if previous is not None and signatures == previous.signatures and previous.look.settled:
             return previous
         journal = read_journal(directory, None if previous is None else previous.journal)
-        read = _read_file(directory, previous, signatures[:1], now_ns)
+        read = _read_file(directory, previous, signatures[0], last or LastRead(), now_ns)
     except UnreadableFile as error:
         if previous is not None and isinstance(previous.problem, UnreadableFile) and previous.problem.message == error.message:
             return previous
@@ -149,17 +179,20 @@ def read_manifest(directory: AuditDir, previous: Manifest | None = None, *, now_
 
 
 def _read_file(
-    directory: AuditDir, previous: Manifest | None, signatures: tuple[tuple[str, Signature | None], ...], now_ns: Clock
+    directory: AuditDir, previous: Manifest | None, signed: tuple[str, Signature | None], last: LastRead, now_ns: Clock
 ) -> Manifest:
-    """Return the manifest without its journal, or the previous one when the file itself has not changed."""
-    times = [found for _, found in signatures if found is not None]
-    same = previous if previous is not None and previous.signatures is not None and previous.signatures[:1] == signatures else None
-    if same is not None and same.look.settled:
+    """Return the manifest without its journal, or the one that was read before when the file itself has not changed."""
+    times = [found for found in signed[1:] if found is not None]
+    same = previous if previous is not None and previous.signatures is not None and previous.signatures[:1] == (signed,) else None
+    same = same or last.at(signed[1])
+    if same is not None and (same.look.settled or (len(same.data) > _QUICK and not is_settled(times, now_ns))):
         return same
     data = read_file(directory.manifest)
     if same is not None and same.look.again(data, times, now_ns):
         return same
-    return replace(parse_manifest(data), look=Look.at(data, times, now_ns))
+    read = replace(parse_manifest(data), look=Look.at(data, times, now_ns), signatures=(signed,))
+    last.tell(read)
+    return read
 
 
 def _signatures(directory: AuditDir) -> Iterator[tuple[str, Signature | None]]:

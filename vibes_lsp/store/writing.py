@@ -26,6 +26,7 @@ from vibes_lsp.store.known import KnownEntries
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.locks import TIMEOUT, Held
 from vibes_lsp.store.log import MAX_LINE
+from vibes_lsp.store.manifest import LastRead
 from vibes_lsp.store.packing import Packed, pack, portable
 from vibes_lsp.store.versions import unsupported_versions
 
@@ -38,15 +39,17 @@ class AuditWriter:
     Args:
         directory: The trail.
         timeout: Seconds to wait for another program that holds a lock.
+        last: What others in this program have read of the manifest, and are told of it.
     """
 
-    def __init__(self, directory: AuditDir, *, timeout: float = TIMEOUT) -> None:
+    def __init__(self, directory: AuditDir, *, timeout: float = TIMEOUT, last: LastRead | None = None) -> None:
         self._directory: Final = directory
         self._timeout: Final = timeout
         self._lock: Final = append_lock(directory, timeout)
         self._log: Final = directory.log
         self._journal: Final = own_file(directory)
-        self._known: Final = KnownEntries(directory)
+        self._last: Final = last or LastRead()
+        self._known: Final = KnownEntries(directory, self._last)
         self._config: LoadedConfig | None = None
         self._threads: Final = threading.Lock()
 
@@ -113,7 +116,7 @@ class AuditWriter:
 
     def fold(self, *, wait: bool = True) -> int:
         """Bring the manifest up to date and clear away what dead programs left; see `folding.fold`."""
-        return fold(self._directory, wait=wait, timeout=self._timeout)
+        return fold(self._directory, wait=wait, timeout=self._timeout, last=self._last)
 
     def sync(self) -> None:
         """Bring to the disk whatever has been written so far, by anyone.
@@ -126,9 +129,9 @@ class AuditWriter:
         for folder in (self._directory.journal, self._directory.blobs, self._directory.path):
             flush_folder(folder)
 
-    def close(self) -> None:
-        """Fold, and bring everything to the disk."""
-        self.fold()
+    def close(self, *, wait: bool = True) -> None:
+        """Fold, and bring everything to the disk; see `fold`."""
+        self.fold(wait=wait)
         self.sync()
 
     def _load(self) -> LoadedConfig:

@@ -16,7 +16,7 @@ from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store import folding, manifest
 from vibes_lsp.store.folding import append_lock, fold, fold_lock
 from vibes_lsp.store.journal import own_file, read_journal
-from vibes_lsp.store.manifest import read_manifest
+from vibes_lsp.store.manifest import LastRead, read_manifest
 from vibes_lsp.store.manifest_text import extended
 from vibes_lsp.store.writing import AuditWriter
 
@@ -67,8 +67,8 @@ def test_what_comes_while_it_folds_is_folded_as_well(directory: AuditDir, writer
     real = folding._fold_once
     told: list[str] = []
 
-    def fold_then_write(place: AuditDir, held: Held, timeout: float) -> int:
-        gained = real(place, held, timeout)
+    def fold_then_write(place: AuditDir, held: Held, timeout: float, last: LastRead) -> int:
+        gained = real(place, held, timeout, last)
         if len(told) < 3:
             told.append(late.entry(prompt(f"late {len(told)}")))
             assert late.fold(wait=False) == 0

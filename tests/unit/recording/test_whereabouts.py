@@ -1,0 +1,70 @@
+"""Where annotations are, told by a program that follows the text: believed for that text, and searched for in any other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.unit.recording.projects import SOURCE, Project, by
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.index import placements
+from vibes_lsp.index.placements import Known, place
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.recording.annotating import Edit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LATER = "# about digests\n" + SOURCE.replace("sha256", "sha512").replace("one == other", "one is other")
+
+
+def known(project: Project, text: str) -> Known:
+    """Return where everything is in a text, as an editor's server keeps it."""
+    trail = Trail(project.recorder.directory)
+    trail.refresh()
+    return {each.lineage.ids: each.located for each in place(trail, "a.py", Text(text))}
+
+
+def edited(project: Project, start: int, end: int, text: str = LATER) -> list[tuple[str, str]]:
+    """Record an edit of some lines; return what it says about earlier ones."""
+    recorded = project.recorder.annotate(Edit("a.py", "modify", (start, end), text=text), by("s1"))
+    kinds = {edge["annotation_id"]: edge for edge in project.records("edge")}
+    told = [kinds[identifier] for identifier in recorded.edges]
+    return [(edge["edge_type"], edge["target_ref"]) for edge in told if edge["edge_type"] != "caused_by"]
+
+
+@pytest.fixture
+def ids(project: Project) -> list[str]:
+    """Two functions and a line of one of them."""
+    project.session()
+    return [project.recorder.annotate_lines("a.py", *lines, "create", by("s1")).annotation_id or "" for lines in ((4, 6), (9, 10), (5, 5))]
+
+
+@pytest.mark.parametrize(("start", "end"), [(5, 7), (6, 6), (7, 7), (1, 11), (10, 11), (1, 1), (11, 11)])
+def test_what_is_told_changes_nothing_but_the_time_it_takes(project: Project, ids: list[str], start: int, end: int, tmp_path: Path) -> None:
+    twin = Project(tmp_path, project.recorder)
+    placed = known(project, LATER)
+    assert len(placed) == len(ids)
+    log = project.recorder.directory.log
+    before = log.read_bytes()
+    searched = edited(project, start, end)
+    log.write_bytes(before)
+    twin.recorder.whereabouts.tell("a.py", LATER, placed)
+    assert edited(project, start, end) == searched
+
+
+@pytest.mark.usefixtures("ids")
+def test_what_is_told_is_not_searched_for(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.recorder.whereabouts.tell("a.py", LATER, known(project, LATER))
+    looked_for: list[object] = []
+    real = placements.locate
+    monkeypatch.setattr(placements, "locate", lambda ranges, *rest: looked_for.extend(ranges) or real(ranges, *rest))
+    assert edited(project, 5, 7)
+    assert looked_for == []
+
+
+def test_what_is_told_of_another_text_is_nothing(project: Project, ids: list[str]) -> None:
+    placed = known(project, LATER)
+    project.recorder.whereabouts.tell("a.py", SOURCE, dict.fromkeys(placed, placed[ids[0],]))
+    assert ids[1] not in [target for _, target in edited(project, 5, 7)]

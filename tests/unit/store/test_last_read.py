@@ -1,0 +1,90 @@
+"""A manifest that several follow in one program: read once, and not at all by those who have folded it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.unit.store.trail import look, new_trail, prompt
+from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.folding import fold_lock
+from vibes_lsp.store.journal import own_file
+from vibes_lsp.store.manifest import read_manifest
+from vibes_lsp.store.writing import AuditWriter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vibes_lsp.store.layout import AuditDir
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> AuditDir:
+    return new_trail(tmp_path)
+
+
+def test_what_this_program_has_folded_it_does_not_read(directory: AuditDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A manifest may have a hundred megabytes, and the next request would wait for it."""
+    trail = Trail(directory)
+    beside = Trail(directory, beside=trail)
+    writer = AuditWriter(directory, last=trail.last_read)
+    for each in (trail, beside):
+        each.refresh()
+    keys = [writer.entry(prompt(words)) for words in "abc"]
+    writer.fold()
+    with monkeypatch.context() as patch:
+        for module in ("manifest", "known", "folding"):
+            patch.setattr(f"vibes_lsp.store.{module}.parse_manifest", None)
+        for each in (trail, beside):
+            each.refresh()
+            assert all(key in each.manifest for key in keys)
+            assert not each.manifest.pending
+        assert writer.entry(prompt("a")) == keys[0]
+        assert not own_file(directory).exists(), "it is known to be there"
+        keys.append(writer.entry(prompt("d")))
+        writer.fold()
+        beside.refresh()
+    fresh = read_manifest(directory)
+    assert (dict(fresh.stored), fresh.data) == (dict(beside.manifest.stored), beside.manifest.data)
+    assert set(keys) <= set(look(directory).entries)
+
+
+def test_what_another_program_has_written_is_read(directory: AuditDir) -> None:
+    trail = Trail(directory)
+    writer = AuditWriter(directory, last=trail.last_read)
+    trail.refresh()
+    mine = writer.entry(prompt("a"))
+    writer.fold()
+    other = AuditWriter(directory)
+    theirs = other.entry(prompt("b"))
+    other.fold()
+    trail.refresh()
+    assert mine in trail.manifest
+    assert theirs in trail.manifest
+    assert writer.entry(prompt("b")) == theirs
+    assert not own_file(directory).exists()
+
+
+def test_a_journal_that_took_the_place_of_another_one_is_read_from_its_start(directory: AuditDir) -> None:
+    """With the inode of the one before, and longer: file systems give an inode away again at once."""
+    trail, writer = Trail(directory), AuditWriter(directory)
+    writer.entry(prompt("a"))
+    trail.refresh()
+    others = new_trail(directory.path / "elsewhere")
+    other = AuditWriter(others)
+    keys = [other.entry(prompt(words * 300)) for words in "bcd"]
+    own_file(directory).write_bytes(own_file(others).read_bytes())
+    trail.refresh()
+    assert all(key in trail.manifest for key in keys)
+
+
+def test_at_rest_nobody_waits_for_another_program_that_folds(directory: AuditDir) -> None:
+    writer = AuditWriter(directory, timeout=0.01)
+    key = writer.entry(prompt("a"))
+    with fold_lock(directory).acquire():
+        writer.close(wait=False)
+        with pytest.raises(RefusedWrite):
+            writer.close()
+    assert key in read_manifest(directory).pending

@@ -1,0 +1,33 @@
+"""Mappings that grow: what is in them, in which order, and that an earlier one stays what it was."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vibes_lsp.store.layers import Layers
+
+items = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=2), st.integers(), max_size=6)
+
+
+@given(st.lists(items, max_size=12))
+def test_it_is_a_dictionary_whose_first_values_stay(added: list[dict[str, int]]) -> None:
+    kept, wanted = Layers[int](), dict[str, int]()
+    stages = []
+    for each in added:
+        kept = kept.plus(each)
+        wanted = {**each, **wanted} if not wanted else {**wanted, **{key: value for key, value in each.items() if key not in wanted}}
+        stages.append((kept, list(wanted.items())))
+    for layers, expected in stages:
+        assert (list(layers.items()), len(layers)) == (expected, len(expected))
+        assert all(key in layers for key, _ in expected)
+        assert "absent" not in layers
+        assert layers.get("absent") is None
+
+
+def test_long_growth_makes_few_layers() -> None:
+    """Each look-up goes through all of them."""
+    kept = Layers[int]()
+    for number in range(1_000):
+        kept = kept.plus({str(number): number})
+    assert len(kept._layers) <= 11
