@@ -156,3 +156,17 @@ async def test_a_rewritten_commit_is_remapped(editor: Editor, project: Project) 
     assert (await editor.run("vibes.remap", {"uri": uri}))["remapped"] == []
     shown = await editor.run("vibes.show", {"uri": uri, "id": answer["remapped"][0]})
     assert shown["record"] == record
+
+
+async def test_a_policy_that_cannot_be_read_is_said_once(editor: Editor, project: Project) -> None:
+    """As in a shell: what is recorded by the defaults may mask and withhold less than the project wants."""
+    uri = editor.open(project.file("a.py"))
+    given = {"uri": uri, "range": lines(4, 7), "action": "create", "tool": TOOL, "model": MODEL}
+    await editor.run("vibes.recordAnnotation", given)
+    assert editor.client.messages == []
+    (project.root / ".ai-audit/config.json").write_bytes(b'{"assurance_level": "lo\n')
+    for _ in range(2):
+        answer = await editor.run("vibes.recordAnnotation", given)
+        assert answer["record"]["assurance_level"] == "medium"
+    [said] = editor.client.messages
+    assert said.message.startswith("recorded, but by the defaults: config.json cannot be read")

@@ -19,9 +19,8 @@ from vibes_lsp.recording import Recorder, as_json
 from vibes_lsp.recording.forms import Request
 from vibes_lsp.recording.judging import Review
 from vibes_lsp.recording.requests import REQUESTS, parse
-from vibes_lsp.store.config import load_config
 from vibes_lsp.store.disk import read_file
-from vibes_lsp.store.layout import CONFIG_NAME, AuditDir, find_audit_dir, named_audit_dir
+from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
 
 _HELP: Final = {
     "session-start": "Start a session.",
@@ -61,8 +60,8 @@ def _subcommand(name: str, kind: type[Request]) -> click.Command:
             recorder.rest()
         except VibesError as error:  # what was recorded is safe all the same, and must not be sent again
             print_warning(f"recorded, but {error.message}")
-        if (problem := load_config(recorder.directory).problem) is not None:
-            print_warning(f"recorded, but by the defaults: {CONFIG_NAME} cannot be read: {problem.message}")
+        if recorder.warning is not None:
+            print_warning(recorder.warning)
 
     return run
 

@@ -89,6 +89,11 @@ def accepted_already(now: str, start: Place, end: Place, new_text: str) -> Accep
     return Accepted(now, _written(now, first, first + len(new)), action.value, begun, end[0] - start[0], new.count("\n"))
 
 
+def line_count(text: str) -> int:
+    """Return how many lines a text has in an editor: an empty one after the last line end counts."""
+    return 1 + sum(1 for _ in _LINE_END.finditer(text))
+
+
 def _written(text: str, start: int, stop: int) -> tuple[int, int] | None:
     """Return the lines that some characters are on; blanks around them are on no line of theirs."""
     body = text[start:stop]

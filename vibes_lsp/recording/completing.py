@@ -18,9 +18,9 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import Action
-from vibes_lsp.recording.accepting import Accepted, Place, accept, accepted_already
+from vibes_lsp.recording.accepting import Accepted, Place, accept, accepted_already, line_count
 from vibes_lsp.recording.annotating import Contexts, Lines, compose, result_of, write_contexts
-from vibes_lsp.recording.arguments import Origin
+from vibes_lsp.recording.arguments import Origin, WrongArgument
 from vibes_lsp.recording.holding import Done, Held, Holding, name_of
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.recording.repeats import LOCK, PATIENCE
@@ -225,7 +225,18 @@ def _accepted(situation: Situation, completion: InlineCompletion, path: str) -> 
         already = accepted_already(before, completion.start, completion.end, completion.new_text)
         if already is not None:
             return already, None
+    _refuse_outside(completion, before, path)
     return accept(before, completion.start, completion.end, completion.new_text), before
+
+
+def _refuse_outside(completion: InlineCompletion, before: str, path: str) -> None:
+    """Refuse a range that the text before cannot have had; a column beyond its line is the end of the line, as in LSP."""
+    lines = line_count(before)
+    for name, (line, _) in (("start", completion.start), ("end", completion.end)):
+        if line > lines:
+            raise WrongArgument(f"range.{name}", f"line {line} (from 0) is not in {path}, which has {lines}; give the text before as text")
+    if completion.end < completion.start:
+        raise WrongArgument("range.end", "is before the start")
 
 
 def _whole(

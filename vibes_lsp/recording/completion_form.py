@@ -18,7 +18,7 @@ class Part(BaseModel):
     """Which part of an inline completion was accepted, and whether it was the last."""
 
     model_config = FORM
-    part: Annotated[int, Field(ge=0)]
+    part: Annotated[int, Field(ge=1)]
     final: bool
 
 

@@ -119,7 +119,8 @@ class Holding:
 
     def release(self, name: str) -> None:
         """Hold one no longer."""
-        (self.directory.held / name).unlink(missing_ok=True)
+        with suppress(PermissionError):  # Windows, while a reader has it open: what it holds is recorded, and it goes next time
+            (self.directory.held / name).unlink(missing_ok=True)
 
 
 def name_of(path: str, completion_id: str) -> str:

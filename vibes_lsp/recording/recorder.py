@@ -39,7 +39,7 @@ from vibes_lsp.recording.reviewed import Reviewing
 from vibes_lsp.recording.situation import Draft, Situation
 from vibes_lsp.recording.whereabouts import Whereabouts
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.layout import AuditDir, find_audit_dir
+from vibes_lsp.store.layout import CONFIG_NAME, AuditDir, find_audit_dir
 from vibes_lsp.store.writing import AuditWriter
 
 _logger = logging.getLogger(__name__)
@@ -311,6 +311,12 @@ class Recorder:
         if request_id is not None:
             return self._record(Remapped, request_id, remapping.remap)
         return self._renew(remapping.remap, dry_run=dry_run)
+
+    @property
+    def warning(self) -> str | None:
+        """What whoever records should be told: that the project's policy cannot be read, and what was recorded last went by the defaults."""
+        problem = None if self._config is None else self._config.problem
+        return None if problem is None else f"recorded, but by the defaults: {CONFIG_NAME} cannot be read: {problem.message}"
 
     def _renew(self, decide: Callable[[Situation], tuple[Draft, _R]], *, dry_run: bool) -> _R:
         with self._threads:

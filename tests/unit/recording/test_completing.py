@@ -6,14 +6,15 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
 from vibes_lsp.index.pending import Pending as Waiting
-from vibes_lsp.recording import InlineCompletion, Origin, Pending, Recorded, Recorder, Reviewing
+from vibes_lsp.recording import InlineCompletion, Origin, Pending, Recorded, Recorder, Reviewing, WrongArgument
+from vibes_lsp.recording.requests import REQUESTS, parse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -240,3 +241,31 @@ def test_what_is_written_of_one_is_sound(project: Project) -> None:
         [sys.executable, "-m", "vibes_lsp.cli.main", "check"], cwd=project.root, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "member"),
+    [((99, 0), (99, 0), "range.start"), ((1, 0), (99, 0), "range.end"), ((5, 4), (5, 2), "range.end"), ((5, 0), (4, 9), "range.end")],
+)
+def test_a_range_that_the_text_cannot_have_had_is_refused(
+    project: Project, start: tuple[int, int], end: tuple[int, int], member: str
+) -> None:
+    with pytest.raises(WrongArgument) as refused:
+        project.recorder.record_inline_completion(replace(PUT, start=start, end=end), ORIGIN)
+    assert refused.value.member == member
+    assert project.records() == []
+
+
+def test_a_range_may_end_where_the_line_after_the_last_would_begin(project: Project) -> None:
+    """As editors say it of a whole last line."""
+    text = "def one():\n    return 1"
+    answer = project.recorder.record_inline_completion(replace(PUT, start=(1, 0), end=(2, 0), new_text="    return 2", text=text), ORIGIN)
+    assert lines(answer) == (2, 2)
+
+
+def test_parts_are_counted_from_one() -> None:
+    given: dict[str, Any] = {"start": {"line": 7, "character": 0}, "end": {"line": 7, "character": 0}}
+    members: dict[str, Any] = {"file": "a.py", "completionId": "c1", "range": given, "newText": "x", "partial": {"part": 0, "final": False}}
+    with pytest.raises(WrongArgument) as refused:
+        parse(REQUESTS["inline-completion"], members)
+    assert (refused.value.member, refused.value.expected) == ("partial.part", "input should be greater than or equal to 1")

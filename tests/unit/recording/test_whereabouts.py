@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.unit.recording.projects import SOURCE, Project, by
+from vibes_lsp.anchors import locating
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index import placements
 from vibes_lsp.index.placements import Known, place
@@ -15,6 +16,8 @@ from vibes_lsp.recording.annotating import Edit
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from vibes_lsp.anchors.located import Located, Recorded
 
 LATER = "# about digests\n" + SOURCE.replace("sha256", "sha512").replace("one == other", "one is other")
 
@@ -57,9 +60,14 @@ def test_what_is_told_changes_nothing_but_the_time_it_takes(project: Project, id
 @pytest.mark.usefixtures("ids")
 def test_what_is_told_is_not_searched_for(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.recorder.whereabouts.tell("a.py", LATER, known(project, LATER))
-    looked_for: list[object] = []
-    real = placements.locate
-    monkeypatch.setattr(placements, "locate", lambda ranges, *rest: looked_for.extend(ranges) or real(ranges, *rest))
+    looked_for: list[Recorded] = []
+    real = locating.locate
+
+    def locate(ranges: list[Recorded], *more: Any) -> list[Located]:
+        looked_for.extend(ranges)
+        return real(ranges, *more)
+
+    monkeypatch.setattr(placements, "locate", locate)
     assert edited(project, 5, 7)
     assert looked_for == []
 

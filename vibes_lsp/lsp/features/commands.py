@@ -21,8 +21,8 @@ from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.labels import label
 from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceParams
-from vibes_lsp.lsp.projects import View
 from vibes_lsp.lsp.server import Server, answered
+from vibes_lsp.lsp.views import View
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import line_kinds
 from vibes_lsp.reports.queue import review_queue, waits

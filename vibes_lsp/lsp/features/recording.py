@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.lsp.documents import Document, Encoding, utf16_column
+from vibes_lsp.lsp.markup import flat
 from vibes_lsp.lsp.memory import keep_what_is_there
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.resting import open_texts
@@ -39,6 +41,7 @@ COMMANDS: Final = {
 """The server's commands, and what the same ones are called in the shell."""
 
 
+_MAX_MESSAGE: Final = 400
 _keep_models: Final = cache(keep_what_is_there)
 """Once they are imported."""
 
@@ -56,11 +59,14 @@ def register(server: Server, recorded: Callable[[Project], None]) -> None:
         server: The server.
         recorded: Is told of a trail that something was recorded in.
     """
+    warned: dict[Path, str] = {}
     for name, use_case in COMMANDS.items():
-        server.command(name)(_handler(use_case, recorded))
+        server.command(name)(_handler(use_case, recorded, warned))
 
 
-def _handler(use_case: str, recorded: Callable[[Project], None]) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
+def _handler(
+    use_case: str, recorded: Callable[[Project], None], warned: dict[Path, str]
+) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
     async def record(ls: Server, arguments: Any) -> dict[str, Any]:
         members = dict(arguments) if isinstance(arguments, Mapping) else {}
         uri = members.get("uri")
@@ -74,9 +80,18 @@ def _handler(use_case: str, recorded: Callable[[Project], None]) -> Callable[...
         except VibesError as error:
             raise CommandFailed(error) from error
         recorded(project)
+        _warn(ls, project, warned)
         return result
 
     return record
+
+
+def _warn(ls: Server, project: Project, warned: dict[Path, str]) -> None:
+    """Say once of a policy that cannot be read what is recorded by meanwhile: it may mask and withhold less than the project wants."""
+    said = project.recorder.warning or ""
+    if said and warned.get(project.trail.directory.path) != said:
+        ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, flat(said, _MAX_MESSAGE)))
+    warned[project.trail.directory.path] = said
 
 
 def _tell_whereabouts(ls: Server, project: Project, uri: Any) -> None:
