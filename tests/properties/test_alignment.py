@@ -38,6 +38,18 @@ def test_an_edit_at_one_place_leaves_the_rest(lines: list[str], at: int, removed
     assert found[at + removed :] == [number - removed + len(added) for number in range(at + removed, len(lines))]
 
 
+@given(st.integers(0, 60), st.integers(140, 199), LINES, LINES, st.integers(0, 199))
+def test_edits_near_both_ends_of_a_long_text_leave_what_is_between(
+    begin: int, end: int, added: list[str], more: list[str], again: int
+) -> None:
+    lines = [f"value_{number}" for number in range(200)]
+    new = [*lines[:begin], *added, *lines[begin + 1 : end], *more, lines[again], *lines[end + 1 :]]
+    found = align(lines, new)
+    assert found[begin + 1 : end] == list(range(begin + len(added), len(added) + end - 1))
+    assert found[:begin] == list(range(begin))
+    assert found[end + 1 :] == list(range(len(new) - len(lines) + end + 1, len(new)))
+
+
 @given(st.text(st.sampled_from("a\n\r\t \f\ufeff\x85")))
 def test_there_is_a_bare_line_for_every_line(content: str) -> None:
     text = Text(content)

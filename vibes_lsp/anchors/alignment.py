@@ -16,6 +16,12 @@ from vibes_lsp.anchors.sharing import common_end, common_start
 _MAX_CELLS: Final = 4_000_000
 """Lines times lines up to which a stretch without unique lines is compared in full."""
 
+_LONG: Final = 64
+"""Lines from which on a stretch is looked at in its middle first."""
+
+_SEEDS: Final = 16
+"""Lines tried there."""
+
 Stretch: TypeAlias = tuple[int, int, int, int]
 """First and last line of the old text, then of the new one; the last are not part of it."""
 
@@ -42,6 +48,12 @@ def align_within(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> li
         first, last, start, end = _trimmed(old, new, stretches.pop(), found)
         if first == last or start == end:
             continue
+        run = _middle(old, new, (first, last, start, end))
+        if run is not None:
+            line, place, length = run
+            found[line : line + length] = range(place, place + length)
+            stretches += (first, line, start, place), (line + length, last, place + length, end)
+            continue
         pins = _unique_pairs(old, new, (first, last, start, end))
         if any(one[1] > other[1] for one, other in pairwise(pins)):
             pins = ascending(pins)
@@ -55,6 +67,26 @@ def align_within(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> li
             first, start = line + length, place + length
         stretches.append((first, last, start, end))
     return found
+
+
+def _middle(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> tuple[int, int, int] | None:
+    """Return the run of equal lines around a line that stands once in both, if it is most of a long stretch, as between close versions.
+
+    Then the lines of the stretch need not be sorted by how often they stand in it.
+    """
+    first, last, start, end = stretch
+    middle = (first + last) // 2
+    if last - first < _LONG or end - start < _LONG:
+        return None
+    ours, theirs = old[first:last], new[start:end]
+    for line in range(middle, middle + _SEEDS):
+        if ours.count(old[line]) != 1 or theirs.count(old[line]) != 1:
+            continue
+        place = new.index(old[line], start, end)
+        before = common_end(old[first:line], new[start:place], min(line - first, place - start))
+        after = common_start(old[line:last], new[place:end], min(last - line, end - place))
+        return (line - before, place - before, before + after) if 2 * (before + after) > last - first else None
+    return None
 
 
 def _runs(old: Sequence[str], new: Sequence[str], pins: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
