@@ -80,7 +80,7 @@ def command(  # noqa: PLR0917
 
 @contextmanager
 def _all_kept() -> Iterator[None]:
-    """Have nothing looked for that could be thrown away: annotations are kept until the end, and to walk them again and again takes a third of the time."""
+    """Have nothing looked for that could be thrown away: annotations are kept until the end, and to walk them again and again takes a fifth of the time."""
     gc.disable()
     try:
         yield
