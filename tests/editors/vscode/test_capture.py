@@ -42,8 +42,7 @@ def test_only_what_the_key_put_in_is_captured_and_only_when_asked_for(open_windo
     _complete(code, 1, "def tw")  # while it is off
 
     code.command(TOGGLE)
-    code.until(lambda: [said for said in code.notifications() if "recorded as “captured”" in said], "the answer")
-    code.page.keyboard.press("Escape")
+    code.wait_for("[id='status.languageStatus'][aria-label*='completions are captured']")
     _complete(code, 5, "def th")
     code.until(lambda: len(_recorded(project)) == 1, "the record")
     assert "unknown in Completer 0.0.2" in code.hover(5, 6, "captured, low confidence")

@@ -102,16 +102,16 @@ def test_the_server_is_found_in_the_documented_order_and_else_installed(open_win
     code.command("VIBES: Restart Server")
     servers.expect(code, "setting", "python", "path")
 
-    code.until(lambda: "found on the path" in _status(code), "the language status to say so")
+    _status_says(code, "found on the path")
 
     path.unlink()
     code.command("VIBES: Restart Server")
-    code.until(lambda: _said(code, "vibes-lsp was not found"), "the offer")
-    code.until(lambda: "missing" in _status(code), "the language status to say so")
+    code.message("vibes-lsp was not found")
+    _status_says(code, "missing")
     code.page.locator(".notification-list-item .monaco-button", has_text="Install").first.click()
-    code.until(lambda: _said(code, "installing the server: "), "what is going on")
+    code.message("installing the server: ")
     servers.expect(code, "setting", "python", "path", "released")
-    code.until(lambda: "installed by this extension" in _status(code), "the language status to say so")
+    _status_says(code, "installed by this extension")
     assert code.refused == [], "something looked outwards"
 
 
@@ -120,15 +120,15 @@ def test_a_server_that_does_not_fit_is_named_and_says_what_to_do(open_window: Op
     old, new = (_of_version(tmp_path / version, version) for version in ("0.0.9", "9.0.0"))
     code = open_window(project.root, vibes__server__path=str(old))
     code.open_file("a.py")
-    code.until(lambda: _said(code, f"{old} is version 0.0.9", "needs 0.1.0 or newer: upgrade it with pip"), "what is said of the old one")
-    code.until(lambda: "upgrade it with pip" in _status(code), "the language status to say so")
+    code.message(f"{old} is version 0.0.9", "needs 0.1.0 or newer: upgrade it with pip")
+    _status_says(code, "upgrade it with pip")
     code.lens("exact")
 
     code.program.choose({"vibes.server.path": str(new)})
-    code.until(lambda: _said(code, f"{new} is version 9.0.0", "update the extension"), "what is said of the new one")
+    code.message(f"{new} is version 9.0.0", "update the extension")
 
     code.program.choose({"vibes.server.path": str(tmp_path / "nowhere")})
-    code.until(lambda: _said(code, "vibes.server.path names", "which is no file"), "what is said of none")
+    code.message("vibes.server.path names", "which is no file")
 
 
 def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_path: Path) -> None:
@@ -147,16 +147,16 @@ def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_
     code.lens("exact")
     assert Servers(tmp_path / "trusted").started == ["path"]
     assert servers.started == [], "a program of the workspace was started"
-    code.until(lambda: "no server of this workspace is started, not trusted" in _status(code), "the language status to say so")
+    _status_says(code, "no server of this workspace is started, not trusted")
     code.command("VIBES: Toggle Capture of Accepted Completions")
-    code.until(lambda: _said(code, "nothing is captured in an untrusted workspace"), "why nothing is captured")
+    code.message("nothing is captured in an untrusted workspace")
     code.go_to(5)
     code.command("VIBES: Mark Reviewed")
     code.answer("Read.")
     code.until(lambda: code.lens("exact")[1].endswith("approved"), "the review")
 
     code.program.choose({"vibes.server.path": "named/vibes-lsp"})
-    code.until(lambda: _said(code, "is in this workspace, and that is not trusted"), "what is said of a place in the workspace")
+    code.message("is in this workspace, and that is not trusted")
     assert servers.started == []
 
     code.command("Workspaces: Manage Workspace Trust")
@@ -165,14 +165,9 @@ def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_
     servers.expect(code, "named")
 
 
-def _said(code: Window, *parts: str) -> list[str]:
-    """Return the messages that say all of something."""
-    return [said for said in code.notifications() if all(part in said for part in parts)]
-
-
-def _status(code: Window) -> str:
-    """Return what the language status says to somebody who does not see it."""
-    return code.page.locator("[id='status.languageStatus']").first.get_attribute("aria-label") or ""
+def _status_says(code: Window, words: str) -> None:
+    """Wait until the language status says something to somebody who does not see it."""
+    code.wait_for(f"[id='status.languageStatus'][aria-label*={json.dumps(words)}]")
 
 
 def _of_version(folder: Path, version: str) -> Path:

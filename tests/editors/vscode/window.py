@@ -247,6 +247,18 @@ class Window:
         """Return the messages that are shown."""
         return self.page.locator(".notification-list-item-message").all_inner_texts()
 
+    def message(self, *parts: str) -> str:
+        """Wait for a message that says all of something, also one that is out of sight by now; return it."""
+        center = self.page.locator(".notifications-center.visible")
+
+        def said() -> str | None:
+            if center.count() == 0:
+                self.command("Notifications: Show Notifications")
+                center.wait_for()
+            return next((each for each in self.notifications() if all(part in each for part in parts)), None)
+
+        return self.until(said, f"a message that says {parts}")
+
     def view(self, name: str) -> list[str]:
         """Return the rows of one of our views, which is open, by their labels."""
         rows = self.page.locator(f'.pane:has(.pane-header[aria-label^="{name}"]) .monaco-list-row')
