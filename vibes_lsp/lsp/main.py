@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 import sys
+from typing import BinaryIO
 
 from typing_extensions import override
 
@@ -28,7 +30,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     server = create_server()
     if options.tcp is None:
-        server.start_io()
+        server.start_io(stdout=standard_output())
     else:
         from vibes_lsp.lsp.tcp import serve_tcp  # noqa: PLC0415  # as above
 
@@ -37,6 +39,15 @@ def main(arguments: list[str] | None = None) -> None:
         except OSError as error:
             sys.exit(f"vibes-lsp: cannot listen on {options.tcp[0]}:{options.tcp[1]}: {error.strerror or error}")
     sys.exit(server.exit_code)
+
+
+def standard_output() -> BinaryIO:
+    """Return standard output as a stream that writes all it is given.
+
+    Without a buffer (`PYTHONUNBUFFERED`, as in many containers) a write may end early: the rest of a large message would be lost.
+    """
+    stream: io.IOBase = sys.stdout.buffer  # type: ignore[assignment]  # a raw stream, then
+    return io.BufferedWriter(stream) if isinstance(stream, io.RawIOBase) else sys.stdout.buffer
 
 
 class _ShortLines(logging.Formatter):
