@@ -101,9 +101,13 @@ def _likeliest(fragments: Sequence[Fragment], low: Pin, high: Pin | None, steps:
     weights = [0.0, *(fragment.weight for fragment in fragments for _ in fragment.places)]
     shifts = [now - line for line, now in states]
     best, links = [0.0], [0]
+    latest = {shifts[0]: 0}
     for number in range(1, len(states)):
         line, now = states[number]
         score, link, shift = -_cost(shifts[number] - shifts[0]), 0, shifts[number]
+        straight = latest.get(shift, 0)
+        if best[straight] > score and states[straight][0] < line and shifts[straight] == shift:
+            score, link = best[straight], straight
         for other in range(max(1, number - steps), number):
             if best[other] > score and states[other][0] < line and states[other][1] < now:
                 reached = best[other] - _cost(shift - shifts[other])
@@ -111,6 +115,7 @@ def _likeliest(fragments: Sequence[Fragment], low: Pin, high: Pin | None, steps:
                     score, link = reached, other
         best.append(score + weights[number])
         links.append(link)
+        latest[shift] = number
     if high is not None:
         best = [score - _cost(high[1] - high[0] - shift) for score, shift in zip(best, shifts, strict=True)]
     link = best.index(max(best))

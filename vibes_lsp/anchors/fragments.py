@@ -27,12 +27,12 @@ class Fragments:
 
     @cached_property
     def bare(self) -> Mapping[int, tuple[str, ...]]:
-        """The contexts of the ranges that stand nowhere whole, without white space, by the number of the range."""
+        """The contexts that stand nowhere as they were recorded, without white space, by the number of the range."""
         evidence = self._evidence
         return {
             number: tuple(bare("\n".join(found.pieces)).split("\n"))
             for number, (found, whole) in enumerate(zip(evidence.found, evidence.whole, strict=True))
-            if whole is None and found.pieces is not None
+            if whole is None and found.pieces is not None and not found.places
         }
 
     @cached_property
@@ -72,12 +72,15 @@ class Fragments:
                 yield Fragment(line, places, weight_of(len(places), total))
 
     def _of_copies(self) -> Iterator[Fragment]:
+        """Give the first and last lines of ranges that stand whole in several places, and of contexts that do."""
         for each, found in zip(self._evidence.ranges, self._evidence.found, strict=True):
-            if len(found.hits) > 1:
-                weight = weight_of(len(found.hits), len(self._evidence.text.lines))
-                yield Fragment(each.start, found.hits, weight)
-                if each.length > 1:
-                    yield Fragment(each.end, [hit + each.length - 1 for hit in found.hits], weight)
+            places = found.hits or found.places
+            if len(places) > 1:
+                weight = weight_of(len(places), len(self._evidence.text.lines))
+                yield Fragment(each.start, places, weight)
+                last = (each.length if found.hits else len(found.pieces or (0,))) - 1
+                if last:
+                    yield Fragment(each.start + last, [place + last for place in places], weight)
 
 
 def _whole_lines(pieces: Sequence[str], *, cut: bool) -> Sequence[str]:

@@ -41,7 +41,7 @@ class Undone:
         end: The last line of the range now.
         kinds: Whose each line is, from the first to the last.
         pairs: Its lines as they were recorded, each with the line that it is now.
-        is_proof: Whether the digest was made of lines that stand there now, rather than only of what records say of them.
+        is_proof: Whether lines that stand there now prove it, rather than only what records say of them.
     """
 
     end: int
@@ -152,11 +152,11 @@ class Trials:
         pairs = tuple((line, now) for line, now in enumerate(way, self._each.start) if now)
         spelled = dict(enumerate(self._spelled(self._each.start, way), self._each.start))
         kinds = [LineKind.HUMAN] * (end - first + 1)
-        is_proof = False
         for line, now in pairs:
-            there = lines[now - 1]
-            kinds[now - first] = LineKind.AI if spelled[line] == there else LineKind.EDITED
-            is_proof = is_proof or (line not in self._known and is_distinctive(there))
+            kinds[now - first] = LineKind.AI if spelled[line] == lines[now - 1] else LineKind.EDITED
+        telling = [(line, now) for line, now in pairs if is_distinctive(lines[now - 1])]
+        same = (spelled[line].strip() == lines[now - 1].strip() for line, now in pairs)
+        is_proof = any(line not in self._known for line, _ in telling) or (bool(telling) and all(same))
         return Undone(end, tuple(kinds), pairs, is_proof)
 
 

@@ -16,7 +16,6 @@ from vibes_lsp.anchors.evidence import Evidence
 from vibes_lsp.anchors.fragments import Fragments
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines, is_distinctive
 from vibes_lsp.anchors.located import LineKind, Located, Method, Recorded, State
-from vibes_lsp.anchors.making import CONTEXT_LINES
 from vibes_lsp.anchors.order import Drift, Pin
 from vibes_lsp.anchors.reconstruction import Trials, Undone
 from vibes_lsp.anchors.resemblance import Resemblance
@@ -97,25 +96,26 @@ class Remains:
         return put
 
     def _begins(self, number: int) -> _Beginning | None:
-        each, found, pieces = self._evidence.ranges[number], self._evidence.found[number], self._fragments.bare.get(number)
+        each, found, drift = self._evidence.ranges[number], self._evidence.found[number], self._early_drift
+        if found.places:
+            place = self._chain.get(each.start, 0) if len(found.places) > 1 else found.places[0]
+            place = place if place in found.places else drift.likeliest(each.start, each.end, found.places)
+            return _Beginning(place, Method.CONTEXT, 0.7, len(found.places) > 1)
+        pieces = self._fragments.bare.get(number)
         if pieces is None:
             return None
-        drift = self._early_drift
-        places: Sequence[int] = found.places
-        method, confidence = Method.CONTEXT, 0.7
-        if not places:
-            places, method, confidence = self._fragments.index.places((pieces, False)), Method.NORMALISED, 0.65
+        places = self._fragments.index.places((pieces, False))
         chained = self._begins_in_chain(each, pieces)
-        if chained is not None and chained in places:
-            return _Beginning(chained, method, confidence, len(places) > 1)
-        if not places and chained is not None and self._is_alive(each):
+        if places:
+            place = chained if chained in places else drift.likeliest(each.start, each.end, places)
+            return _Beginning(place, Method.NORMALISED, 0.65, len(places) > 1)
+        if chained is not None and self._is_alive(each):
             return _Beginning(chained, Method.FUZZY, 0.5, is_one_of_several=False)
-        if not places:
-            resembled = self._resemblance.find(pieces, drift.expected(each.start, each.end))
-            if resembled is None:
-                return None
-            places, method, confidence = resembled
-        return _Beginning(drift.likeliest(each.start, each.end, places), method, confidence, len(places) > 1)
+        resembled = self._resemblance.find(pieces, drift.expected(each.start, each.end))
+        if resembled is None:
+            return None
+        place, confidence = resembled
+        return _Beginning(place, Method.FUZZY, confidence, is_one_of_several=False)
 
     def _begins_in_chain(self, each: Recorded, pieces: Sequence[str]) -> int | None:
         lines = self._text.bare_lines
@@ -184,21 +184,20 @@ class Remains:
             if not found.hits and found.pieces is not None and len(found.places) == 1 and not found.more:
                 beginnings += _both_ends(each.start, found.places[0], found.pieces[: each.length])
         for number, pieces in self._fragments.bare.items():
-            if not self._evidence.found[number].places:
-                places = self._fragments.index.places((pieces, False))
-                if len(places) == 1:
-                    beginnings += _both_ends(self._evidence.ranges[number].start, places[0], pieces)
+            places = self._fragments.index.places((pieces, False))
+            if len(places) == 1:
+                beginnings += _both_ends(self._evidence.ranges[number].start, places[0], pieces)
         return Drift([*self._single, *beginnings])
 
     @cached_property
     def _drift(self) -> Drift:
         """The same with all that stands whole at one place, and all beginnings."""
-        return Drift([*self._single, *self._beginnings(), *self._chain.items()])
+        return Drift([*self._chain.items(), *self._beginnings()])
 
     @cached_property
     def _late_drift(self) -> Drift:
         """The same with what was put among copies, and the lines around those that were put in."""
-        return Drift([*self._single, *self._beginnings(), *self._chain.items(), *self._copies(), *self._lines_undone()])
+        return Drift([*self._chain.items(), *self._beginnings(), *self._copies(), *self._lines_undone()])
 
     @cached_property
     def _single(self) -> list[tuple[int, int]]:
@@ -220,8 +219,9 @@ class Remains:
         for number, begun in self._begun.items():
             each = self._evidence.ranges[number]
             yield each.start, begun.place
-            if begun.method is Method.CONTEXT and each.length >= CONTEXT_LINES:
-                yield each.start + CONTEXT_LINES - 1, begun.place + CONTEXT_LINES - 1
+            if begun.method is Method.CONTEXT:
+                last = len(self._evidence.found[number].pieces or (0,)) - 1
+                yield each.start + last, begun.place + last
 
     def _lines_undone(self) -> _Pins:
         for known in self._undone.values():
@@ -234,8 +234,7 @@ class Remains:
 
     @cached_property
     def _resemblance(self) -> Resemblance:
-        missed = sum(found.pieces is not None and not found.places and not found.hits for found in self._evidence.found)
-        return Resemblance(self._text, self._fragments.index, missed)
+        return Resemblance(self._text, self._fragments.index, len(self._fragments.bare))
 
 
 def _both_ends(line: int, place: int, pieces: Sequence[str]) -> Sequence[Pin]:

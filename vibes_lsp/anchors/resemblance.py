@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from typing import Final
 
 from vibes_lsp.anchors.linemap import is_distinctive
-from vibes_lsp.anchors.located import Method
 from vibes_lsp.anchors.occurrences import Occurrences
 from vibes_lsp.anchors.text import Text
 
@@ -26,8 +24,8 @@ _FIRST: Final = 3
 
 _MAX_LINE: Final = 500
 
-Resembled = tuple[Sequence[int], Method, float]
-"""Lines where a context may begin, how they were found, and how much to trust one of them."""
+Resembled = tuple[int, float]
+"""The line where a context may begin, and how much to trust it."""
 
 
 class Resemblance:
@@ -53,12 +51,12 @@ class Resemblance:
         """
         first, last = max(expected - _WINDOW, 1), min(expected + _WINDOW, len(self._lines))
         left = self._leftovers(pieces, first, last, expected)
-        if left:
-            return left, Method.FUZZY, 0.5
+        if left is not None:
+            return left, 0.5
         alike = self._most_alike(pieces, max(first, expected - self._window), min(last, expected + self._window))
-        return ([alike], Method.FUZZY, 0.4) if alike is not None else None
+        return (alike, 0.4) if alike is not None else None
 
-    def _leftovers(self, pieces: tuple[str, ...], first: int, last: int, expected: int) -> list[int]:
+    def _leftovers(self, pieces: tuple[str, ...], first: int, last: int, expected: int) -> int | None:
         """Return where the context would begin by those of its lines that still stand in the window: most of it, then nearest."""
         votes: dict[int, int] = defaultdict(int)
         for offset, piece in enumerate(pieces):
@@ -67,9 +65,7 @@ class Resemblance:
             for line in self._index.of_line(piece):
                 if first <= line - offset and line <= last:
                     votes[line - offset] += len(piece) if offset else _FIRST * len(piece)
-        if not votes:
-            return []
-        return [min(votes, key=lambda start: (-votes[start], abs(start - expected), start))]
+        return min(votes, key=lambda start: (-votes[start], abs(start - expected), start), default=None)
 
     def _most_alike(self, pieces: tuple[str, ...], first: int, last: int) -> int | None:
         from rapidfuzz import fuzz, process  # noqa: PLC0415  # most texts never need it, and a server starts without it
