@@ -100,7 +100,7 @@ def _rounds(folder: Path) -> list[Counter[str]]:
             before = window.marks()[line]
             _ask(profiler, "Profiler.start")
             window.page.keyboard.type(WORDS, delay=BETWEEN)
-            window.until(partial(_differs, window, line, before), "a mark that says that the line was edited")
+            window.until(partial(_differs, window, line, before), "what the mark says of the line now")
             rounds.append(_shares(_ask(profiler, "Profiler.stop")["profile"]))
         profiler.communicate()
         browser.close()
@@ -108,7 +108,7 @@ def _rounds(folder: Path) -> list[Counter[str]]:
 
 
 def _differs(window: Window, line: int, before: str) -> bool:
-    return window.marks().get(line, before) != before
+    return window.marks().get(line) != before  # none, once the line is mostly a person's
 
 
 def _host(profile: Path) -> int:
