@@ -21,6 +21,9 @@ _CHANGE: Final = 3.0
 _PER_DOUBLING: Final = 0.5
 """What each doubling of the number of lines put in or taken out costs beside."""
 
+_LEAST_LINES: Final = 64
+"""Lines that a text is taken to have at least: a line says something by what is in it, too, however short the text is."""
+
 _STEPS: Final = 20_000
 """Pairs of places that are compared for a text, or few for each line: what one may spend depends on how many there are, not on their order."""
 
@@ -46,7 +49,7 @@ class Fragment:
 
 def weight_of(places: int, lines: int) -> float:
     """Return how much it says that something stands at one of so many places, of so many lines."""
-    return log2((lines + 1) / max(places, 1))
+    return log2(max(lines + 1, _LEAST_LINES) / max(places, 1))
 
 
 def chained(fragments: Iterable[Fragment], drift: Drift) -> list[Pin]:

@@ -37,6 +37,11 @@ def test_a_common_line_is_not_worth_a_change_of_drift() -> None:
     assert laid({20: list(range(1, 100, 3))}, (10, 10)) == {}
 
 
+def test_the_only_place_of_a_line_tells_of_a_change_of_drift_in_a_short_text_too() -> None:
+    fragments = [Fragment(5, [5], weight_of(1, 9)), Fragment(6, [7], weight_of(1, 9))]
+    assert chained(fragments, Drift([(4, 4)])) == [(5, 5), (6, 7)]
+
+
 def test_nothing_is_put_beyond_the_pins_on_either_side() -> None:
     assert laid({20: [5, 60]}, (10, 10), (30, 40)) == {}
 
