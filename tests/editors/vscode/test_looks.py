@@ -24,12 +24,12 @@ def test_marks_are_by_band_by_model_or_not_at_all(open_window: Open, tmp_path: P
     assert by_model[13] == by_model[23], "two ranges of one model look different"
 
     code.program.choose({"vibes.marks.enable": False})
-    code.marks_on([])
+    code.until(lambda: not code.marks(), "no marks")
     code.program.choose({"vibes.marks.enable": True, "vibes.marks.by": "band"})
     code.until(lambda: code.marks() == by_band, "marks by band again")
 
     code.press_in_status_bar("AI 44%")
-    code.marks_on([])
+    code.until(lambda: not code.marks(), "no marks")
     code.press_in_status_bar("AI 44%")
     code.until(lambda: code.marks() == by_band, "the marks again")
 
