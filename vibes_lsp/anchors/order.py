@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.alignment import ascending
@@ -17,6 +17,13 @@ _FAR: Final = 100
 
 Pin: TypeAlias = tuple[int, int]
 """A line as it was recorded, and where it is now."""
+
+
+def known_within(known: Collection[int], first: int, last: int) -> list[int]:
+    """Return those of some lines that are in a range, ascending, in no more steps than there are lines: a record may claim any number of them."""
+    if last - first < len(known):
+        return [line for line in range(first, last + 1) if line in known]
+    return sorted(line for line in known if first <= line <= last)
 
 
 class Drift:

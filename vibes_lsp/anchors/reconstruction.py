@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.anchors.linemap import is_distinctive
 from vibes_lsp.anchors.located import LineKind, Recorded
-from vibes_lsp.anchors.order import Pin
+from vibes_lsp.anchors.order import Pin, known_within
 from vibes_lsp.anchors.text import Text, encode
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Trials:
         (last, place), end = pins[-1], self._each.end
         is_straight = last - pins[0][0] == place - pins[0][1]
         most = _MAX_INSERTED if is_straight else _MAX_INSERTED_AGAIN
-        gone = min(_MAX_INSERTED, sum(line in self._known for line in range(last + 1, end + 1)))
+        gone = min(_MAX_INSERTED, len(known_within(self._known, last + 1, end)))
         growths = [*(there - place - end + last for there in ends), *range(most + 1), *range(-1, -gone - 1, -1)]
         stops = [(end + 1, place + end - last + 1 + growth) for growth in dict.fromkeys(growths)]
         stops = [stop for stop in stops if place < stop[1] <= len(self._lines) + 1]

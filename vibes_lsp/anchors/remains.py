@@ -16,7 +16,7 @@ from vibes_lsp.anchors.evidence import Evidence
 from vibes_lsp.anchors.fragments import Fragments
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines, is_distinctive
 from vibes_lsp.anchors.located import LineKind, Located, Method, Recorded, State
-from vibes_lsp.anchors.order import Drift, Pin
+from vibes_lsp.anchors.order import Drift, Pin, known_within
 from vibes_lsp.anchors.reconstruction import Trials, Undone
 from vibes_lsp.anchors.resemblance import Resemblance
 
@@ -127,7 +127,7 @@ class Remains:
 
     def _is_alive(self, each: Recorded) -> bool:
         lines, chain = self._text.lines, self._chain
-        return any(is_distinctive(lines[chain[line] - 1]) for line in range(each.start, each.end + 1) if line in chain)
+        return any(is_distinctive(lines[chain[line] - 1]) for line in known_within(chain, each.start, each.end))
 
     @cached_property
     def _chain(self) -> Mapping[int, int]:
@@ -168,7 +168,7 @@ class Remains:
         for number in sorted(self._begun, key=lambda number: (ranges[number].length, ranges[number].start)):
             each, place = ranges[number], self._begun[number].place
             pins = [(each.start, place)]
-            pins += [(line, now[line]) for line in range(each.start + 1, each.end + 1) if now.get(line, 0) > place]
+            pins += [(line, now[line]) for line in known_within(now, each.start + 1, each.end) if now[line] > place]
             ends = (self._end(each, place, self._drift), *self._drift.possible_ends(each.start, each.end), len(self._text.lines))
             known = Trials(each, self._text, spelled[each.anchors.file_hash], self._trials).undo(ascending(pins), ends)
             if known is not None:

@@ -116,3 +116,13 @@ def test_a_person_rewrote_forty_of_forty_five_lines_and_the_rest_moved(with_old_
     located = found(then, now, 31, 75, with_old_text=with_old_text)
     assert not located.sure
     assert located.state in {State.EDITED, State.LOST}
+
+
+@pytest.mark.parametrize("end", [10**12, 10**20])
+def test_a_record_that_claims_more_lines_than_any_file_has(end: int) -> None:
+    then = BODY + OTHER
+    made = anchors(then, 1, len(BODY.splitlines()))
+    claims = [Recorded(1, end, Anchors(made.anchor_context, made.anchor_hash))] * 3
+    for now in (OTHER + then, "# new\n" + then.replace("return", "yield", 1)):
+        located = locate(claims, Text(now))
+        assert all(not each.sure and (each.end or 0) <= len(Text(now).lines) for each in located)
