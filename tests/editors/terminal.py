@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
+import sysconfig
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +18,14 @@ from tests.requirements import REPOSITORY, require
 
 PICTURES: Final = REPOSITORY / "build/pictures"
 """Where failed tests leave what was on the screen."""
+SCRIPTS: Final = Path(sysconfig.get_path("scripts"))
+"""Where the server is."""
 _T = TypeVar("_T")
+
+
+def environment(scripts: Path = SCRIPTS, /, **more: str) -> dict[str, str]:
+    """Return the variables of an editor that finds the server of a folder first, and whose terminal knows all letters."""
+    return {**os.environ, "LC_ALL": "C.UTF-8", "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", **more}
 
 
 class Terminal:
@@ -86,6 +95,10 @@ class Terminal:
             return screen if all(each in screen for each in expected) else None
 
         return self.until(seen, f"{expected} on the screen")
+
+    def account(self) -> str:
+        """Return what is on the screen, line by line."""
+        return self.screen()
 
     def picture(self, name: str) -> Path:
         """Leave what is on the screen in a file."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import sysconfig
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from tests.editors.terminal import Terminal
+from tests.editors.terminal import Terminal, environment
 
 _EARLY: Final = """
 (setq native-comp-jit-compilation nil native-comp-deferred-compilation nil) ; there may be no assembler
@@ -39,15 +37,8 @@ class Emacs:
         settings.mkdir()
         (settings / "early-init.el").write_text(_EARLY, encoding="utf-8")
         (settings / "init.el").write_text(init, encoding="utf-8")
-        environment = {
-            **os.environ,
-            "HOME": str(self._home),
-            "LC_ALL": "C.UTF-8",
-            "PATH": f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}",
-        }
-        self.terminal = Terminal(
-            [str(program), "--no-window-system", file], folder, environment, columns=150
-        )  # wider, it puts windows side by side
+        command = [str(program), "--no-window-system", file]
+        self.terminal = Terminal(command, folder, environment(HOME=str(self._home)), columns=150)  # wider, it puts windows side by side
 
     def __enter__(self) -> Self:
         self.terminal.__enter__()
@@ -60,6 +51,14 @@ class Emacs:
     def until(self, ask: Callable[[], _T | None], what: str) -> _T:
         """Return the first answer that is something."""
         return self.terminal.until(ask, what)
+
+    def account(self) -> str:
+        """Return what there is to see."""
+        return self.terminal.account()
+
+    def picture(self, name: str) -> Path:
+        """Leave what is on the screen in a file."""
+        return self.terminal.picture(name)
 
     # --- going about
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import sysconfig
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
@@ -14,12 +12,11 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from tests.editors.neovim.rpc import Rpc
-from tests.editors.terminal import Terminal
+from tests.editors.terminal import SCRIPTS, Terminal, environment
 from tests.editors.waiting import until
 from tests.requirements import REPOSITORY
 
 PLUGIN: Final = REPOSITORY / "editors/neovim"
-SCRIPTS: Final = Path(sysconfig.get_path("scripts"))
 _PLAIN: Final = """
 vim.o.number, vim.o.signcolumn, vim.o.swapfile, vim.o.more = true, 'yes:1', false, false
 vim.diagnostic.config({ virtual_text = false })
@@ -56,24 +53,24 @@ class Neovim:
         scripts: Path = SCRIPTS,
     ) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="vibes-nvim-"))
-        environment = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+        variables = environment(scripts)
         for variable in ("NVIM", "NVIM_APPNAME", "VIMINIT", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"):
-            environment.pop(variable, None)
+            variables.pop(variable, None)
         for kind in ("config", "data", "state", "cache", "runtime"):
             folder_of = self._home / kind
             folder_of.mkdir(mode=0o700)
-            environment[f"XDG_{kind.upper()}_{'DIR' if kind == 'runtime' else 'HOME'}"] = str(folder_of)
+            variables[f"XDG_{kind.upper()}_{'DIR' if kind == 'runtime' else 'HOME'}"] = str(folder_of)
         (self._home / "config/nvim/lua").mkdir(parents=True)
         (self._home / "config/nvim/init.lua").write_text(_PLAIN + init, encoding="utf-8")
         for module in modules:
             shutil.copy(module, self._home / "config/nvim/lua")
         if data is not None:
-            environment["XDG_DATA_HOME"] = str(data)
+            variables["XDG_DATA_HOME"] = str(data)
         elif has_plugin:
             package = self._home / "data/nvim/site/pack/tests/start/vibes"
             shutil.copytree(PLUGIN, package)
         self._address = self._home / "socket"
-        self.terminal = Terminal([str(program), "--listen", str(self._address), file], folder, environment)
+        self.terminal = Terminal([str(program), "--listen", str(self._address), file], folder, variables)
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -98,6 +95,10 @@ class Neovim:
             file.read_text(encoding="utf-8", errors="replace")[-3000:] for file in sorted(self._home.glob("state/nvim/*lsp.log"))
         )
         return f"{self.terminal.screen()}\nlog of the client:\n{log}"
+
+    def picture(self, name: str) -> Path:
+        """Leave what is on the screen in a file."""
+        return self.terminal.picture(name)
 
     def until(self, ask: Callable[[], _T | None], what: str) -> _T:
         """Return the first answer that is something."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
-import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.editors.conftest import went_wrong
+from tests.editors.terminal import SCRIPTS
 from tests.editors.vscode.companions import packed
 from tests.editors.vscode.program import ENTRY, NODE, Program
 from tests.editors.vscode.window import Window
@@ -24,18 +23,9 @@ from tests.requirements import REPOSITORY, require
 CLIENT: Final = REPOSITORY / "editors/vscode"
 PARTNER: Final = Path(__file__).parent / "partner"
 PICTURES: Final = REPOSITORY / "build/pictures"
-SERVER: Final = Path(sysconfig.get_path("scripts")) / "vibes-lsp"
+SERVER: Final = SCRIPTS / "vibes-lsp"
 
 Open = Callable[..., Window]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What drives VS Code is slow, and only Linux has all that it takes."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.timeout(900))
-            item.add_marker(pytest.mark.skipif(sys.platform != "linux", reason="the served VS Code is installed on Linux only"))
 
 
 @pytest.fixture(scope="session")
