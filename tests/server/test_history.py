@@ -37,6 +37,16 @@ async def test_an_edited_range_is_told_line_by_line(editor: Editor, project: Pro
     assert "edited since: 3 of 4 lines intact; commit" in await editor.hover(uri, 6)
 
 
+async def test_commits_of_files_that_are_not_open_are_known_as_well(editor: Editor, project: Project, repository: Repository) -> None:
+    closed = project.annotated("b.py").as_uri()
+    file = project.annotated()
+    commit = repository.commit("made", COMMITTED)
+    await editor.open_known(file)
+    while "provisional" in (answer := await editor.provenance(closed)):
+        pass
+    assert (answer["placements"][0]["commitHash"], answer["placements"][0]["commitMethod"]) == (commit, "log")
+
+
 async def test_history_can_be_switched_off(editor: Editor, project: Project, repository: Repository) -> None:
     project.annotated()
     repository.commit("made", COMMITTED)

@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.server.editor import Editor
+from tests.server.editor import PROVENANCE_CHANGED, Editor, Message
 from tests.server.project import AS_RECORDED, STORY, Project
 from tests.trails import Repository
 from vibes_lsp.recording import Recorder
@@ -170,3 +170,29 @@ async def test_a_policy_that_cannot_be_read_is_said_once(editor: Editor, project
         assert answer["record"]["assurance_level"] == "medium"
     [said] = editor.client.messages
     assert said.message.startswith("recorded, but by the defaults: config.json cannot be read")
+
+
+async def recorded_and_told(editor: Editor, project: Project, uri: str, session: str) -> list[Message]:
+    """Record an edit, and ask again once told to; return what was sent until then, with all that was still to be told."""
+    after = len(editor.client.sent)
+    await editor.run("vibes.recordAnnotation", {"uri": uri, "range": lines(4, 7), "action": "create", "sessionId": session})
+    await editor.told(uri, after=after)
+    await editor.provenance(uri)
+    editor.watched(project.files.log)
+    await editor.caught_up()
+    return editor.client.sent[after:]
+
+
+async def test_only_those_who_see_something_else_are_told(editor: Editor, project: Project) -> None:
+    project.config(risk_scoring={"enabled": True})
+    other = await editor.open_known(project.file("b.py"))
+    uri = await editor.open_settled(project.file("a.py"))
+    session, alone = await session_of(editor, uri), await session_of(editor, uri)
+    await recorded_and_told(editor, project, other, session)
+    sent = await recorded_and_told(editor, project, uri, alone)
+    assert (PROVENANCE_CHANGED, {"uri": other}) not in sent, "which would have come first"
+    after = len(editor.client.sent)
+    score = (await editor.provenance(other))["placements"][0]["score"]
+    await editor.run("vibes.recordAnnotation", {"uri": uri, "range": lines(10, 13), "action": "create", "sessionId": session})
+    await editor.told(other, after=after)
+    assert (await editor.provenance(other))["placements"][0]["score"] > score, "its session is at work in one file more"

@@ -27,6 +27,7 @@ _JOINING: Final = frozenset({SupersedesReason.COMMIT, SupersedesReason.REWRITE, 
 _REBASED: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
 _TELLING: Final = ("line_start", "line_end", "function_name", "anchor_hash", "prompt_hash")
 _PASSING: Final = frozenset({"annotation_id", "timestamp", "session_id", "commit_hash", "risk_score", "risk_factors"})
+_NAMING: Final = ("environment_hash", "prompt_hash", "command_hash", "reasoning_hash", "decision_hash")
 _REWRITTEN: Final = frozenset({"commit_hash", "line_start", "line_end", "annotation_id", *ANCHOR_MEMBERS})
 
 
@@ -77,6 +78,11 @@ class Lineage:
         """What the AI did: the first record's action that is no remapping."""
         actions = (member.text("action") or "" for member in self.members)
         return next((action for action in actions if action and action not in _REBASED), "")
+
+    @cached_property
+    def entries(self) -> tuple[str, ...]:
+        """The keys of the context entries that the record which holds now names (RFC 7.3)."""
+        return tuple(key for name in _NAMING if (key := self.current.text(name)) is not None)
 
     @cached_property
     def may_stand_in(self) -> bool:

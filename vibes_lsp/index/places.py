@@ -78,6 +78,10 @@ class Places:
         if self._history is not None:
             self._history.close()
 
+    def head(self) -> str | None:
+        """Return the commit of HEAD; None without one."""
+        return None if self._repository is None else self._repository.head()
+
     @property
     def has_git(self) -> bool:
         """Whether there is a history to ask."""

@@ -11,7 +11,7 @@ from vibes_lsp.lsp.server import Server
 def create_server() -> Server:
     """Return a server that is ready to be started; diagnostics are added when the client has said how it wants them."""
     server = Server()
-    resting = Resting(server, lifecycle.tell)
+    resting = Resting(server, lifecycle.tell_about)
     lifecycle.register(server, resting)
     for feature in (hover, code_lens, code_actions, references, commands, showing):
         feature.register(server)

@@ -19,7 +19,7 @@ class Looked:
     Attributes:
         is_done: Whether anybody has looked; before that, answers are provisional.
         has_git: Whether there is a history at all.
-        derived: Commits of annotations that record none that holds, by the id of their first record.
+        derived: Commits of annotations of these documents that record none that holds, by the id of their first record.
         pasts: What is known of each document's annotations, by path.
         nearest: Which of some commits is the nearest ancestor of HEAD, for those that were asked about.
     """
@@ -50,6 +50,8 @@ class History:
     def __init__(self, beside: Trail) -> None:
         self._beside = beside
         self._places: Places | None = None
+        self._elsewhere: Mapping[str, DerivedCommit] = {}
+        self._seen: tuple[str | None, object] = None, None
 
     def look(self, texts: Mapping[str, Text], renamed: Mapping[str, str], asked: Sequence[tuple[str, ...]], *, use_git: bool) -> Looked:
         """Return what history knows now.
@@ -67,10 +69,23 @@ class History:
         if places is None:
             places = self._places = Places(Trail(self._beside.directory, nearest=self._nearest, beside=self._beside))
         places.renew(renamed)
-        places.derive(places.trail.lineages())
         pasts = {path: places.past(path, text) for path, text in texts.items()}
         nearest = {commits: places.nearest(commits) for commits in asked}
         return Looked(is_done=True, has_git=places.has_git, derived=dict(places.derived), pasts=pasts, nearest=nearest)
+
+    def look_elsewhere(self) -> Mapping[str, DerivedCommit]:
+        """Return the commits of the annotations of all files, by the id of their first record.
+
+        What was recorded since has none yet: all annotations are read again only when HEAD is another one, or another log is there.
+        """
+        places = self._places
+        if places is None or not places.has_git:
+            return {}
+        seen = places.head(), places.trail.log.columns
+        if self._seen[0] != seen[0] or self._seen[1] is not seen[1]:
+            places.derive(places.trail.lineages())
+            self._elsewhere, self._seen = dict(places.derived), seen
+        return self._elsewhere
 
     def _nearest(self, commits: Sequence[str]) -> str | None:
         return self._places.nearest(commits) if self._places is not None else None

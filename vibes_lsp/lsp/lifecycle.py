@@ -19,7 +19,7 @@ from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.idle import Idle
 from vibes_lsp.lsp.memory import keep_what_is_there
 from vibes_lsp.lsp.messages import PROVENANCE_CHANGED
-from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.project import Project
 from vibes_lsp.lsp.resting import Resting
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
@@ -67,8 +67,7 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def watched(ls: Server, _params: types.DidChangeWatchedFilesParams) -> None:
-        if ls.projects.news():
-            await tell(ls)
+        await tell_about(ls, ls.projects.news())
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
@@ -136,12 +135,13 @@ async def tell(ls: Server, only: Project | None = None) -> None:
     uris = ls.documents.uris() if only is None else _opened(ls, only)
     for project in ls.projects.all() if only is None else [only]:
         project.told = project.generation
-    if only is None or uris:
-        await _tell_about(ls, uris)
+    await tell_about(ls, uris)
 
 
-async def _tell_about(ls: Server, uris: Sequence[str]) -> None:
-    """Say that answers about some documents may be wrong now."""
+async def tell_about(ls: Server, uris: Sequence[str]) -> None:
+    """Say that answers about some documents may be wrong now, if there are any."""
+    if not uris:
+        return
     for uri in uris:
         ls.protocol.notify(PROVENANCE_CHANGED, {"uri": uri})
         await _push(ls, uri)
@@ -221,7 +221,7 @@ async def _load(ls: Server, uri: str) -> None:
             ls.work_done_progress.end(token, types.WorkDoneProgressEnd())
             ls.work_done_progress.tokens.pop(token, None)  # pygls keeps them for ever
     keep_what_is_there()
-    project.generation += 1
+    project.turn_over()
     await tell(ls)
     for document in _opened(ls, project)[:1]:  # commits were not looked up while it was read
         await _look(ls, document)
@@ -234,7 +234,7 @@ async def _locate_anew(ls: Server, uri: str) -> None:
         return
     found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, snapshot.locate)
     if following is ls.projects.following(uri) and following.take(snapshot, found):
-        await _tell_about(ls, [uri])
+        await tell_about(ls, [uri])
 
 
 async def _begin_progress(ls: Server) -> str | None:
@@ -273,6 +273,8 @@ async def _look(ls: Server, uri: str) -> None:
             looked = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, look)
             if project.take(looked):
                 await tell(ls, project)
+            if not project.looking:
+                project.elsewhere = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, project.history.look_elsewhere)
     finally:
         project.looking = None
 

@@ -15,7 +15,8 @@ from typing_extensions import override
 from vibes_lsp import __version__
 from vibes_lsp.errors import AuditDirNotFound, VibesError
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.projects import Project, Projects
+from vibes_lsp.lsp.project import Project
+from vibes_lsp.lsp.projects import Projects
 from vibes_lsp.lsp.protocol import Protocol
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.showing import Showing

@@ -10,7 +10,7 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.reports.placements import PlacementReport
 
 if TYPE_CHECKING:
-    from vibes_lsp.lsp.projects import Project
+    from vibes_lsp.lsp.project import Project
 
 
 @dataclass(frozen=True, slots=True)

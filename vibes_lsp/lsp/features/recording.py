@@ -14,7 +14,7 @@ from vibes_lsp.errors import VibesError
 from vibes_lsp.lsp.documents import Document, Encoding, utf16_column
 from vibes_lsp.lsp.markup import flat
 from vibes_lsp.lsp.memory import keep_what_is_there
-from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.project import Project
 from vibes_lsp.lsp.resting import open_texts
 from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.uris import path_of

@@ -20,7 +20,7 @@ from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp import showing
 from vibes_lsp.lsp.markup import Markup, fenced
-from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.project import Project
 from vibes_lsp.lsp.provenance import Description
 from vibes_lsp.lsp.server import CommandFailed, Server, answered
 from vibes_lsp.lsp.views import View

@@ -1,0 +1,188 @@
+"""While the grounds of a file hold, nothing that is said of it can be another; and what is recorded elsewhere leaves them standing."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.trails import TrailWriter
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.index.grounds import Grounds
+from vibes_lsp.index.past import NO_PAST, Past
+from vibes_lsp.index.placements import place
+from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.store.layout import AuditDir
+
+IDS: Final = [sha256(f"annotation {number}".encode()).hexdigest() for number in range(6)]
+KEYS: Final = [sha256(f"entry {number}".encode()).hexdigest() for number in range(3)]
+TEXT: Final = Text("".join(f"line {number}\n" for number in range(9)))
+POLICY: Final = Policy(enabled=True)
+
+Step = tuple[str, object]
+numbers, keys = st.integers(0, len(IDS) - 1), st.integers(0, len(KEYS) - 1)
+
+
+def annotation(number: int, path: str, session: str, key: int) -> dict[str, object]:
+    return {
+        "type": "line",
+        "annotation_id": IDS[number],
+        "file_path": path,
+        "line_start": 1 + number,
+        "line_end": 3 + number,
+        "action": "create",
+        "session_id": session,
+        "prompt_hash": KEYS[key],
+        "timestamp": f"2026-02-03T10:00:0{number}.000Z",
+    }
+
+
+def edge(kind: str, source: int, target: int) -> dict[str, object]:
+    reviewed = kind == "reviewed_by"
+    return {
+        "type": "edge",
+        "edge_type": kind,
+        "source_ref": IDS[source],
+        "target_ref": "s" if reviewed else IDS[target],
+        "target_type": "session" if reviewed else "annotation",
+        "timestamp": "2026-02-03T11:00:00.000Z",
+        "metadata": {"reason": "covers", "verdict": "approved", "kind": "human"},
+    }
+
+
+records = st.builds(annotation, numbers, st.sampled_from(("a.py", "./a.py", "b.py", "c.py")), st.sampled_from("st"), keys) | st.builds(
+    edge, st.sampled_from(("supersedes", "reviewed_by", "depends_on")), numbers, numbers
+)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("log"), st.lists(records, min_size=1, max_size=2)),
+        st.tuples(st.sampled_from(("journal", "manifest")), st.tuples(keys, st.sampled_from(("Write it.", "Write it well. " * 9)))),
+        st.tuples(st.sampled_from(("fold", "lose")), st.none()),
+        st.tuples(st.just("cut"), st.integers(0, 3)),
+    ),
+    max_size=8,
+)
+
+
+class Disk:
+    """A trail that grows, is folded, and loses what it had."""
+
+    def __init__(self, root: Path) -> None:
+        self.directory = AuditDir(root)
+        begun = annotation(0, "a.py", "s", 0), annotation(1, "b.py", "t", 1), edge("reviewed_by", 0, 0)
+        self.lines: list[str] = list(map(json.dumps, begun))
+        self.entries: dict[str, str] = {KEYS[0]: "Write it."}
+        self.journal: dict[str, str] = {}
+        self._write()
+
+    def take(self, step: Step) -> None:
+        match step:
+            case "log", list(some):
+                taken = {json.loads(line)["annotation_id"] for line in self.lines if '"annotation_id"' in line}
+                self.lines += [json.dumps(each) for each in some if each.get("annotation_id") not in taken]  # records of one id are one
+            case "journal", (int(number), str(prompt)):
+                self.journal[KEYS[number]] = prompt
+            case "manifest", (int(number), str(prompt)):
+                self.entries[KEYS[number]] = prompt
+            case "fold", _:
+                self.entries, self.journal = {**self.journal, **self.entries}, {}
+            case "lose", _:
+                self.entries.clear()
+            case _, int(number):
+                del self.lines[number : number + 1]
+        self._write()
+
+    def _write(self) -> None:
+        self.directory.journal.mkdir(exist_ok=True)
+        self.directory.log.write_text("".join(f"{line}\n" for line in self.lines))
+        entries = {key: {"type": "prompt", "prompt_text": prompt} for key, prompt in self.entries.items()}
+        manifest = json.dumps({"standard": "VIBES", "version": "1.0", "entries": entries})
+        if not self.directory.manifest.exists() or self.directory.manifest.read_text() != manifest:
+            self.directory.manifest.write_text(manifest)
+        waiting = self.directory.journal / "entries.jsonl"
+        if self.journal:
+            lines = [json.dumps({key: {"type": "prompt", "prompt_text": prompt}}) for key, prompt in self.journal.items()]
+            waiting.write_text("".join(f"{line}\n" for line in lines))
+        else:
+            waiting.unlink(missing_ok=True)
+
+
+def said(directory: AuditDir, past: Past) -> Sequence[object]:
+    """What a reader who begins anew says of `a.py`."""
+    trail = Trail(directory)
+    trail.refresh()
+    return PlacementReport(trail, TEXT, scorer=Scorer(trail, POLICY)).placements(place(trail, "a.py", TEXT, past))
+
+
+@given(steps, st.sampled_from((NO_PAST, Past(former_paths=("b.py",)), Past(arrivals=(IDS[0],)))))
+def test_while_they_hold_all_that_is_said_is_the_same(written: list[Step], past: Past) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        disk = Disk(Path(folder))
+        trail = Trail(disk.directory)
+        trail.refresh()
+        grounds, known = Grounds(trail, "a.py", past), said(disk.directory, past)
+        for step in written:
+            disk.take(step)
+            trail.refresh()
+            if grounds.hold():
+                assert said(disk.directory, past) == known
+            else:
+                grounds, known = Grounds(trail, "a.py", past), said(disk.directory, past)
+
+
+class TestWhatTheyStandOn:
+    @pytest.fixture
+    def writer(self, tmp_path: Path) -> TrailWriter:
+        writer = TrailWriter(tmp_path)
+        writer.config()
+        writer.environment()
+        return writer
+
+    @pytest.fixture
+    def session(self, writer: TrailWriter) -> str:
+        session = writer.session_start()
+        for path in ("a.py", "b.py"):
+            writer.line(path, 1, 3, prompt=writer.prompt(f"Write {path}."), session=session)
+        return session
+
+    @pytest.fixture
+    def trail(self, tmp_path: Path, session: str) -> Trail:  # noqa: ARG002  # begun before it is read
+        trail = Trail(AuditDir(tmp_path / ".ai-audit"))
+        trail.refresh()
+        return trail
+
+    def test_an_edit_of_another_file_leaves_them(self, trail: Trail, writer: TrailWriter, session: str) -> None:
+        grounds = Grounds(trail, "a.py", NO_PAST)
+        prompt = writer.prompt("Write more.")
+        writer.cause(writer.line("b.py", 5, 6, prompt=prompt, session=session), prompt)
+        trail.refresh()
+        assert grounds.hold()
+
+    def test_an_edit_of_the_file_does_not(self, trail: Trail, writer: TrailWriter, session: str) -> None:
+        grounds = Grounds(trail, "a.py", NO_PAST)
+        writer.line("a.py", 5, 6, session=session)
+        trail.refresh()
+        assert not grounds.hold()
+
+    def test_nor_does_a_file_more_that_its_session_was_at_work_in(self, trail: Trail, writer: TrailWriter, session: str) -> None:
+        grounds = Grounds(trail, "a.py", NO_PAST)
+        writer.line("c.py", 5, 6, session=session)
+        trail.refresh()
+        assert not grounds.hold()
+
+    def test_nor_a_review(self, trail: Trail, writer: TrailWriter) -> None:
+        (lineage,) = trail.lineages_in("a.py")
+        grounds = Grounds(trail, "a.py", NO_PAST)
+        writer.review(lineage.current.id)
+        trail.refresh()
+        assert not grounds.hold()

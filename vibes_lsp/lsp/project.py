@@ -1,0 +1,253 @@
+"""One audit trail that the server knows, brought up to date before every answer, with what it takes to answer about a file of its project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnreadableFile, VibesError
+from vibes_lsp.history.derived import DerivedCommit
+from vibes_lsp.index.grounds import Grounds
+from vibes_lsp.index.past import NO_PAST, Past
+from vibes_lsp.index.pending import Pending
+from vibes_lsp.index.placements import Known, Placement, place
+from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.documents import Document
+from vibes_lsp.lsp.following import Following, newest
+from vibes_lsp.lsp.history import History, Looked, Nearest
+from vibes_lsp.lsp.views import View
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.disk import read_file
+
+if TYPE_CHECKING:
+    from vibes_lsp.recording import Recorder
+
+_MAX_SOURCE = 64 << 20
+
+
+class StillReading(VibesError):
+    """A large trail is being read for the first time."""
+
+    code = "still-reading"
+
+
+@dataclass
+class _Kept:
+    """What is kept about an open document: the placements that follow it, and the last view of it.
+
+    Attributes:
+        generation: Of the project, when this was last known to be right.
+        since: The generation that it is right since.
+        turn: Of the project.
+        grounds: What it rests on in the trail.
+        looked: What history was known to know.
+        renamed: The files that were renamed.
+        following: Follows the document.
+        revision: Of the document, in the view.
+        view: The last view.
+    """
+
+    generation: int
+    since: int
+    turn: int
+    grounds: Grounds
+    looked: Looked
+    renamed: Mapping[str, str]
+    following: Following
+    revision: int
+    view: View
+
+
+@dataclass
+class Project:
+    """One trail, brought up to date before every answer.
+
+    Attributes:
+        trail: The log and the manifest.
+        config: The policy.
+        loading: Whether a large trail is being read for the first time; there are no answers until then.
+        generation: Grows whenever anything changed.
+        turn: The generation in which something changed last on which all answers rest, and not only those about some files.
+        told: The generation that the client knows of.
+        looked: What git's history was last seen to know.
+        elsewhere: Commits of annotations in files that are not open, by the id of their first record.
+        looking: Whether a thread is looking into it; then, whether that is wanted once more.
+        renamed: New names by old ones, of files that the client renamed.
+        nearest: Decides between several ends of a lineage.
+        previews_risk: Whether live scores are shown also where the project has not enabled them (R27).
+        pending: What waits to be recorded.
+        history: What looks into git's history.
+    """
+
+    trail: Trail
+    config: LoadedConfig
+    loading: bool = False
+    generation: int = 0
+    turn: int = 0
+    told: int = 0
+    looked: Looked = field(default_factory=Looked)
+    elsewhere: Mapping[str, DerivedCommit] = field(default_factory=dict)
+    looking: bool | None = None
+    renamed: dict[str, str] = field(default_factory=dict)
+    nearest: Nearest = field(default_factory=Nearest)
+    previews_risk: bool = False
+    pending: Pending = field(init=False)
+    history: History = field(init=False)
+    _kept: dict[str, _Kept] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.pending = Pending(self.trail.directory)
+        self.history = History(self.trail)
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        """What makes the trail grow; made when first needed."""
+        from vibes_lsp.recording import Recorder  # noqa: PLC0415  # a server that only reads starts without it
+
+        return Recorder(self.trail.directory, beside=self.trail)
+
+    def close(self) -> None:
+        """Let go of git."""
+        self.history.close()
+
+    def take(self, looked: Looked) -> bool:
+        """Take in what history knows now; say whether answers are others by it."""
+        if looked == self.looked:
+            return False
+        self.looked = looked
+        self.nearest.known = looked.nearest
+        self.turn_over()
+        return True
+
+    def rename(self, old: str, new: str) -> None:
+        """Take in that a file or folder of the project has another name now; annotations of it are about the new one."""
+        self.renamed = dict(self.renamed)
+        for name in {normal_path(path) for path in self.trail.paths()} | set(self.renamed.values()):
+            if name == old or name.startswith(f"{old}/"):
+                self.renamed[name] = new + name.removeprefix(old)
+        self.turn_over()
+
+    def turn_over(self) -> None:
+        """Take in that all answers may be others now."""
+        self.generation += 1
+        self.turn = self.generation
+
+    def past(self, path: str) -> Past:
+        """Return what is known by now of a file's annotations."""
+        past = self.looked.pasts.get(path, NO_PAST)
+        former = dict.fromkeys((*past.former_paths, *(old for old, new in self.renamed.items() if new == path)))
+        return replace(past, former_paths=tuple(former))
+
+    def refresh(self) -> bool:
+        """Take in what changed on disk; say whether anything did."""
+        if self.loading:
+            return False
+        config = load_config(self.trail.directory, self.config)
+        has_grown, is_other = self.trail.refresh(), any((self.pending.refresh(), config is not self.config))
+        self.config = config
+        if is_other:
+            self.turn_over()
+        self.generation += has_grown
+        return has_grown or is_other
+
+    def read(self) -> Project:
+        """Return the project once there is something to answer from.
+
+        Raises:
+            StillReading: A thread is still reading it.
+        """
+        if self.loading:
+            raise StillReading("the audit trail is still being read", hint="ask again in a moment")
+        return self
+
+    def view(self, uri: str, path: str, document: Document | None) -> View:
+        """Return the view of a file; an unsaved document counts before what is on disk.
+
+        Raises:
+            UnreadableFile: The file is not open, and cannot be read.
+        """
+        if document is None:  # what is closed is never forgotten, and so not kept
+            text = Text.from_bytes(self.saved(path))
+            return self._view(uri, path, None, text, tuple(self._place(path, text, self.past(path))))
+        kept = self._kept.get(uri)
+        if kept is None or self.following(document) is None:
+            return self._keep(uri, path, document, self._follow(path, document, kept))
+        placements = kept.following.placements()
+        if kept.revision != document.revision or kept.view.placements is not placements:
+            kept.view = self._view(uri, path, document.version, document.text, placements)
+            kept.revision = document.revision
+        return kept.view
+
+    def _keep(self, uri: str, path: str, document: Document, following: Following) -> View:
+        view = self._view(uri, path, document.version, document.text, following.placements())
+        grounds, now = Grounds(self.trail, path, self.past(path)), self.generation
+        self._kept[uri] = _Kept(now, now, self.turn, grounds, self.looked, self.renamed, following, document.revision, view)
+        return view
+
+    def _follow(self, path: str, document: Document, kept: _Kept | None) -> Following:
+        """Return what follows a document from now on; if nothing but the trail has changed, what was followed stays where it is."""
+        past = self.past(path)
+        if kept is None or kept.following.document is not document:
+            return Following(document, self._place(path, document.text, past), past)
+        before = kept.following
+        past = replace(past, origins=newest(before.origins, past.origins))
+        known = before.known() if kept.looked is self.looked and kept.renamed is self.renamed else {}
+        placements = self._place(path, document.text, past, known)
+        return Following(document, placements if known else before.carried(placements), past, before)
+
+    def known(self, document: Document) -> Known:
+        """Return where annotations of an open document are in it, as far as it is followed, whatever the trail has got since."""
+        kept = self._kept.get(document.uri)
+        return kept.following.known() if kept is not None and kept.following.document is document else {}
+
+    def _place(self, path: str, text: Text, past: Past, known: Known | None = None) -> list[Placement]:
+        return place(self.trail, path, text, past, self.pending.lineages_in(path), known)
+
+    def _view(self, uri: str, path: str, version: int | None, text: Text, placements: tuple[Placement, ...]) -> View:
+        policy = self.config.policy.previewed if self.previews_risk else self.config.policy
+        derived = self.looked.derived if path in self.looked.pasts else self.elsewhere
+        report = PlacementReport(self.trail, text, scorer=Scorer(self.trail, policy), derived=derived)
+        return View(self, path, uri, version, text, placements, report, is_provisional=self.is_provisional(path))
+
+    def is_provisional(self, path: str) -> bool:
+        """Whether git's history is still to be asked about a file."""
+        return not self.looked.is_done or (self.looked.has_git and path not in self.looked.pasts and self.looking is not None)
+
+    def following(self, document: Document) -> Following | None:
+        """Return what follows an open document; None when nobody asked about it, the trail has changed since, or it could not keep up."""
+        kept = self._kept.get(document.uri)
+        if kept is None or kept.following.document is not document or not self._is_right(kept):
+            return None
+        return kept.following if kept.following.keeps_up else None
+
+    def is_outdated(self, uri: str) -> bool:
+        """Whether what the client knows of an open document may be wrong now; it may know of one that nobody asked about since."""
+        if self.generation == self.told:
+            return False
+        kept = self._kept.get(uri)
+        return kept is None or kept.since > self.told or not self._is_right(kept)
+
+    def _is_right(self, kept: _Kept) -> bool:
+        """Whether nothing has changed that the answers about a document rest on."""
+        if kept.generation != self.generation:
+            if kept.turn != self.turn or not kept.grounds.hold():
+                return False
+            kept.generation = self.generation
+        return True
+
+    def saved(self, path: str) -> bytes:
+        """Return a file as it is saved; raises `UnreadableFile`."""
+        data = read_file(self.trail.directory.project / path, limit=_MAX_SOURCE)
+        if data is None:
+            raise UnreadableFile(f"{path} is not there")
+        return data
+
+    def forget(self, uri: str) -> None:
+        """Drop what was kept about a document."""
+        self._kept.pop(uri, None)
