@@ -36,7 +36,7 @@ class Candidates:
         hits: Where all of it stands, its hash being the proof.
         only: The one place where it can be; None when it can be in several or in none.
         more: Whether its context stands at places that were not looked at.
-        distinctive: Whether it is unlikely to stand anywhere by chance.
+        distinctive: Whether what stands at that place is unlikely to stand anywhere by chance.
     """
 
     pieces: tuple[str, ...] | None
@@ -87,24 +87,29 @@ class Evidence:
         return pins
 
     def _stands_whole(self, each: Recorded, found: Candidates) -> Located | None:
-        if not found.hits or self._is_rather_edited(each, found):
+        if not found.hits or (len(found.places) > len(found.hits) and self._is_rather_edited(each, found)):
             return None
-        place = self._drift.likeliest(each.start, each.end, found.hits)
-        ambiguous = found.only is None or self._is_contested(each, place) or not self._is_likely(each, found, place)
+        if found.only is None:
+            place, ambiguous = self._drift.likeliest(each.start, each.end, found.hits), True
+        else:
+            place = found.only
+            ambiguous = self._is_contested(each, place) or not self._is_likely(each, found, place)
         state = State.EXACT if place == each.start else State.MOVED
-        return Located(place, place + each.length - 1, state, Method.ANCHOR_HASH, 0.5 if ambiguous else 0.99, ambiguous, each.length)
+        length = each.length
+        return Located(place, place + length - 1, state, Method.ANCHOR_HASH, 0.5 if ambiguous else 0.99, ambiguous, length)
 
     def _candidates(self, each: Recorded, context: Context | None, index: Occurrences, likely: int) -> Candidates:
-        places = [] if context is None else index.places(context)
-        near = _nearest(places, each.start)
+        pieces, cut = context or (None, False)
+        places = index.places(context) if context is not None else []
+        near = _nearest(places, each.start) if len(places) > _MAX_PLACES else places
         lines = self.text.lines
         hits: Sequence[int] = _hits(each, near, self.text, likely) if each.anchors.hash is not None and near else []
         if not hits and each.start not in near and each.is_in(lines, each.start):
             hits = _copies(each, lines)
-        distinctive = bool(hits) and distinctive_lines(lines[hits[0] - 1 : hits[0] - 1 + each.length]) >= MOVED_LINES
         more = len(places) > len(near)
-        pieces, cut = (None, False) if context is None else context
-        return Candidates(pieces, cut, near, hits, hits[0] if len(hits) == 1 and not more else None, more, distinctive)
+        only = hits[0] if len(hits) == 1 and not more else None
+        distinctive = only is not None and distinctive_lines(lines[only - 1 : only - 1 + each.length]) >= MOVED_LINES
+        return Candidates(pieces, cut, near, hits, only, more, distinctive)
 
     def _contested(self) -> dict[tuple[str | None, int], set[int]]:
         """Return the places that several ranges, copies of one another, have as their only one."""
@@ -147,8 +152,6 @@ class Evidence:
 
     def _is_rather_edited(self, each: Recorded, found: Candidates) -> bool:
         """Whether the range, edited since, stands where its neighbours put it, so that what stands whole elsewhere is a copy."""
-        if len(found.places) <= len(found.hits):
-            return False
         homes = self._drift.homes(each.start, each.end)
         return not any(home in found.hits for home in homes) and any(home in found.places for home in homes)
 
@@ -193,9 +196,7 @@ def _copies(each: Recorded, lines: Sequence[str]) -> list[int]:
 
 
 def _nearest(places: Sequence[int], expected: int) -> Sequence[int]:
-    """Return the places nearest to where one is expected, in order."""
-    if len(places) <= _MAX_PLACES:
-        return places
+    """Return the places nearest to where one is expected, in order, of more than are looked at."""
     low = bisect_left(places, expected) - _MAX_PLACES // 2
     low = max(0, min(low, len(places) - _MAX_PLACES))
     return places[low : low + _MAX_PLACES]

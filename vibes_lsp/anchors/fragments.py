@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Final
 
 from vibes_lsp.anchors.chaining import Fragment, chained, weight_of
@@ -38,8 +37,7 @@ class Fragments:
     @cached_property
     def index(self) -> Occurrences:
         """Where the lines of these contexts stand."""
-        lines = ((line,) for line in set(chain(*self.bare.values())))
-        return Occurrences(self._evidence.text.bare_lines, ((pieces, False) for pieces in (*self.bare.values(), *lines)))
+        return Occurrences(self._evidence.text.bare_lines, ((pieces, False) for pieces in self.bare.values()))
 
     def spelled(self) -> Mapping[str | None, Mapping[int, str]]:
         """Return the lines by their number, for each version of the file that ranges were recorded in, by its digest."""

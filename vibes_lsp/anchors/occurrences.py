@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from itertools import compress
+from itertools import chain, compress
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.making import CONTEXT_BYTES, CONTEXT_LINES
@@ -22,21 +21,19 @@ class Occurrences:
 
     Args:
         lines: The text, spelled as the contexts are: as a record can hold it, or stripped.
-        contexts: All that will be looked for. Of each only where its rarest line stands is gathered.
+        contexts: All that will be looked for. Only where their lines stand is gathered.
     """
 
     def __init__(self, lines: Sequence[str], contexts: Iterable[Context]) -> None:
         self._lines = lines
-        wanted = {pieces[:-1] if cut else pieces for pieces, cut in contexts}
-        counts = Counter(lines)
-        self._rarest = {pieces: min(pieces, key=counts.__getitem__) for pieces in wanted if pieces}
-        self._numbers: dict[str, list[int]] = {line: [] for line in self._rarest.values()}
+        wanted = chain.from_iterable(pieces[:-1] if cut else pieces for pieces, cut in contexts)
+        self._numbers: dict[str, list[int]] = {line: [] for line in wanted}
         for number in compress(range(len(lines)), map(self._numbers.__contains__, lines)):
             self._numbers[lines[number]].append(number + 1)
         self._places: dict[Context, list[int]] = {}
 
     def of_line(self, line: str) -> Sequence[int]:
-        """Return where a line stands that is looked for as a context of its own, in order."""
+        """Return where a line of the contexts stands, in order."""
         return self._numbers.get(line, ())
 
     def places(self, context: Context) -> list[int]:
@@ -48,12 +45,13 @@ class Occurrences:
         return found
 
     def _find(self, pieces: tuple[str, ...]) -> list[int]:
-        rarest = self._rarest[pieces]
-        if len(pieces) == 1:
-            return self._numbers[rarest]
-        lines, wanted, length, offset = self._lines, list(pieces), len(pieces), pieces.index(rarest) + 1
-        starts = [number - offset for number in self._numbers[rarest] if number >= offset]
-        return [start + 1 for start in starts if lines[start : start + length] == wanted]
+        numbers = [self._numbers[piece] for piece in pieces]
+        rarest = min(numbers, key=len)
+        length = len(pieces)
+        if length == 1 or not rarest:
+            return rarest
+        lines, wanted, before = self._lines, list(pieces), numbers.index(rarest)
+        return [number - before for number in rarest if lines[number - before - 1 : number - before - 1 + length] == wanted]
 
     def _cut(self, pieces: tuple[str, ...]) -> list[int]:
         *whole, begun = pieces
