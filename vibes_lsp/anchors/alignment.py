@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import groupby, islice, pairwise
+from operator import itemgetter, lt
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.sharing import common_end, common_start
@@ -120,6 +120,9 @@ def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """
     pins = sorted(dict.fromkeys(pairs), key=itemgetter(1), reverse=True)  # so that two of one first number never ascend
     pins.sort(key=itemgetter(0))
+    places = [place for _, place in pins]
+    if all(map(lt, places, islice(places, 1, None))):
+        return pins
     tops: list[int] = []
     ends: list[int] = []
     previous: list[int] = []

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -36,14 +35,21 @@ class Fragments:
 
     @cached_property
     def index(self) -> Occurrences:
-        """Where the lines of these contexts stand."""
+        """The lines of these contexts in the text."""
         return Occurrences(self._evidence.text.bare_lines, ((pieces, False) for pieces in self.bare.values()))
 
-    def spelled(self) -> Mapping[str | None, Mapping[int, str]]:
-        """Return the lines by their number, for each version of the file that ranges were recorded in, by its digest."""
-        spelled: dict[str | None, dict[int, str]] = defaultdict(dict)
-        for each, found in zip(self._evidence.ranges, self._evidence.found, strict=True):
-            spelled[each.anchors.file_hash].update(enumerate(_whole_lines(found.pieces or (), cut=found.cut), each.start))
+    @cached_property
+    def places(self) -> Mapping[int, Sequence[int]]:
+        """Where these contexts stand, by the number of the range."""
+        return {number: self.index.places((pieces, False)) for number, pieces in self.bare.items()}
+
+    def spelled(self, numbers: Iterable[int]) -> Mapping[str | None, Mapping[int, str]]:
+        """Return the lines by their number, for each version of the file that some of the ranges were recorded in, by its digest."""
+        ranges, found = self._evidence.ranges, self._evidence.found
+        spelled: dict[str | None, dict[int, str]] = {ranges[number].anchors.file_hash: {} for number in numbers}
+        for each, there in zip(ranges, found, strict=True):
+            if (lines := spelled.get(each.anchors.file_hash)) is not None:
+                lines.update(enumerate(_whole_lines(there.pieces or (), cut=there.cut), each.start))
         return spelled
 
     def laid_over(self, drift: Drift) -> dict[int, int]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import msgspec
+
 from vibes_lsp.anchors.making import Anchors, range_hashes
 from vibes_lsp.anchors.text import Text
 
@@ -87,8 +89,7 @@ class LineKind(StrEnum):
     HUMAN = "human"
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(msgspec.Struct, frozen=True, gc=False):
     """Where a range is now.
 
     Attributes:

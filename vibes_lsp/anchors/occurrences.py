@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import chain, compress
 from typing import Final, TypeAlias
@@ -30,33 +30,29 @@ class Occurrences:
         self._numbers: dict[str, list[int]] = {line: [] for line in wanted}
         for number in compress(range(len(lines)), map(self._numbers.__contains__, lines)):
             self._numbers[lines[number]].append(number + 1)
-        self._places: dict[Context, list[int]] = {}
 
     def of_line(self, line: str) -> Sequence[int]:
         """Return where a line of the contexts stands, in order."""
         return self._numbers.get(line, ())
 
-    def places(self, context: Context) -> list[int]:
+    def places(self, context: Context) -> Sequence[int]:
         """Return the lines at which a context begins, in order."""
-        found = self._places.get(context)
-        if found is None:
-            pieces, cut = context
-            found = self._places[context] = self._cut(pieces) if cut else self._find(pieces)
-        return found
+        pieces, cut = context
+        return self._cut(pieces) if cut else self._find(pieces)
 
-    def _find(self, pieces: tuple[str, ...]) -> list[int]:
-        numbers = [self._numbers[piece] for piece in pieces]
+    def _find(self, pieces: tuple[str, ...]) -> Sequence[int]:
+        numbers = list(map(self._numbers.__getitem__, pieces))
         rarest = min(numbers, key=len)
         length = len(pieces)
         if length == 1 or not rarest:
             return rarest
-        lines, wanted, before = self._lines, list(pieces), numbers.index(rarest)
-        return [number - before for number in rarest if lines[number - before - 1 : number - before - 1 + length] == wanted]
+        lines, wanted, first = self._lines, list(pieces), numbers.index(rarest) + 1
+        return [number - first + 1 for number in rarest if lines[number - first : number - first + length] == wanted]
 
-    def _cut(self, pieces: tuple[str, ...]) -> list[int]:
+    def _cut(self, pieces: tuple[str, ...]) -> Sequence[int]:
         *whole, begun = pieces
         lines, length = self._lines, len(whole)
-        starts = self.places((tuple(whole), False)) if whole else range(1, len(lines) + 1)
+        starts = self._find(tuple(whole)) if whole else range(1, len(lines) + 1)
         last = len(lines) - length
         return [start for start in starts if start <= last and lines[start - 1 + length].startswith(begun)]
 
@@ -83,10 +79,16 @@ def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely
     """
     lines, last = text.lines, len(text.lines) - length + 1
     within = [start for start in starts if start <= last] if starts[-1] > last else starts
-    for start in sorted(within, key=lambda start: abs(start - likely)) if len(within) > 1 else within:
+    for start in within if len(within) == 1 else _nearest_first(within, likely):
         if sha256(encode("\n".join(lines[start - 1 : start - 1 + length]))).hexdigest() == digest:
-            return text.copies(start, length, within) if len(within) > 1 else within
+            return within if len(within) == 1 else text.copies(start, length, within)
     return []
+
+
+def _nearest_first(starts: Sequence[int], likely: int) -> Iterator[int]:
+    if likely in starts:
+        yield likely
+    yield from sorted([start for start in starts if start != likely], key=lambda start: abs(start - likely))
 
 
 def copies(block: list[str], text: Text, start: int) -> list[int] | None:

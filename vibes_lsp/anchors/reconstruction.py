@@ -61,7 +61,8 @@ class Trials:
     """
 
     def __init__(self, each: Recorded, text: Text, known: Mapping[int, str], most: int) -> None:
-        self._each, self._lines, self._known, self._left = each, text.lines, known, most
+        self._each, self._lines, self._left = each, text.lines, most
+        self._known = {line: known[line] for line in known_within(known, each.start, each.end)}
         self._bytes_left = _MAX_BYTES
         self._indented: tuple[str, str] | None = None
 
@@ -80,7 +81,7 @@ class Trials:
         (last, place), end = pins[-1], self._each.end
         is_straight = last - pins[0][0] == place - pins[0][1]
         most = _MAX_INSERTED if is_straight else _MAX_INSERTED_AGAIN
-        gone = min(_MAX_INSERTED, len(known_within(self._known, last + 1, end)))
+        gone = min(_MAX_INSERTED, sum(line > last for line in self._known))
         growths = [*(there - place - end + last for there in ends), *range(most + 1), *range(-1, -gone - 1, -1)]
         stops = [(end + 1, place + end - last + 1 + growth) for growth in dict.fromkeys(growths)]
         stops = [stop for stop in stops if place < stop[1] <= len(self._lines) + 1]
@@ -131,12 +132,15 @@ class Trials:
 
     def _spelled(self, first: int, way: Sequence[int]) -> list[str]:
         """Return how lines were spelled, as far as is known; else as they are now, but for a change of indentation."""
-        known, lines = self._known, [self._lines[now - 1] if now else "" for now in way]
+        lines = [self._lines[now - 1] if now else "" for now in way]
         if self._indented is not None:
             was, now = self._indented
             width = len(now)
             lines = [was + line[width:] if line.startswith(now) and line.strip() else line for line in lines]
-        return [known.get(number, line) for number, line in enumerate(lines, first)]
+        for number, known in self._known.items():
+            if 0 <= number - first < len(lines):
+                lines[number - first] = known
+        return lines
 
     def _indentation(self, pins: Iterable[Pin]) -> tuple[str, str] | None:
         """Return how a line was indented and how it is now; None when that is the same, or not known."""

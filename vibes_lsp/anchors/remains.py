@@ -7,9 +7,11 @@ where ranges end.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from msgspec.structs import replace
 
 from vibes_lsp.anchors.alignment import ascending
 from vibes_lsp.anchors.evidence import Evidence
@@ -104,10 +106,10 @@ class Remains:
         pieces = self._fragments.bare.get(number)
         if pieces is None:
             return None
-        places = self._fragments.index.places((pieces, False))
+        places = self._fragments.places[number]
         chained = self._begins_in_chain(each, pieces)
         if places:
-            place = chained if chained in places else drift.likeliest(each.start, each.end, places)
+            place = chained if chained is not None and chained in places else drift.likeliest(each.start, each.end, places)
             return _Beginning(place, Method.NORMALISED, 0.65, len(places) > 1)
         if chained is not None and self._is_alive(each):
             return _Beginning(chained, Method.FUZZY, 0.5, is_one_of_several=False)
@@ -162,7 +164,7 @@ class Remains:
     @cached_property
     def _undone(self) -> dict[int, Undone]:
         """The edits that could be undone on trial, by the number of the range; the shortest ranges first: they tell of the longer ones."""
-        ranges, spelled = self._evidence.ranges, self._fragments.spelled()
+        ranges, spelled = self._evidence.ranges, self._fragments.spelled(self._begun)
         now = dict(self._drift.pins)
         found: dict[int, Undone] = {}
         for number in sorted(self._begun, key=lambda number: (ranges[number].length, ranges[number].start)):
@@ -184,7 +186,7 @@ class Remains:
             if not found.hits and found.pieces is not None and len(found.places) == 1 and not found.more:
                 beginnings += _both_ends(each.start, found.places[0], found.pieces[: each.length])
         for number, pieces in self._fragments.bare.items():
-            places = self._fragments.index.places((pieces, False))
+            places = self._fragments.places[number]
             if len(places) == 1:
                 beginnings += _both_ends(self._evidence.ranges[number].start, places[0], pieces)
         return Drift([*self._single, *beginnings])

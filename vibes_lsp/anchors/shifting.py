@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from vibes_lsp.anchors.located import Located, Method, Recorded, State
 

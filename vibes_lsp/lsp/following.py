@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
 from vibes_lsp.anchors.making import CONTEXT_LINES
 from vibes_lsp.anchors.shifting import Edits, followed
@@ -142,7 +144,7 @@ class Following:
         span = self._edits.follow(base.start, base.end)
         if placement.lineage.action == Action.DELETE:  # a place between lines, shown at one of them
             line = max(1, min(span.start, length))
-            return replace(base, start=line, end=line)
+            return structs.replace(base, start=line, end=line)
         if span.replaced:
             return None
         span = span.within(length)
