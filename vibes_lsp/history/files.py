@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,8 @@ from vibes_lsp.history.versions import FileVersions, Version, Walked, file_versi
 _MAX_FILES: Final = 512
 _MAX_HASHES: Final = 1 << 16
 _MAX_RENAMES: Final = 16
+_MAX_COMMITS: Final = 64
+"""Commits whose renames are remembered."""
 
 
 class FilesHistory:
@@ -33,6 +35,7 @@ class FilesHistory:
         self._boundary: frozenset[str] = frozenset()
         self._versions: dict[str, FileVersions] = {}
         self._begun: dict[str, Walked] = {}
+        self._renames: dict[str, Mapping[str, str]] = {}
         self._hashes: dict[str, frozenset[str]] = {}
 
     def head(self) -> str | None:
@@ -45,6 +48,7 @@ class FilesHistory:
             self._head, self._boundary = head, boundary
             self._versions.clear()
             self._begun.clear()
+            self._renames.clear()
         return head
 
     def boundary(self) -> frozenset[str]:
@@ -60,7 +64,8 @@ class FilesHistory:
         if known is None:
             while len(self._versions) >= _MAX_FILES:
                 del self._versions[next(iter(self._versions))]
-            known = self._versions[path] = file_versions(self.repository, path, begun=self._begun.pop(path, None))
+            begun = self._begun.pop(path, None)
+            known = self._versions[path] = file_versions(self.repository, path, self._boundary, self._renamed, begun=begun)
         return known
 
     def read_ahead(self, paths: Sequence[str]) -> None:
@@ -95,12 +100,21 @@ class FilesHistory:
                 return None
             if self.blobs.entry(head, path) is not None:
                 return renames_since(self.repository, head).get(path, path)
-            renamed = (renames_in(self.repository, commit).get(path) for commit in self.versions(path).deletions)
+            renamed = (self._renamed(commit).get(path) for commit in self.versions(path).deletions)
             later = next((name for name in renamed if name is not None), None)
             if later is None:
                 return None
             path = later
         return None
+
+    def _renamed(self, commit: str) -> Mapping[str, str]:
+        """Return what a commit renamed; many files may have come with it."""
+        known = self._renames.get(commit)
+        if known is None:
+            while len(self._renames) >= _MAX_COMMITS:
+                del self._renames[next(iter(self._renames))]
+            known = self._renames[commit] = renames_in(self.repository, commit)
+        return known
 
     def _hashes_of(self, blob: str) -> frozenset[str]:
         known = self._hashes.get(blob)

@@ -7,7 +7,6 @@ import posixpath
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -91,10 +90,6 @@ class ProjectHistory:
                 if entry is not None and entry.is_submodule:
                     version = place.files.version_at(place.inner(path), entry.id)
             return place.outer_version(version)
-
-    def version_after(self, path: str, moment: datetime) -> Version | None:
-        """Return the version that an edit at some time led to, as well as history tells (R17); see `FileVersions.after`."""
-        return self.versions(path).after(moment)
 
     def version_with_hash(self, path: str, file_hash: str) -> Version | None:
         """Return the newest version of a file whose bytes have a SHA-256, as they are or with the other line ends (R14)."""

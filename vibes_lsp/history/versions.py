@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.renames import renames_in
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.history.touches import Touch, touches
 
@@ -102,7 +101,15 @@ def walk_together(repository: Repository, paths: Sequence[str], *, limit: int = 
     return {path: Walked(walked[:limit], is_whole and len(walked) <= limit) for path, walked in found.items()}
 
 
-def file_versions(repository: Repository, path: str, *, limit: int = _LIMIT, begun: Walked | None = None) -> FileVersions:
+def file_versions(
+    repository: Repository,
+    path: str,
+    boundary: frozenset[str],
+    renamed: Callable[[str], Mapping[str, str]],
+    *,
+    limit: int = _LIMIT,
+    begun: Walked | None = None,
+) -> FileVersions:
     """Return the versions of a file in all ancestors of HEAD, side branches and the merges that changed it included.
 
     Where a commit brought the file, the name that the file had before is looked for in that commit, and followed from there.
@@ -110,10 +117,11 @@ def file_versions(repository: Repository, path: str, *, limit: int = _LIMIT, beg
     Args:
         repository: Where the file is or was tracked.
         path: From the top of the work tree.
+        boundary: Where a shallow clone ends; see `Repository.boundary`.
+        renamed: Gives the new names of the files that a commit renamed, by the old ones.
         limit: How many commits are taken in.
         begun: What is known already of HEAD's ancestors and the file's present name.
     """
-    boundary = repository.boundary()
     found: dict[tuple[str, str], Touch] = {}
     pending = deque([("HEAD", path)])
     cut, renames = False, 0
@@ -127,7 +135,7 @@ def file_versions(repository: Repository, path: str, *, limit: int = _LIMIT, beg
             found[touch.commit, name] = touch
             if touch.is_new and touch.commit not in boundary and renames < _MAX_RENAMES:
                 renames += 1
-                before = [old for old, new in renames_in(repository, touch.commit).items() if new == name]
+                before = [old for old, new in renamed(touch.commit).items() if new == name]
                 if before:
                     pending.append((touch.commit, before[0]))
                     cut = False

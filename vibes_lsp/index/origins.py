@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from vibes_lsp.anchors.located import Origin, Recorded
 from vibes_lsp.anchors.locating import locate
@@ -57,6 +58,28 @@ class Origins:
 
     def of(self, lineages: Iterable[Lineage]) -> dict[str, Origin]:
         """Return the origins of annotations by the id of their first record; those that history does not hold are left out."""
+        return _Choice(self._history, self._derived, self._texts).of(lineages)
+
+
+class _Choice:
+    """Chooses for some annotations at once. They are of one file or a few, and so what one asks history serves the others, too.
+
+    Args:
+        history: As for `Origins`.
+        derived: As for `Origins`.
+        texts: The versions that have been read, by their blobs.
+    """
+
+    def __init__(self, history: ProjectHistory, derived: Mapping[str, DerivedCommit], texts: dict[str, Text | None]) -> None:
+        self._contents = history.contents
+        self._versions = cache(history.versions)
+        self._version_at = cache(history.version_at)
+        self._version_with_hash = cache(history.version_with_hash)
+        self._derived = derived
+        self._texts = texts
+
+    def of(self, lineages: Iterable[Lineage]) -> dict[str, Origin]:
+        """Return the origins."""
         pending = [wanted for lineage in lineages if (wanted := self._wanted(lineage)) is not None]
         found: dict[str, Origin] = {}
         for wanted in pending:
@@ -83,20 +106,21 @@ class Origins:
         return [*versions, *[None] * (_NEARBY + 3 - len(versions))]
 
     def _candidates(self, wanted: _Wanted) -> Iterator[Version]:
-        history, path, moment = self._history, wanted.path, wanted.lineage.first.moment
+        path = wanted.path
         if wanted.commit is not None:
-            version = history.version_at(path, wanted.commit)
+            version = self._version_at(path, wanted.commit)
             if version is not None:
                 yield version
         if wanted.recorded.anchors.file_hash is not None:
-            version = history.version_with_hash(path, wanted.recorded.anchors.file_hash)
+            version = self._version_with_hash(path, wanted.recorded.anchors.file_hash)
             if version is not None:
                 yield version
         if wanted.commit is None or wanted.is_anchored:
-            after = history.version_after(path, moment)
+            known = self._versions(path)
+            after = known.after(wanted.lineage.first.moment)
             if after is None:
                 return
-            versions = history.versions(path).versions
+            versions = known.versions
             number = versions.index(after) if after in versions else 0
             yield from versions[max(0, number - _NEARBY + 1) : number + 1][::-1]
 
@@ -125,7 +149,7 @@ class Origins:
         if wanted.recorded.anchors.hash is None:
             return None
         moment = wanted.lineage.first.moment
-        earlier = (version for version in self._history.versions(wanted.path).versions if version.moment < moment)
+        earlier = (version for version in self._versions(wanted.path).versions if version.moment < moment)
         version = next(earlier, None)
         if version is None or (wanted.commit is not None and version.commit.startswith(wanted.commit)):
             return None
@@ -136,7 +160,7 @@ class Origins:
 
     def _later(self, version: Version) -> tuple[Text, ...]:
         """Return the versions that came after one, oldest first: of all that lie far back the same ones, so that they are compared once."""
-        versions = self._history.versions(version.path).versions
+        versions = self._versions(version.path).versions
         age = next((age for age, each in enumerate(versions) if each.blob == version.blob), 0)  # 0 also if it is none of them
         chosen = (each for number, each in enumerate(versions[:age]) if number % (1 << (number // _ALL_LATER).bit_length()) == 0)
         found: list[Text] = []
@@ -155,6 +179,6 @@ class Origins:
     def _read(self, version: Version, near: Text | None) -> Text | None:
         """Return a version, given one that is like it."""
         if version.blob not in self._texts:
-            data = self._history.contents(version)
+            data = self._contents(version)
             self._texts[version.blob] = None if data is None else Text.from_bytes(data, near)
         return self._texts[version.blob]

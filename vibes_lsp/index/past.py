@@ -86,7 +86,7 @@ class Pasts:
             path: Relative to the project, forward slashes.
             doubtful: Whose old texts are looked for.
         """
-        return Past({} if self._origins is None else self._origins.of(doubtful), self.former_paths(path))
+        return Past({} if self._origins is None or not doubtful else self._origins.of(doubtful), self.former_paths(path))
 
     def arrivals(self, path: str, text: Text) -> tuple[str, ...]:
         """Return the ids of annotations of other files whose text stands in a file now, and there no more."""

@@ -35,7 +35,7 @@ def knows_nothing(history: ProjectHistory, commit: str) -> None:
     found = history.versions("a.py")
     assert (found.versions, found.names, found.after(START)) == ((), (), None)
     assert history.version_at("a.py", commit) is None
-    assert history.version_after("a.py", START) is None
+    assert history.versions("a.py").after(START) is None
     assert history.version_with_hash("a.py", "ab" * 32) is None
     assert history.current_path("a.py") is None
     assert history.renames_since(commit) == {}

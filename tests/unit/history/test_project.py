@@ -123,7 +123,7 @@ def test_the_version_after_an_edit(repository: Repository, history: ProjectHisto
     first = repository.commit("First")
     repository.write("a.py", "2\n")
     second = repository.commit("Second")
-    found = [history.version_after("a.py", START + timedelta(minutes=each)) for each in (-1, 0.5, 2)]
+    found = [history.versions("a.py").after(START + timedelta(minutes=each)) for each in (-1, 0.5, 2)]
     assert [version.commit if version is not None else None for version in found] == [first, second, None]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.trails import Repository
 from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.renames import renames_in
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.history.versions import FileVersions, file_versions
 
@@ -30,7 +32,7 @@ def repository(tmp_path: Path) -> Repository:
 def versions(repository: Repository, path: str, limit: int = 500) -> FileVersions:
     found = open_repository(repository.path)
     assert found is not None
-    return file_versions(found, path, limit=limit)
+    return file_versions(found, path, found.boundary(), partial(renames_in, found), limit=limit)
 
 
 def commits(repository: Repository, path: str) -> list[str]:
