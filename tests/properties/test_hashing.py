@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests import trails
 from tests.properties.json_values import JSON, MEMBERS, NUMBERS, TEXT, json_values
 from tests.trails import ID_VARIANTS
+from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.canonical import canonical, javascript_number, parse, same_value
 from vibes_lsp.model.hashing import annotation_id, context_hash, explain_annotation_id, explain_context_hash, sha256
 
@@ -19,6 +20,25 @@ if TYPE_CHECKING:
     from vibes_lsp.model.members import JsonValue, Members
 
 VARIANTS = ("no-type", "ascii", "null-dropped", "js-number", "replacer")
+PIECES = (
+    "",
+    " ",
+    ",",
+    '"a":1,',
+    '"a":1.0,',
+    '"b":[{"a":2,"a":3}],',
+    "-",
+    "0",
+    "1e400",
+    "9" * 20,
+    "\\u0061",
+    "\ufeff",
+    "[" * 70,
+    "]",
+    "NaN",
+    "\n",
+    "\r\n",
+)
 SURROGATES = st.text(st.characters(), max_size=8)
 
 
@@ -28,6 +48,21 @@ def test_parsing_what_was_printed_gives_the_value(value: JsonValue) -> None:
     assert canonical(parse(printed)) == printed
     assert canonical(parse(json.dumps(value, indent=1))) == printed
     assert canonical(parse(canonical(value, ascii_only=True))) == printed
+
+
+@given(json_values(st.sampled_from(["", "a", "b", 'a":1,"b', "é", "\n"])), st.integers(0, 200), st.sampled_from(PIECES))
+def test_bytes_and_text_are_read_alike(value: JsonValue, at: int, piece: str) -> None:
+    """The quick reader of bytes stands in for the strict one, and must not tell anything else: not of a member that is given twice, either."""
+    printed = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = printed[:at] + piece + printed[at:]
+    assert _read(text.encode()) == _read(text)
+
+
+def _read(data: bytes | str) -> tuple[object, ...]:
+    try:
+        return ("value", repr(parse(data)))
+    except MalformedJson as error:
+        return (error.reason, error.line, error.column)
 
 
 @given(json_values(SURROGATES))
