@@ -37,8 +37,7 @@ class Method(StrEnum):
     ANCHOR_BEFORE_EDIT = "anchor-before-edit"
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(msgspec.Struct, frozen=True, gc=False):
     """A range as a record has it, 1-based and inclusive."""
 
     start: int
@@ -53,7 +52,7 @@ class Recorded:
     def is_in(self, lines: Sequence[str], start: int) -> bool:
         """Whether the range stands at a line of a text, its digest made in any of the ways that tools have (R14)."""
         block = self._block(lines, start)
-        return block is not None and any(digest == self.anchors.hash for digest in range_hashes(block))
+        return block is not None and self.anchors.hash is not None and self.anchors.hash in range_hashes(block)
 
     def _block(self, lines: Sequence[str], start: int) -> Sequence[str] | None:
         end = start - 1 + self.length

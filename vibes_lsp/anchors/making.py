@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.model.hashing import sha256
@@ -14,8 +15,7 @@ CONTEXT_LINES: Final = 3
 CONTEXT_BYTES: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Anchors:
+class Anchors(msgspec.Struct, frozen=True, gc=False):
     """The anchors of a range; None for what a record does not have.
 
     Attributes:

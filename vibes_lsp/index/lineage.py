@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.anchors.located import Recorded
 from vibes_lsp.index.ranges import recorded_range
@@ -31,8 +32,7 @@ _NAMING: Final = ("environment_hash", "prompt_hash", "command_hash", "reasoning_
 _REWRITTEN: Final = frozenset({"commit_hash", "line_start", "line_end", "annotation_id", *ANCHOR_MEMBERS})
 
 
-@dataclass(frozen=True)
-class Lineage:
+class Lineage(msgspec.Struct, frozen=True, dict=True):
     """All records of one edit. It is kept between questions, and so is what follows from it.
 
     Attributes:

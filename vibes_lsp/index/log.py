@@ -112,15 +112,17 @@ class LogIndex:
     def records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
         """Return the records on some lines in the order asked, passing over lines that hold none; the last that were asked for are kept."""
         wanted = list(lines)
-        missing = [line for line in wanted if line not in self._kept]
         if len(wanted) > _KEPT // 4:  # a report; it is asked for once
             return self._fresh(wanted)
-        unfinished = len(self.columns) if self.unterminated else 0  # it may become another one
+        kept = self._kept
+        missing = [line for line in wanted if line not in kept]
         found = {record.line: record for record in self._fresh(missing)} if missing else {}
-        known = [self._kept.get(line) or found.get(line) for line in wanted]
-        self._kept.update((line, record) for line, record in found.items() if line != unfinished)
-        while len(self._kept) > _KEPT:
-            del self._kept[next(iter(self._kept))]
+        known = [kept.get(line) or found.get(line) for line in wanted]
+        if self.unterminated:
+            found.pop(len(self.columns), None)  # it may become another one
+        kept.update(found)
+        for line in list(islice(kept, max(0, len(kept) - _KEPT))):
+            del kept[line]
         return (record for record in known if record is not None)
 
     def _fresh(self, lines: Iterable[int]) -> Iterator[LogRecord]:

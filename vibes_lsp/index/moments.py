@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement, replaced

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
+
+import msgspec
 
 from vibes_lsp.anchors.functions import located_by_name
 from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
@@ -28,8 +29,7 @@ Known: TypeAlias = Mapping[tuple[str, ...], Located]
 """Where annotations are in a text, by the ids of their lineage."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(msgspec.Struct, frozen=True):
     """An annotation in a text.
 
     Attributes:

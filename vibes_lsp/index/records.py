@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
@@ -13,8 +14,7 @@ from vibes_lsp.model.vocabulary import EdgeType, NodeType, RecordType
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class LogRecord:
+class LogRecord(msgspec.Struct, frozen=True, gc=False):
     """One record of the log.
 
     Attributes:
@@ -52,8 +52,7 @@ class LogRecord:
         return self.moment, self.line
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True, gc=False):
     """A relation as it reads, "source [type] target", whichever names its ends have on disk (R5)."""
 
     record: LogRecord

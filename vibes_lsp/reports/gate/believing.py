@@ -7,8 +7,11 @@ the annotation stands; nor is a record that retells how an edit was made, from w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from vibes_lsp.anchors.located import Located, Method, State
 from vibes_lsp.anchors.text import Text
@@ -28,8 +31,7 @@ _RENEWED: Final = frozenset({"annotation_id", "commit_hash", "action", "line_sta
 """What a record that joins an edit may say anew (R4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Believed:
+class Believed(msgspec.Struct, frozen=True):
     """An annotation as the gate takes it.
 
     Attributes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.index.placements import Placement
@@ -20,8 +22,7 @@ from vibes_lsp.risk.scoring import Score
 _HARDEST: Final = list(reversed(Decision))
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(msgspec.Struct, frozen=True, dict=True):
     """An annotation at the gate.
 
     Attributes:
@@ -39,7 +40,7 @@ class Item:
     placement: Placement
     score: float | None
     live: Score | None
-    report: PlacementReport = field(repr=False)
+    report: PlacementReport
     identifier: str
     rules: tuple[Rule, ...]
     decision: Decision
