@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tests.trails import CompleteTrail
     from tests.unit.checks.projects import Project
 
+pytestmark = pytest.mark.slow  # each starts programs
+
 READING = ("check", "find", "coverage", "log", "sessions", "models", "stats", "doctor")
 """Commands that need no argument and only read."""
 
@@ -151,7 +153,6 @@ def test_the_output_is_as_wide_as_the_terminal_says(project: Project) -> None:
     assert max(map(len, vibes("log", cwd=project.root, COLUMNS="200").lines)) > 120
 
 
-@pytest.mark.slow
 def test_no_escape_codes_reach_a_pipe(project: Project) -> None:
     project.writer.raw_log(b"oops\n")
     for command in ("check", "doctor", "show " + project.trail.created):
@@ -189,7 +190,6 @@ def test_a_reader_that_has_seen_enough_is_no_error(sound: CompleteTrail, argumen
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs head")
 def test_the_first_line_of_a_long_log(project: Project) -> None:
     project.writer.raw_log(project.writer.files.log.read_bytes().splitlines(keepends=True)[1] * 3000)

@@ -12,6 +12,8 @@ from tests.conformance.requirement import reading
 from tests.conformance.sound import line
 from tests.trails import OMIT, SOURCES, CompleteTrail, anchors
 
+pytestmark = pytest.mark.slow  # they start programs and servers
+
 TEXT = SOURCES["src/auth.py"]
 LINES = TEXT.splitlines()
 

@@ -19,6 +19,8 @@ from vibes_lsp.recording import Model, Recorder, ReviewerKind, Reviewing, Tool
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow  # they start programs and servers
+
 
 @reading("R4", "a record without a commit gets one from git: the oldest commit whose log holds it")
 def test_a_commit_is_derived_from_the_history_of_the_log(trail: CompleteTrail) -> None:

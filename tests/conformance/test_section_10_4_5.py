@@ -19,7 +19,7 @@ from tests.server.project import STORY
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="bc is not to be had there")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="bc is not to be had there")]
 
 HOT = [{"condition": "temperature.value > 0.9", "action": "block"}]
 NEVER = {"critical": 1, "high": 1}

@@ -10,6 +10,8 @@ from tests.conformance.faces import CONFIG, MANIFEST, READING, checked, found, p
 from tests.conformance.requirement import rfc
 from tests.trails import AUDIT_DIR, CompleteTrail
 
+pytestmark = pytest.mark.slow  # they start programs and servers
+
 FILES = pytest.mark.parametrize(("file", "member"), [(MANIFEST, "version"), (CONFIG, "standard_version")])
 
 

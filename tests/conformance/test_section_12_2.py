@@ -12,6 +12,8 @@ from tests.conformance.faces import LOG, READING, checked, found, log_lines, ope
 from tests.conformance.requirement import rfc
 from tests.trails import CompleteTrail, Repository
 
+pytestmark = pytest.mark.slow  # they start programs and servers
+
 LATER = {"type": "checkpoint", "timestamp": "2026-02-03T11:00:00Z", "line_start": "no number", "action": "rest", "environment_hash": 5}
 
 

@@ -9,6 +9,8 @@ from tests.conformance.requirement import rfc
 from tests.conformance.sound import line, record_findings
 from tests.trails import OMIT, CompleteTrail
 
+pytestmark = pytest.mark.slow  # they start programs and servers
+
 REQUIRED = (
     "type",
     "file_path",

@@ -15,6 +15,8 @@ from tests.demo.workspace import build
 from tests.requirements import REPOSITORY
 from vibes_lsp.lsp.settings import Settings, read_settings
 
+pytestmark = pytest.mark.slow  # each starts programs
+
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")])
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -28,7 +28,7 @@ def trail(tmp_path_factory: pytest.TempPathFactory) -> CompleteTrail:
 
 @pytest_lsp.fixture(
     scope="module",
-    params=PROFILES,
+    params=[PROFILES[0], *(pytest.param(profile, marks=pytest.mark.slow) for profile in PROFILES[1:])],
     config=ClientServerConfig(server_command=SERVER, client_factory=EditorClient),
 )  # type: ignore[untyped-decorator]  # pytest-lsp ships no types for it
 async def session(lsp_client: EditorClient, request: pytest.FixtureRequest, trail: CompleteTrail) -> AsyncIterator[None]:

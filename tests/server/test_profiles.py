@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.trails import CompleteTrail
 
-pytestmark = pytest.mark.parametrize("profile", PROFILES)
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("profile", PROFILES)]  # each starts a server of its own
 
 
 @pytest.fixture

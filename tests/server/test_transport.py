@@ -21,6 +21,8 @@ from vibes_lsp import __version__
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
+pytestmark = pytest.mark.slow  # each starts a server of its own
+
 START: Final = "from vibes_lsp.lsp.main import main; main()"
 _PATIENCE: Final = 60
 
