@@ -77,7 +77,8 @@ class _File:
     def add(self, knot: _Knot, lineages: Iterable[Lineage]) -> None:
         """Add a knot with what it comes to."""
         for lineage in lineages:
-            self.homes.update(dict.fromkeys(lineage.ids, lineage))
+            for identifier in lineage.ids:
+                self.homes[identifier] = lineage
         for end in knot.ends:
             self.knots.setdefault(end, []).append(knot)
         if knot.asks:
@@ -202,14 +203,15 @@ class Joined:
         """Join records, in place of whatever they are tied to."""
         new = list(self._knots(records))
         tied: set[int] = set().union(*(knot.tied for knot, _ in new))
-        gone = {id(knot): knot for key in tied for knot in file.knots.get(key, ()) if not knot.tied.isdisjoint(tied)}
+        known = tied if file.knots else ()
+        gone = {id(knot): knot for key in known for knot in file.knots.get(key, ()) if not knot.tied.isdisjoint(tied)}
         dropped = {id(lineage) for knot in gone.values() for lineage in file.lineages_of(knot)}
         for knot in gone.values():
             file.remove(knot)
         found = [lineage for lineage in file.lineages if id(lineage) not in dropped]
         for knot, lineages in new:
             file.add(knot, lineages)
-            found += (lineage for lineage in lineages if normal_path(lineage.current.text("file_path") or "") == path)
+            found += [lineage for lineage in lineages if normal_path(lineage.current.text("file_path") or "") == path]
         file.lineages = sorted(found, key=_RANK)
 
     def _touched(self, file: _File) -> Iterator[int]:

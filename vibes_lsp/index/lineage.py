@@ -55,7 +55,7 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """The ids of all members."""
-        return tuple(member.id for member in self.members)
+        return tuple([member.id for member in self.members])
 
     @property
     def is_orphaned(self) -> bool:
@@ -76,8 +76,11 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def action(self) -> str:
         """What the AI did: the first record's action that is no remapping."""
-        actions = (member.text("action") or "" for member in self.members)
-        return next((action for action in actions if action and action not in _REBASED), "")
+        for member in self.members:
+            action = member.text("action")
+            if action and action not in _REBASED:
+                return action
+        return ""
 
     @cached_property
     def entries(self) -> tuple[str, ...]:
@@ -94,6 +97,11 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
             and self.current.text("action") == Action.MODIFY
             and not any(self.current.text(name) for name in ANCHOR_MEMBERS)
         )
+
+    @property
+    def beginning(self) -> str:
+        """Where it was recorded to begin, as text: in that already most annotations of a file differ."""
+        return str(self.current.members.get("line_start"))
 
     @cached_property
     def gist(self) -> tuple[str, ...]:

@@ -203,8 +203,11 @@ class LogIndex:
 
     def ends(self, kind: EdgeType) -> AbstractSet[int]:
         """Return the keys of all that edges of one kind name, on either side; see `key_of`."""
+        columns = self.columns
         count, found = self._ends.get(kind, (0, set()))
-        columns, code = self.columns, EDGE_TYPES.index(kind)
+        if count == len(columns.edge_types):
+            return found
+        code = EDGE_TYPES.index(kind)
         at = columns.edge_types.find(code, count)
         while at >= 0:
             found |= {columns.edge_sources[at], columns.edge_targets[at]}

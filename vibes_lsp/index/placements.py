@@ -218,7 +218,7 @@ def _owners(shown: Sequence[Shown], located: Sequence[Located], first: int, last
     owned: dict[int, list[tuple[int, int]]] = {}
     line = first
     for holder, run in groupby(owner):
-        after = line + sum(1 for _ in run)
+        after = line + len(list(run))
         if holder >= 0:
             owned.setdefault(holder, []).append((line, after - 1))
         line = after

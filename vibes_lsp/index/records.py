@@ -39,7 +39,8 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
 
     def text(self, name: str) -> str | None:
         """Return a member that is a string, else None."""
-        return text(self.members, name)
+        value = self.members.get(name)
+        return value if isinstance(value, str) else None
 
     @property
     def moment(self) -> datetime:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -44,14 +45,13 @@ def show_once(lineages: Sequence[Lineage]) -> list[Shown]:
 
 def _alike(lineages: Sequence[Lineage]) -> Iterator[list[Lineage]]:
     """Group lineages whose records a person could not tell apart; only those that agree in place and text are compared whole."""
-    near: dict[tuple[str, ...], list[Lineage]] = {}
+    for some in _grouped(lineages, attrgetter("beginning")):
+        for near in [some] if len(some) == 1 else _grouped(some, attrgetter("gist")):
+            yield from [near] if len(near) == 1 else _grouped(near, attrgetter("fingerprint"))
+
+
+def _grouped(lineages: Sequence[Lineage], key: Callable[[Lineage], object]) -> Iterable[list[Lineage]]:
+    groups: dict[object, list[Lineage]] = {}
     for lineage in lineages:
-        near.setdefault(lineage.gist, []).append(lineage)
-    for some in near.values():
-        if len(some) == 1:
-            yield some
-            continue
-        groups: dict[str, list[Lineage]] = {}
-        for lineage in some:
-            groups.setdefault(lineage.fingerprint, []).append(lineage)
-        yield from groups.values()
+        groups.setdefault(key(lineage), []).append(lineage)
+    return groups.values()

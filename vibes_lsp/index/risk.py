@@ -151,9 +151,12 @@ def _extent(placement: Placement, content: Text) -> tuple[int | None, int | None
     """Return how many lines an annotation is about, and how many its file has; of removed lines, how many there were with them."""
     if placement.shown.placeholder:
         return None, None
-    recorded = recorded_lines(placement.current)
-    written = None if recorded is None else recorded[1] - recorded[0] + 1
-    if placement.lineage.action == Action.DELETE:
-        return written, None if written is None else len(content.lines) + written
     start, end, total = placement.located.start, placement.located.end, len(content.lines)
-    return (written, None) if start is None or end is None else (max(0, min(end, total) - start + 1), total)
+    is_removed = placement.lineage.action == Action.DELETE
+    if start is not None and end is not None and not is_removed:
+        return max(0, min(end, total) - start + 1), total
+    recorded = recorded_lines(placement.current)
+    if recorded is None:
+        return None, None
+    written = recorded[1] - recorded[0] + 1
+    return written, total + written if is_removed else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import fsum
 from operator import mul
 from typing import Final
@@ -49,13 +50,20 @@ def weighted_average(pairs: Sequence[tuple[float, float]]) -> float | None:
     Args:
         pairs: Weight, from 0 up, and value, from 0 to 1, of each available signal.
     """
-    weights = [weight for weight, _ in pairs]
+    shares, whole = _shares(tuple([weight for weight, _ in pairs]))
+    if not whole:
+        return None
+    return min(1.0, max(0.0, round(fsum(map(mul, shares, [value for _, value in pairs])) / whole, _DIGITS)))
+
+
+@lru_cache(maxsize=256)  # the same for all annotations of which the same is known
+def _shares(weights: tuple[float, ...]) -> tuple[Sequence[float], float]:
+    """Return weights as shares of the heaviest, whose sum does not overflow, and that sum; 0 where nothing weighs anything."""
     heaviest = max(weights, default=0.0)
     if heaviest <= 0:
-        return None
-    shares = [weight / heaviest for weight in weights]  # no sum of large weights overflows
-    average = fsum(map(mul, shares, [value for _, value in pairs])) / fsum(shares)
-    return min(1.0, max(0.0, round(average, _DIGITS)))
+        return (), 0.0
+    shares = [weight / heaviest for weight in weights]
+    return shares, fsum(shares)
 
 
 def quantities(factors: Sequence[Factor]) -> Mapping[str, Quantity]:

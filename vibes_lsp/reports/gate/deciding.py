@@ -26,7 +26,7 @@ class Decision(StrEnum):
 
 STOPPING: Final = frozenset({Decision.REQUIRE_REVIEW, Decision.BLOCK})
 """What nothing but a person's approval lifts."""
-_ORDER: Final = list(Decision)
+_RANK: Final = {decision: rank for rank, decision in enumerate(Decision)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def decide(score: float | None, policy: Policy, threshold: Threshold, matched: S
         decision = Decision.BLOCK
     elif score is not None and score >= policy.thresholds[Band.MEDIUM]:
         decision = Decision.FLAG
-    return max([decision, *(Decision(rule.action.value) for rule in matched)], key=_ORDER.index) if matched else decision
+    return max([decision, *(Decision(rule.action.value) for rule in matched)], key=_RANK.__getitem__) if matched else decision
 
 
 class Rulebook:

@@ -19,7 +19,7 @@ from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Rule
 from vibes_lsp.risk.scoring import Score
 
-_HARDEST: Final = list(reversed(Decision))
+_RANK: Final = {decision: rank for rank, decision in enumerate(reversed(Decision), 1)}
 
 
 class Item(msgspec.Struct, frozen=True, dict=True):
@@ -78,8 +78,7 @@ class Item(msgspec.Struct, frozen=True, dict=True):
     @property
     def order(self) -> tuple[int, float, str, int]:
         """What stops first, then by decision and score, then by place."""
-        rank = 0 if self.stops else 1 + _HARDEST.index(self.decision)
-        return rank, -(self.score or 0.0), self.path, self.placement.located.start or 0
+        return 0 if self.stops else _RANK[self.decision], -(self.score or 0.0), self.path, self.placement.located.start or 0
 
     @property
     def path(self) -> str:
