@@ -45,6 +45,16 @@ def locate(ranges: Sequence[Recorded], text: Text, origins: Sequence[Origin | No
     return found
 
 
+def standing_whole(ranges: Sequence[Recorded], text: Text) -> list[Located | None]:
+    """Return where each range stands for sure; None for those of which `locate`, without the text of then, could only say where they may be."""
+    hashes = text.file_hashes
+    found = [_unchanged(each, text) if each.anchors.file_hash in hashes else None for each in ranges]
+    if None in found:
+        whole = Evidence(ranges, text).whole
+        found = [each or (other if other is not None and other.sure else None) for each, other in zip(found, whole, strict=True)]
+    return found
+
+
 def _is_settled(located: Located | None, origin: Origin) -> bool:
     """Whether the text of then can add nothing: the range was found, and had no copy then for which what stands now may be taken."""
     if located is None or not located.sure or origin.before_edit:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from vibes_lsp.anchors.located import Origin, Recorded
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locating import standing_whole
 from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
@@ -136,8 +136,8 @@ class _Choice:
             if text is None:
                 continue
             anchored = [wanted for wanted, _ in group if wanted.is_anchored]
-            for wanted, located in zip(anchored, locate([wanted.recorded for wanted in anchored], text), strict=True):
-                if located.sure and located.start is not None and located.end is not None:
+            for wanted, located in zip(anchored, standing_whole([wanted.recorded for wanted in anchored], text), strict=True):
+                if located is not None and located.start is not None and located.end is not None:
                     found[wanted.lineage.first.id] = Origin(text, located.start, located.end, later)
             for wanted, _ in group:
                 if not wanted.is_anchored and wanted.recorded.end <= len(text.lines):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines
 from vibes_lsp.anchors.located import Located, Origin, Recorded, State
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locating import locate, standing_whole
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.derived import DerivedCommit
@@ -146,8 +146,8 @@ class Pasts:
         others.sort(key=lambda name: (name.rpartition("/")[0] != folder, name))
         for name in others[:_MAX_FILES]:
             gone = self._gone_from(name)
-            for (lineage, recorded), located in zip(gone, locate([each for _, each in gone], text), strict=True):
-                if _is_beyond_doubt(located, text) and not self._was_here(path, lineage, recorded):
+            for (lineage, recorded), located in zip(gone, standing_whole([each for _, each in gone], text), strict=True):
+                if located is not None and _is_beyond_doubt(located, text) and not self._was_here(path, lineage, recorded):
                     yield lineage.first.id
 
     def _was_here(self, path: str, lineage: Lineage, recorded: Recorded) -> bool:
@@ -179,6 +179,6 @@ class Pasts:
 
 
 def _is_beyond_doubt(located: Located, text: Text) -> bool:
-    if not located.sure or located.start is None or located.end is None:
+    if located.start is None or located.end is None:
         return False
     return distinctive_lines(text.lines[located.start - 1 : located.end]) >= MOVED_LINES

@@ -26,6 +26,7 @@ class Decision(StrEnum):
 
 STOPPING: Final = frozenset({Decision.REQUIRE_REVIEW, Decision.BLOCK})
 """What nothing but a person's approval lifts."""
+_ASKED: Final = {action: Decision(action.value) for action in RuleAction}
 _RANK: Final = {decision: rank for rank, decision in enumerate(Decision)}
 
 
@@ -71,7 +72,9 @@ def decide(score: float | None, policy: Policy, threshold: Threshold, matched: S
         decision = Decision.BLOCK
     elif score is not None and score >= policy.thresholds[Band.MEDIUM]:
         decision = Decision.FLAG
-    return max([decision, *(Decision(rule.action.value) for rule in matched)], key=_RANK.__getitem__) if matched else decision
+    for rule in matched:
+        decision = max(decision, _ASKED[rule.action], key=_RANK.__getitem__)
+    return decision
 
 
 class Rulebook:
