@@ -9,7 +9,7 @@ import binascii
 import re
 import sys
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import accumulate, compress, repeat
@@ -201,21 +201,21 @@ class Columns:
         if 1 in edges:
             self.edge_lines.extend(compress(numbers, edges))
             self._add_edges(list(compress(rows, edges)))
-        annotations = self.annotations
         placed = kinds.translate(_IS_ANNOTATION)
-        annotated = list(compress(rows, placed))
-        paths = list(map(_GET_PATH, annotated))
-        for session, path in set(zip(map(_GET_SESSION, annotated), paths, strict=True)):
-            if session and path:
-                self.touched.setdefault(session, set()).add(path)
-        for number, path in zip(compress(numbers, placed), paths, strict=True):
-            if path in annotations:
-                annotations[path].append(number)
-            else:
-                annotations.setdefault(path or "", array("I")).append(number)
+        self._add_annotations(compress(numbers, placed), list(compress(rows, placed)))
         for number in compress(numbers, kinds.translate(_IS_SESSION)):
             self.sessions.setdefault(rows[number - batch.first].session_id or "", []).append(number)
         self.delegations.extend(compress(numbers, kinds.translate(_IS_DELEGATION)))
+
+    def _add_annotations(self, numbers: Iterable[int], rows: list[Any]) -> None:
+        annotations, touched = self.annotations, self.touched
+        for number, path, session in zip(numbers, map(_GET_PATH, rows), map(_GET_SESSION, rows), strict=True):
+            lines = annotations.get(path)
+            if lines is None:
+                lines = annotations.setdefault(path or "", array("I"))
+            lines.append(number)
+            if session and path:
+                touched.setdefault(session, set()).add(path)
 
     def _add_edges(self, edges: list[Any]) -> None:
         self.edge_types += bytes(map(_EDGE_CODES.get, map(_GET_EDGE_TYPE, edges), repeat(UNKNOWN)))
