@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 
 from vibes_lsp.index.columns import key_of
 from vibes_lsp.index.lineage import Lineage
@@ -24,19 +26,29 @@ class Grounds:
         self._trail, self._path, self._past = trail, path, past
         self._columns = trail.log.columns
         self._lineages = self._lineages_now()
-        self._ids = {key_of(identifier) for lineage in self._lineages for identifier in lineage.ids}
-        self._entries = {key for lineage in self._lineages for key in lineage.entries}
-        self._sessions = {session for lineage in self._lineages if (session := lineage.current.text("session_id")) is not None}
         self._manifest = trail.manifest
-        self._unfolded = {key for key in self._entries if key not in trail.manifest.stored}
         self._edges = len(self._columns.edge_types)
+        self._sessions = {session for lineage in self._lineages if (session := lineage.current.text("session_id")) is not None}
         self._touched = self._touched_now()
 
     def hold(self) -> bool:
         """Whether the trail, refreshed since, says of the file what it said."""
-        if not (self._trail.log.columns is self._columns and not self._is_named() and self._touched_now() == self._touched):
+        if self._trail.log.columns is not self._columns or self._lineages_now() != self._lineages:
             return False
-        return self._has_its_entries() and self._lineages_now() == self._lineages
+        return not self._is_named() and self._touched_now() == self._touched and self._has_its_entries()
+
+    @cached_property
+    def _ids(self) -> AbstractSet[int]:
+        return {key_of(identifier) for lineage in self._lineages for identifier in lineage.ids}
+
+    @cached_property
+    def _entries(self) -> AbstractSet[str]:
+        return {key for lineage in self._lineages for key in lineage.entries}
+
+    @cached_property
+    def _unfolded(self) -> AbstractSet[str]:
+        """The entries that were not in the manifest's file, but in the journal or missing."""
+        return {key for key in self._entries if key not in self._manifest.stored}
 
     def _lineages_now(self) -> list[Lineage]:
         trail, past = self._trail, self._past
@@ -60,12 +72,12 @@ class Grounds:
     def _has_its_entries(self) -> bool:
         """Whether the entries that the annotations name are as they were, and those that were missing are missing still."""
         before, now = self._manifest, self._trail.manifest
-        is_same_file = now.stored is before.stored
-        if any(_stored(now, key) != _stored(before, key) for key in (self._unfolded if is_same_file else self._entries)):
+        looked_at = self._unfolded if now.stored is before.stored else self._entries
+        if any(_stored(now, key) != _stored(before, key) for key in looked_at):
             return False
-        if not is_same_file:
-            self._unfolded = {key for key in self._entries if key not in now.stored}
         self._manifest = now
+        if now.stored is not before.stored:
+            vars(self).pop("_unfolded", None)
         return True
 
 

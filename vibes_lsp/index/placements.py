@@ -83,7 +83,14 @@ class Placement(msgspec.Struct, frozen=True):
 
 
 def place(  # noqa: PLR0917  # what is known of a file, from several who know
-    trail: Trail, path: str, text: Text, past: Past = NO_PAST, pending: Sequence[Lineage] = (), known: Known | None = None
+    trail: Trail,
+    path: str,
+    text: Text,
+    past: Past = NO_PAST,
+    pending: Sequence[Lineage] = (),
+    known: Known | None = None,
+    *,
+    in_flux: bool = False,
 ) -> list[Placement]:
     """Return the annotations of a file in document order, history after owners.
 
@@ -94,13 +101,14 @@ def place(  # noqa: PLR0917  # what is known of a file, from several who know
         past: What history knows of them.
         pending: What waits to be recorded of the file; nothing that is written may name it.
         known: Where they were found in this text before more was recorded. They stay there, if it leaves no doubt where the rest is.
+        in_flux: Whether they stay there even so: somebody is typing, and all will be located in a moment.
     """
     lineages = [lineage for name in (path, *past.former_paths) for lineage in trail.lineages_in(name)]
     lineages += [lineage for identifier in past.arrivals if (lineage := trail.lineage_of(identifier)) is not None]
     ids = {identifier for lineage in lineages for identifier in lineage.ids}
     lineages += [each for each in pending if each.current.id not in ids]
     shown = show_once(sorted(lineages, key=lambda lineage: lineage.rank))
-    located = _known(shown, path, text, known, is_enough=_is_beyond_doubt) if known else None
+    located = _known(shown, path, text, known, is_enough=_always if in_flux else _is_beyond_doubt) if known else None
     pairs = list(zip(shown, located or _locate(shown, path, text, past.origins), strict=True))
     here = [(each, where) for each, where in pairs if where.sure or each.lineage.first.id not in past.arrivals]
     return _placed(path, [each for each, _ in here], [where for _, where in here], len(text.lines))
@@ -158,8 +166,12 @@ def _locate(shown: Sequence[Shown], path: str, text: Text, origins: Mapping[str,
     ]
 
 
+def _always(*_: object) -> bool:
+    return True
+
+
 def _known(
-    shown: Sequence[Shown], path: str, text: Text, known: Known, is_enough: Callable[[Shown, Located], bool] = lambda *_: True
+    shown: Sequence[Shown], path: str, text: Text, known: Known, is_enough: Callable[[Shown, Located], bool] = _always
 ) -> list[Located] | None:
     """Return the places that are known, and those of the rest, which is located by itself; None when that is not enough for one of them."""
     kept = [None if each.placeholder else known.get(each.lineage.ids) for each in shown]

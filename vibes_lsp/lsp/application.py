@@ -6,10 +6,12 @@ from vibes_lsp.lsp import lifecycle
 from vibes_lsp.lsp.features import code_actions, code_lens, commands, hover, recording, references, showing
 from vibes_lsp.lsp.resting import Resting
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.turns import keep_turns_short
 
 
 def create_server() -> Server:
     """Return a server that is ready to be started; diagnostics are added when the client has said how it wants them."""
+    keep_turns_short()
     server = Server()
     resting = Resting(server, lifecycle.tell_about)
     lifecycle.register(server, resting)

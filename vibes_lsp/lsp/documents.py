@@ -32,6 +32,7 @@ class Document:
         version: As the client counts.
         revision: Grows with every change, however the client counts.
         awaits_text: Whether the client told of text that the next change brings.
+        is_in_flux: Whether somebody is typing: it will be located anew in the pause to come.
         edits: Gathers the edits for whoever put it here; None when nobody did, or when the lines of LSP are not those of anchors.
     """
 
@@ -40,6 +41,7 @@ class Document:
         self.version = version
         self.revision = 0
         self.awaits_text = False
+        self.is_in_flux = False
         self.edits: Edits | None = None
         self._lines = _split(content)
         self._lone = _lone_ends(self._lines) if "\r" in content else 0
@@ -145,6 +147,12 @@ class Documents:
         document = self._open.get(uri)
         if document is not None:
             document.change(version, changes, self.encoding)
+
+    def in_flux(self, uri: str, *, now: bool) -> None:
+        """Take note that a document is being typed in, or no longer."""
+        document = self._open.get(uri)
+        if document is not None:
+            document.is_in_flux = now
 
     def closed(self, uri: str) -> None:
         """Forget a document."""

@@ -49,12 +49,21 @@ class Following:
         placements: Where its annotations are now.
         past: What is known of them.
         before: What followed it until the trail changed; the texts in which annotations were seen whole are remembered.
+        is_news: Whether the document is to be located anew, though it does not change any more.
     """
 
-    def __init__(self, document: Document, placements: Sequence[Placement], past: Past = NO_PAST, before: Following | None = None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        placements: Sequence[Placement],
+        past: Past = NO_PAST,
+        before: Following | None = None,
+        *,
+        is_news: bool = False,
+    ) -> None:
         self.document = document
         self._past = past
-        self._is_news = False
+        self._is_news = is_news
         self._seen: dict[str, Origin] = dict(before.origins) if before is not None else {}
         self.rest(placements)
 

@@ -78,6 +78,7 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
         idle.changed(params.text_document.uri)
+        ls.documents.in_flux(params.text_document.uri, now=True)
         resting.typed()
         await _push(ls, params.text_document.uri)
 
@@ -229,6 +230,7 @@ async def _load(ls: Server, uri: str) -> None:
 
 async def _locate_anew(ls: Server, uri: str) -> None:
     """Locate the annotations of a document anew in a thread, now that nobody types, and say so when answers are others by it."""
+    ls.documents.in_flux(uri, now=False)
     following = ls.projects.following(uri)
     if following is None or (snapshot := following.snapshot()) is None:
         return

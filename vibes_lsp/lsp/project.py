@@ -198,16 +198,17 @@ class Project:
         before = kept.following
         past = replace(past, origins=newest(before.origins, past.origins))
         known = before.known() if kept.looked is self.looked and kept.renamed is self.renamed else {}
-        placements = self._place(path, document.text, past, known)
-        return Following(document, placements if known else before.carried(placements), past, before)
+        placements = self._place(path, document.text, past, known, in_flux=document.is_in_flux)
+        is_news = bool(known) and document.is_in_flux
+        return Following(document, placements if known else before.carried(placements), past, before, is_news=is_news)
 
     def known(self, document: Document) -> Known:
         """Return where annotations of an open document are in it, as far as it is followed, whatever the trail has got since."""
         kept = self._kept.get(document.uri)
         return kept.following.known() if kept is not None and kept.following.document is document else {}
 
-    def _place(self, path: str, text: Text, past: Past, known: Known | None = None) -> list[Placement]:
-        return place(self.trail, path, text, past, self.pending.lineages_in(path), known)
+    def _place(self, path: str, text: Text, past: Past, known: Known | None = None, *, in_flux: bool = False) -> list[Placement]:
+        return place(self.trail, path, text, past, self.pending.lineages_in(path), known, in_flux=in_flux)
 
     def _view(self, uri: str, path: str, version: int | None, text: Text, placements: tuple[Placement, ...]) -> View:
         policy = self.config.policy.previewed if self.previews_risk else self.config.policy

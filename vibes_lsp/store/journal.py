@@ -7,6 +7,7 @@ tells whether their writers are still at work.
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -77,7 +78,8 @@ def own_file(directory: AuditDir) -> Path:
 def journal_files(directory: AuditDir) -> list[Path]:
     """Return the journal's files, ours and others', in the order in which they are read."""
     try:
-        return sorted(path for path in directory.journal.glob("*.jsonl") if path.is_file())
+        with os.scandir(directory.journal) as found:
+            return sorted(Path(each) for each in found if each.name.endswith(".jsonl") and each.is_file())
     except OSError:
         return []
 

@@ -163,8 +163,18 @@ def test_an_edited_range_is_known_line_by_line_when_it_was_seen_whole(opened: Op
 def test_it_is_still_known_when_the_trail_changes(opened: Open) -> None:
     opened.type(4)
     opened.replace(6, 0, "of = 'a person'\n")
-    opened.writer.line("b.py", 1, 1, text=None)
-    assert opened.lines() == [(4, 8, State.EDITED)]
+    opened.writer.line("a.py", 10, 12, text=TEXT)
+    assert opened.lines() == [(4, 8, State.EDITED), (11, 13, State.MOVED)]
+
+
+def test_what_is_recorded_while_somebody_types_is_placed_at_once_and_with_all_others_in_the_pause(opened: Open) -> None:
+    opened.type(1, "new = 1\n")
+    opened.documents.in_flux(opened.uri, now=True)
+    opened.writer.line("a.py", 10, 12, text=TEXT)
+    assert opened.lines() == [(5, 8, State.MOVED), (11, 13, State.MOVED)]
+    opened.documents.in_flux(opened.uri, now=False)
+    assert opened.locate(), "the client is told: one was placed alone"
+    assert opened.lines() == [(5, 8, State.MOVED), (11, 13, State.MOVED)]
 
 
 def test_undoing_is_exact_at_once_after_a_pause_too(opened: Open) -> None:
