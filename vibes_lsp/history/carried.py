@@ -36,13 +36,13 @@ def records_carried(repository: Repository, revisions: Sequence[str], log: Path)
     with git_lines(repository.root, *arguments) as lines:
         commit, added = "", b"+"
         for line in lines:
-            if line.startswith(_MARK):
-                commit, *parents = line[len(_MARK) :].decode().split()
-                added = b"+" * max(1, len(parents))  # one for each parent that lacks it
-            elif line.startswith(added):
+            if line.startswith(added):
                 identifier = identifier_of(line[len(added) :])
                 if identifier:
                     yield identifier, commit
+            elif line.startswith(_MARK):
+                commit, *parents = line[len(_MARK) :].decode().split()
+                added = b"+" * max(1, len(parents))  # one for each parent that lacks it
 
 
 class _Named(msgspec.Struct):
@@ -54,15 +54,15 @@ _decode: Final = msgspec.json.Decoder(_Named).decode
 
 def identifier_of(line: bytes) -> str:
     """Return the id of the record on a line, empty where it holds none; one that it does not bring takes the strict parser, as does what only that one can refuse."""
-    record = line.strip().removeprefix(_BOM)  # as whoever reads the log does
-    if not record.startswith(b"{"):
-        return ""
     try:
-        named = _decode(record).annotation_id
+        named = _decode(line).annotation_id
     except (msgspec.DecodeError, UnicodeDecodeError):
         named = None
     if named:
         return named
+    record = line.strip().removeprefix(_BOM)  # as whoever reads the log does
+    if not record.startswith(b"{"):
+        return ""
     try:
         members = parse_object(record)
     except MalformedJson:

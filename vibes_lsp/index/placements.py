@@ -10,7 +10,7 @@ import msgspec
 
 from vibes_lsp.anchors.functions import located_by_name
 from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locating import locate, standing_whole
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.past import NO_PAST, Past
@@ -91,6 +91,7 @@ def place(  # noqa: PLR0917  # what is known of a file, from several who know
     known: Known | None = None,
     *,
     in_flux: bool = False,
+    guess: bool = True,
 ) -> list[Placement]:
     """Return the annotations of a file in document order, history after owners.
 
@@ -102,6 +103,7 @@ def place(  # noqa: PLR0917  # what is known of a file, from several who know
         pending: What waits to be recorded of the file; nothing that is written may name it.
         known: Where they were found in this text before more was recorded. They stay there, if it leaves no doubt where the rest is.
         in_flux: Whether they stay there even so: somebody is typing, and all will be located in a moment.
+        guess: Whether to look for what may be left of those that do not stand whole; else they are lost, and history is not asked either.
     """
     lineages = [lineage for name in (path, *past.former_paths) for lineage in trail.lineages_in(name)]
     lineages += [lineage for identifier in past.arrivals if (lineage := trail.lineage_of(identifier)) is not None]
@@ -109,7 +111,7 @@ def place(  # noqa: PLR0917  # what is known of a file, from several who know
     lineages += [each for each in pending if each.current.id not in ids]
     shown = show_once(sorted(lineages, key=lambda lineage: lineage.rank))
     located = _known(shown, path, text, known, is_enough=_always if in_flux else _is_beyond_doubt) if known else None
-    pairs = list(zip(shown, located or _locate(shown, path, text, past.origins), strict=True))
+    pairs = list(zip(shown, located or _locate(shown, path, text, past.origins, guess=guess), strict=True))
     here = [(each, where) for each, where in pairs if where.sure or each.lineage.first.id not in past.arrivals]
     return _placed(path, [each for each, _ in here], [where for _, where in here], len(text.lines))
 
@@ -156,10 +158,14 @@ def _placed(path: str, shown: Sequence[Shown], located: Sequence[Located], last:
     return sorted(placements, key=lambda placement: placement.order)
 
 
-def _locate(shown: Sequence[Shown], path: str, text: Text, origins: Mapping[str, Origin]) -> list[Located]:
+def _locate(shown: Sequence[Shown], path: str, text: Text, origins: Mapping[str, Origin], *, guess: bool = True) -> list[Located]:
     ranges = [None if each.placeholder else each.lineage.recorded for each in shown]
-    known = [origins.get(each.lineage.first.id) for each, recorded in zip(shown, ranges, strict=True) if recorded is not None]
-    found = iter(locate([each for each in ranges if each is not None], text, known))
+    wanted = [each for each in ranges if each is not None]
+    if guess:
+        known = [origins.get(each.lineage.first.id) for each, recorded in zip(shown, ranges, strict=True) if recorded is not None]
+        found = iter(locate(wanted, text, known))
+    else:
+        found = iter([each or _NOWHERE for each in standing_whole(wanted, text)])
     return [
         _unplaced(each, path, text) if recorded is None else _settled(each, next(found), recorded, text)
         for each, recorded in zip(shown, ranges, strict=True)

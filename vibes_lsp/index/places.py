@@ -137,8 +137,16 @@ class Places:
         return self._pasts.arrivals(path, text)
 
     def by_text(self, path: str, text: Text) -> list[Placement]:
-        """Return the annotations of a file as its text and the log alone tell: what came from other files is not among them."""
-        return place(self.trail, path, text, self._pasts.by_name(path))
+        """Return the annotations of a file as its text and the log alone tell: what came from other files is not among them.
+
+        Where any are in doubt, and there is a history to ask, nothing is guessed of these: they are lost, until `by_history` finds them.
+        """
+        past = self._pasts.by_name(path)
+        if self.has_git:
+            certain = place(self.trail, path, text, past, guess=False)
+            if in_doubt(certain) or all(each.located.sure for each in certain):
+                return certain
+        return place(self.trail, path, text, past)
 
     def by_history(self, path: str, text: Text, placements: Sequence[Placement]) -> list[Placement]:
         """Return what `by_text` did, with history asked where that leaves a doubt: as `of` does, but for what came from other files.

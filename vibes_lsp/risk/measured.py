@@ -9,8 +9,7 @@ import msgspec
 from vibes_lsp.risk.standing import Standing
 
 
-@dataclass(frozen=True, slots=True)
-class PromptLength:
+class PromptLength(msgspec.Struct, frozen=True, gc=False):
     """How long a prompt is.
 
     Attributes:

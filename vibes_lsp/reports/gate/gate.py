@@ -136,6 +136,9 @@ class _Run:
         placement = believed.placement
         if not self._tracks(placement.path):
             return
+        is_lost = placement.located.state == State.LOST and placement.lineage.action != Action.DELETE
+        if believed.hiding is None and not believed.retold and not is_lost:  # as most
+            return
         name = f"annotation {placement.lineage.first.id[:16]}"
         start = placement.located.start
         if believed.hiding is not None:
@@ -144,7 +147,6 @@ class _Run:
         for record in believed.retold:
             message = f"record {record.id[:16]} retells how {name} was made"
             self._found.append(Finding(catalogue.REMADE, message, placement.path, start))
-        is_lost = placement.located.state == State.LOST and placement.lineage.action != Action.DELETE
         if is_lost and not placement.is_history:
             since = self._grounds.since
             is_new = since is not None and since.is_new(placement.lineage.first)
