@@ -9,7 +9,6 @@ LONGEST = 300
 # Path -> why this module may be longer. The reason must say what splitting it would cost a reader.
 LONG_FOR_A_REASON: dict[str, str] = {
     "vibes_lsp/checks/catalogue.py": "a table with one entry for each check; in two files one would not know where to look",
-    "vibes_lsp/recording/recorder.py": "the public face of recording: a method and its docstring for each use case, and nothing else",
     "tests/server/test_hover.py": "all that a hover says, one story for each part of it; a reader looks for them in one place",
 }
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, Self
 
-from vibes_lsp.errors import VibesError
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import DelegationType
 from vibes_lsp.recording import annotating, backfilling, correcting, relating, remapping, reviewing, sessions
 from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Tool
-from vibes_lsp.recording.completing import FORGOTTEN, Completions, InlineCompletion
-from vibes_lsp.recording.paths import project_path
-from vibes_lsp.recording.repeats import Repeats
+from vibes_lsp.recording.completing import FORGOTTEN, InlineCompletion
+from vibes_lsp.recording.execution import Execution
 from vibes_lsp.recording.results import (
     Backfilled,
     Corrected,
@@ -31,19 +26,11 @@ from vibes_lsp.recording.results import (
     RecordedDecision,
     RecordedEdge,
     Remapped,
-    Result,
     Reviewed,
     Session,
 )
 from vibes_lsp.recording.reviewed import Reviewing
-from vibes_lsp.recording.situation import Draft, Situation
-from vibes_lsp.recording.whereabouts import Whereabouts
-from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.layout import CONFIG_NAME, AuditDir, find_audit_dir
-from vibes_lsp.store.writing import AuditWriter
-
-_logger = logging.getLogger(__name__)
-_R = TypeVar("_R", bound=Result)
+from vibes_lsp.store.layout import AuditDir, find_audit_dir
 
 
 def utc_now() -> datetime:
@@ -86,15 +73,10 @@ class Recorder:
         beside: Trail | None = None,
     ) -> None:
         self.directory: Final = place if isinstance(place, AuditDir) else find_audit_dir(Path(place))
-        self._trail: Final = Trail(self.directory, beside=beside)
-        self._writer: Final = AuditWriter(self.directory, last=self._trail.last_read)
-        self._repeats: Final = Repeats(self.directory)
         self.now: Final = now
-        self._new_id = new_id
-        self._config: LoadedConfig | None = None
-        self._threads: Final = threading.RLock()
-        self.whereabouts: Final = Whereabouts()
-        self.completions: Final = Completions(self.directory, self._situation, self._write, self._threads)
+        self._execution: Final = Execution(self.directory, now=now, new_id=new_id, beside=beside)
+        self.whereabouts: Final = self._execution.whereabouts
+        self.completions: Final = self._execution.completions
 
     def __enter__(self) -> Self:
         return self
@@ -112,7 +94,7 @@ class Recorder:
             UnsupportedVersion: The manifest is of a version that is not ours to change (R11).
         """
         self.completions.settle(others_after=FORGOTTEN)
-        self._writer.close()
+        self._execution.close()
 
     def rest(self) -> None:
         """As `close`, for a pause of a program that goes on: what waits for another part goes on waiting; raises as that does.
@@ -120,9 +102,7 @@ class Recorder:
         Nobody waits for another program that brings the manifest up to date: it does so for all.
         """
         self.completions.settle(own_after=FORGOTTEN, others_after=FORGOTTEN)
-        self._writer.close(wait=False)
-        with self._threads:
-            self._trail.refresh()
+        self._execution.rest()
 
     def start_session(
         self,
@@ -137,17 +117,13 @@ class Recorder:
     ) -> Session:
         """Start a session (RFC 7.5); one with a parent is recorded as delegated by it."""
         start = sessions.Start(description, parent_session_id, agent_name, agent_type)
-        return self._record(Session, request_id, lambda situation: sessions.start_session(situation, tool, model, start))
+        return self._execution.once(Session, request_id, lambda situation: sessions.start_session(situation, tool, model, start))
 
     def end_session(self, session_id: str, *, request_id: str | None = None) -> Ended:
         """End a session, whoever started it; nothing happens when it has ended already. What is held of it is recorded before."""
         self.completions.settle(session_id=session_id)
-        ended = self._record(Ended, request_id, lambda situation: sessions.end_session(situation, session_id))
-        self._repeats.forget_old()
-        try:
-            self._writer.close()
-        except VibesError as error:  # the end is recorded all the same; new entries wait in the journal
-            _logger.warning("the manifest is not up to date: %s", error.message)
+        ended = self._execution.once(Ended, request_id, lambda situation: sessions.end_session(situation, session_id))
+        self._execution.tidy()
         return ended
 
     def annotate_lines(
@@ -207,8 +183,8 @@ class Recorder:
 
     def annotate(self, edit: annotating.Edit, origin: Origin, *, request_id: str | None = None) -> Recorded:
         """Record an edit of lines or of a function."""
-        self._settle_in(edit.path, edit.text)
-        return self._record(Recorded, request_id, lambda situation: annotating.annotate(situation, edit, origin))
+        self._execution.settle_in(edit.path, edit.text)
+        return self._execution.once(Recorded, request_id, lambda situation: annotating.annotate(situation, edit, origin))
 
     def record_inline_completion(self, completion: InlineCompletion, origin: Origin) -> Recorded | Pending:
         """Record an inline completion that a person accepted; one id, and within it one part, changes something only once.
@@ -222,15 +198,15 @@ class Recorder:
 
     def record_command(self, session_id: str, command: Command, *, request_id: str | None = None) -> RecordedCommand:
         """Record a command that a session has run (RFC 6.4)."""
-        return self._record(RecordedCommand, request_id, lambda situation: relating.record_command(situation, session_id, command))
+        return self._execution.once(RecordedCommand, request_id, lambda situation: relating.record_command(situation, session_id, command))
 
     def record_read(self, session_id: str, files: Sequence[str], *, request_id: str | None = None) -> RecordedCommand:
         """Record that a session has read files; its next annotation is informed by them."""
-        return self._record(RecordedCommand, request_id, lambda situation: relating.record_read(situation, session_id, files))
+        return self._execution.once(RecordedCommand, request_id, lambda situation: relating.record_read(situation, session_id, files))
 
     def record_decision(self, decision: Decision, *, request_id: str | None = None) -> RecordedDecision:
         """Record a decision (RFC 6.6); annotations may name its hash."""
-        return self._record(RecordedDecision, request_id, lambda situation: relating.record_decision(situation, decision))
+        return self._execution.once(RecordedDecision, request_id, lambda situation: relating.record_decision(situation, decision))
 
     def record_delegation(
         self,
@@ -262,7 +238,7 @@ class Recorder:
         """
         task = sessions.Task(task_description, delegated_files, delegation_type)
         start = sessions.Start(task_description, parent_session_id, agent_name, agent_type)
-        return self._record(
+        return self._execution.once(
             Delegated,
             request_id,
             lambda situation: sessions.delegate(situation, parent_session_id, child_session_id, task, start=start, tool=tool, model=model),
@@ -270,7 +246,7 @@ class Recorder:
 
     def record_edge(self, relation: relating.Relation, *, request_id: str | None = None) -> RecordedEdge:
         """Record an edge between two things that are there (RFC 7.6)."""
-        return self._record(RecordedEdge, request_id, lambda situation: relating.record_edge(situation, relation))
+        return self._execution.once(RecordedEdge, request_id, lambda situation: relating.record_edge(situation, relation))
 
     def review(self, review: Reviewing, *, request_id: str | None = None) -> Reviewed:
         """Record a verdict on annotations (R6); the same one again, with nothing between them, changes nothing.
@@ -279,8 +255,8 @@ class Recorder:
             NotAsShown: The reviewer was shown something else.
             UnreadableFile: The file cannot be read.
         """
-        self._settle_in(review.path, review.text)
-        return self._record(Reviewed, request_id, lambda situation: reviewing.review(situation, review))
+        self._execution.settle_in(review.path, review.text)
+        return self._execution.once(Reviewed, request_id, lambda situation: reviewing.review(situation, review))
 
     def reanchor(self, wanted: correcting.Reanchoring, *, request_id: str | None = None) -> Corrected:
         """Record a person's word that an annotation is at these lines; its anchors stay those of what the AI wrote (R14).
@@ -288,11 +264,11 @@ class Recorder:
         Raises:
             UnreadableFile: The file cannot be read.
         """
-        return self._record(Corrected, request_id, lambda situation: correcting.reanchor(situation, wanted))
+        return self._execution.once(Corrected, request_id, lambda situation: correcting.reanchor(situation, wanted))
 
     def mark_lost(self, annotation_id: str, *, request_id: str | None = None) -> Corrected:
         """Record a person's word that an annotation's lines are nowhere (RFC 7.3.1): only what is certain is still found."""
-        return self._record(Corrected, request_id, lambda situation: correcting.mark_lost(situation, annotation_id))
+        return self._execution.once(Corrected, request_id, lambda situation: correcting.mark_lost(situation, annotation_id))
 
     def backfill(self, scope: backfilling.Scope | None = None, *, dry_run: bool = False) -> Backfilled:
         """Write into the log which commits brought annotations, but for the last one (R4); by default, all that is due.
@@ -300,7 +276,7 @@ class Recorder:
         Raises:
             HistoryUnavailable: The project is in no git repository.
         """
-        return self._renew(lambda situation: backfilling.backfill(situation, scope or backfilling.Scope()), dry_run=dry_run)
+        return self._execution.renew(lambda situation: backfilling.backfill(situation, scope or backfilling.Scope()), dry_run=dry_run)
 
     def remap(self, *, dry_run: bool = False, request_id: str | None = None) -> Remapped:
         """Write anew where annotations are whose commit was rewritten, by a rebase or a squash (RFC 7.3.1).
@@ -309,44 +285,10 @@ class Recorder:
             HistoryUnavailable: The project is in no git repository, or in a shallow clone.
         """
         if request_id is not None:
-            return self._record(Remapped, request_id, remapping.remap)
-        return self._renew(remapping.remap, dry_run=dry_run)
+            return self._execution.once(Remapped, request_id, remapping.remap)
+        return self._execution.renew(remapping.remap, dry_run=dry_run)
 
     @property
     def warning(self) -> str | None:
         """What whoever records should be told: that the project's policy cannot be read, and what was recorded last went by the defaults."""
-        problem = None if self._config is None else self._config.problem
-        return None if problem is None else f"recorded, but by the defaults: {CONFIG_NAME} cannot be read: {problem.message}"
-
-    def _renew(self, decide: Callable[[Situation], tuple[Draft, _R]], *, dry_run: bool) -> _R:
-        with self._threads:
-            draft, result = decide(self._situation())
-            if not dry_run:
-                self._write(draft.records, repeated=True)
-            return result
-
-    def _settle_in(self, path: str | None, text: str | None) -> None:
-        """Record what is held of a file before anything else about it, for what came first must stand first."""
-        relative = None if path is None else project_path(self.directory.project, path)
-        if relative is not None:
-            self.completions.settle({} if text is None else {relative: text}, paths={relative})
-
-    def _record(self, kind: type[_R], request_id: str | None, decide: Callable[[Situation], tuple[Draft, _R]]) -> _R:
-        with self._threads:
-            if request_id is not None:
-                return self._repeats.once(kind, request_id, lambda: decide(self._situation()), self._write)
-            draft, result = decide(self._situation())
-            self._write(draft.records)
-            return result
-
-    def _situation(self) -> Situation:
-        self._trail.refresh()
-        self._config = load_config(self.directory, self._config)
-        return Situation(self._trail, self._config, self._writer, self.now(), self._new_id, self.whereabouts)
-
-    def _write(self, records: list[Members], repeated: bool = False) -> None:  # noqa: FBT001, FBT002  # a callable's arguments
-        if not repeated:
-            self._writer.append(records)
-            return
-        self._trail.refresh()
-        self._writer.append(records, known=lambda identifier: self._trail.log.by_id(identifier) is not None)
+        return self._execution.warning
