@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tests.trails import anchors
 from vibes_lsp.anchors.located import Located, Method, Recorded, State
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locating import locate, standing_whole
 from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 
@@ -177,6 +177,13 @@ def test_the_order_in_which_is_asked_does_not_matter(story: tuple[list[Line], li
         zip(map(repr, shuffled), locate(shuffled, text), strict=True), key=repr
     )
     assert locate([*ranges, *ranges], text) == locate(ranges, text) * 2
+
+
+@given(edits_of_files())
+def test_what_is_sure_is_known_without_looking_for_what_may_be_left_of_others(story: tuple[list[Line], list[Line], list[Recorded]]) -> None:
+    _, now, ranges = story
+    text = Text(content_of(now))
+    assert standing_whole(ranges, text) == [each if each.sure else None for each in locate(ranges, text)]
 
 
 @given(edits_of_files(), edits_of_files())

@@ -12,7 +12,8 @@ from vibes_lsp.history.renames import renames_in, renames_since
 from vibes_lsp.history.repository import Repository, read_boundary
 from vibes_lsp.history.versions import FileVersions, Version, Walked, file_versions, walk_together
 
-_MAX_FILES: Final = 512
+_MAX_FILES: Final = 8_192
+"""Files whose history is remembered: of most that are asked about, because they are gone, there is little."""
 _MAX_HASHES: Final = 1 << 16
 _MAX_RENAMES: Final = 16
 _MAX_COMMITS: Final = 64
@@ -69,9 +70,12 @@ class FilesHistory:
         return known
 
     def read_ahead(self, paths: Sequence[str]) -> None:
-        """Read the histories of many files at once, which is as quick as reading that of one."""
-        if self.head() is not None and len(paths) > 1:
-            self._begun.update(walk_together(self.repository, paths))
+        """Read the histories of many files at once, which is as quick as reading that of one; those that are known are left out."""
+        if self.head() is None:
+            return
+        new = [path for path in paths if path not in self._versions and path not in self._begun]
+        if len(new) > 1:
+            self._begun.update(walk_together(self.repository, new))
 
     def version_at(self, path: str, commit: str) -> Version | None:
         """Return a file as a commit has it, by its own name or by one that it had before or has got since."""

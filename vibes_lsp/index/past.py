@@ -111,8 +111,11 @@ class Pasts:
         """Return the names of files that are gone, or renamed, whose annotations are about this file now."""
         if self._former is None:
             self._former = defaultdict(list)
-            for name in self._names():
-                now = None if self._is_there(name) else self._now(name)
+            gone = [name for name in self._names() if not self._is_there(name)]
+            if self._history is not None:
+                self._history.read_ahead(name for name in gone if name not in self._renamed)
+            for name in gone:
+                now = self._now(name)
                 if now is not None and now != name:
                     self._former[now].append(name)
         return tuple(self._former.get(path, ()))
