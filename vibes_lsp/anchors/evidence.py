@@ -157,15 +157,18 @@ class Evidence:
 
     def _is_left_behind(self, pieces: int, taken: range, expected: int) -> bool:
         """Whether most of a context of so many lines stands where the range is to be expected, though not in the range that was found."""
-        lines, begun, first = self.text.bare_lines, taken.start - 1, max(1, expected - _NEAR)
+        lines, begun = self.text.bare_lines, taken.start - 1
         telling = [(offset, line) for offset, line in enumerate(lines[begun : begun + pieces]) if is_distinctive(line)]
-        around = lines[first - 1 : max(0, expected + _NEAR + pieces)]
+        first, last = max(1, expected - _NEAR), max(0, expected + _NEAR + pieces)
+        behind = max(first, taken.stop)
+        around = (first, lines[first - 1 : min(last, begun)]), (behind, lines[behind - 1 : last])
         left = [
             number - offset
             for offset, line in telling
-            if line in around
-            for number, other in enumerate(around, first)
-            if other == line and number not in taken and abs(number - offset - expected) <= _NEAR
+            for begin, others in around
+            if line in others
+            for number, other in enumerate(others, begin)
+            if other == line and abs(number - offset - expected) <= _NEAR
         ]
         return any(left.count(start) >= min(2, len(telling)) for start in left)
 

@@ -61,8 +61,7 @@ def _is_settled(located: Located | None, origin: Origin) -> bool:
         return False
     if located.method == Method.FILE_HASH:
         return True
-    counts, block = origin.text.line_counts, origin.text.lines[origin.start - 1 : origin.end]
-    return any(counts[line] == 1 for line in block)
+    return 1 in map(origin.text.line_counts.__getitem__, origin.text.lines[origin.start - 1 : origin.end])
 
 
 def _unchanged(each: Recorded, text: Text) -> Located | None:

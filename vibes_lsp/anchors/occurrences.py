@@ -93,11 +93,11 @@ def _nearest_first(starts: Sequence[int], likely: int) -> Iterator[int]:
 
 def copies(block: list[str], text: Text, start: int) -> list[int] | None:
     """Return the lines at which a block stands in a text beside the one at which it is known to; None when there are too many to look at."""
-    counts = [text.line_counts[line] for line in block]
-    rarest = counts.index(min(counts))
-    if counts[rarest] == 1:
+    counts = text.line_counts
+    if 1 in map(counts.__getitem__, block):
         return []
-    if counts[rarest] > _MAX_LOOKS:
+    rarest = min(range(len(block)), key=lambda number: counts[block[number]])
+    if counts[block[rarest]] > _MAX_LOOKS:
         return None
     firsts = (number - rarest for number in text.numbers(block[rarest]))
     return [first for first in firsts if first >= 1 and first != start and text.lines[first - 1 : first - 1 + len(block)] == block]

@@ -79,7 +79,7 @@ class Text:
     @cached_property
     def _repeats(self) -> Mapping[str, Sequence[int]]:
         """Where each line stands that stands more than once in the text."""
-        numbers: dict[str, list[int]] = {line: [] for line, times in self.line_counts.items() if times > 1}
+        numbers: dict[str, list[int]] = {line: [] for line in compress(self.line_counts, map((1).__lt__, self.line_counts.values()))}
         for number in compress(range(len(self.lines)), map(numbers.__contains__, self.lines)):
             numbers[self.lines[number]].append(number + 1)
         return numbers
