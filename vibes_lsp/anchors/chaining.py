@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log2
 from typing import Final
 
@@ -129,5 +130,6 @@ def _likeliest(fragments: Sequence[Fragment], low: Pin, high: Pin | None, steps:
     return chain[::-1]
 
 
+@lru_cache(maxsize=1 << 12)
 def _cost(change: int) -> float:
     return _CHANGE + _PER_DOUBLING * log2(1 + abs(change)) if change else 0.0
