@@ -228,6 +228,12 @@ WILD_RANGES: Final = st.lists(
 )
 
 
+@given(WILD, WILD_RANGES)
+def test_of_any_text_and_any_anchors_only_what_stands_whole_is_sure(content: str, ranges: list[Recorded]) -> None:
+    text = Text(content)
+    assert standing_whole(ranges, text) == [each if each.sure else None for each in locate(ranges, text)]
+
+
 @given(WILD, WILD_RANGES, st.data())
 def test_any_text_and_any_anchors_give_places_within_the_text(content: str, ranges: list[Recorded], data: st.DataObject) -> None:
     text = Text(content)
