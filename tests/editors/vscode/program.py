@@ -87,15 +87,9 @@ class Program:
 
     def __enter__(self) -> Self:
         self.choose({})
-        for file in self._extensions:
-            done = subprocess.run(
-                [*self._command(), "--install-extension", file, "--force"],
-                env=self._environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert "successfully installed" in done.stdout, f"{file} was not installed:\n{done.stdout}{done.stderr}"
+        install = [part for file in self._extensions for part in ("--install-extension", str(file))]
+        done = subprocess.run([*self._command(), *install, "--force"], env=self._environment, capture_output=True, text=True, check=False)
+        assert done.stdout.count("successfully installed") == len(self._extensions), f"not all were installed:\n{done.stdout}{done.stderr}"
         serve = ["--auth=none", "--bind-addr=127.0.0.1:0", "--disable-telemetry", "--disable-update-check", *self._trusting()]
         self._process = subprocess.Popen(
             [*self._command(), *serve, "--disable-getting-started-override"],
@@ -135,6 +129,11 @@ class Program:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.with_suffix(".new").write_text(json.dumps(chosen), encoding="utf-8")
             file.with_suffix(".new").replace(file)
+
+    def logged(self, words: str) -> int:
+        """Return how often the extension logged some words."""
+        files = [file for file in self.profile.glob("logs/**/*.log") if "vibes" in file.as_posix()]
+        return sum(file.read_text(encoding="utf-8", errors="replace").count(words) for file in files)
 
     @property
     def log(self) -> str:

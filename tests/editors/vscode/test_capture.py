@@ -46,7 +46,7 @@ def test_only_what_the_key_put_in_is_captured_and_only_when_asked_for(open_windo
     _complete(code, 5, "def th")
     code.until(lambda: len(_recorded(project)) == 1, "the record")
     assert "unknown in Completer 0.0.2" in code.hover(5, 6, "captured, low confidence")
-    code.until(lambda: code.lens("captured")[0] == 5, "the lens where it belongs")
+    code.lens("captured", at=5)
 
     _complete(code, 9, "def qu")  # whose maker tells of it
     code.until(lambda: len(_recorded(project)) == 2, "the maker's record")

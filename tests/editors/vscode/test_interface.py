@@ -16,14 +16,13 @@ def test_a_completion_of_another_extension_is_recorded_and_shows(open_window: Op
     code.lens("gpt-5.2-codex")
     code.go_to(2)
     code.command("Partner: Complete Here")
-    said = code.until(code.notifications, "what the partner says")
-    assert said[0].endswith("by partner-small")
+    said = code.message("Recorded ", "by partner-small")
 
     hover = code.hover(3, 8, "Prompt:")
     assert "partner-small" in hover
     assert "Say goodbye politely." in hover
-    assert code.lens("partner-small")[0] == 2
+    code.lens("partner-small", at=2)
     code.save()
     records = [json.loads(line) for line in (workspace.audit / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
-    (recorded,) = [record for record in records if str(record.get("annotation_id")).startswith(said[0].split()[1].rstrip(","))]
+    (recorded,) = [record for record in records if str(record.get("annotation_id")).startswith(said.split()[1].rstrip(","))]
     assert (recorded["file_path"], recorded["line_start"], recorded["line_end"]) == ("src/limits.py", 2, 3)

@@ -152,7 +152,7 @@ def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_
     code.message("nothing is captured in an untrusted workspace")
     code.go_to(5)
     code.command("VIBES: Mark Reviewed")
-    code.answer("Read.")
+    code.answer("Read.", "Mark reviewed")
     code.until(lambda: code.lens("exact")[1].endswith("approved"), "the review")
 
     code.program.choose({"vibes.server.path": "named/vibes-lsp"})

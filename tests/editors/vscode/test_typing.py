@@ -31,7 +31,7 @@ def test_nothing_goes_away_while_somebody_types(open_window: Open, tmp_path: Pat
     code.editor.evaluate(WATCH)
     for words in ("# one", " two", " three", " four", "\n# five", " six", "\n"):
         code.type(words)
-    assert code.until(lambda: code.lens("lines intact")[0] == 25, "the lens two lines below")
+    code.lens("lines intact", at=25)
     code.go_to(15)
     code.type("x")  # in a range
     assert code.until(lambda: "edited" in code.painted(15), "the line to count as edited")

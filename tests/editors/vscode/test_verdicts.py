@@ -19,22 +19,22 @@ def test_a_verdict_takes_a_note_and_turning_away_from_the_question_records_nothi
 
     before = log.read_bytes()
     code.command("VIBES: Mark Reviewed")
-    code.turn_away()
+    code.turn_away("Mark reviewed")
     code.take_action("Reject with note…")
-    code.turn_away()
+    code.turn_away("Reject")
     assert log.read_bytes() == before
 
     code.go_to(7)  # the keys were the question's
     code.take_action("Reject with note…")
-    code.answer("Nobody resets the counter.")
-    code.until(lambda: code.lens("rejected")[0] == 7, "the lens to say so")
+    code.answer("Nobody resets the counter.", "Reject")
+    code.lens("rejected", at=7)
     edge = newest(workspace.audit, "reviewed_by")
     assert (edge["metadata"]["verdict"], edge["metadata"]["note"]) == ("rejected", "Nobody resets the counter.")
 
     code.go_to(12)
     code.command("VIBES: Mark Reviewed")
-    code.answer("")
-    code.until(lambda: code.lens("approved")[0] == 12, "the lens to say so")
+    code.answer("", "Mark reviewed")
+    code.lens("approved", at=12)
     edge = newest(workspace.audit, "reviewed_by")
     assert (edge["metadata"]["verdict"], edge["metadata"]["reviewer"]) == ("approved", "Ada Example")
     assert "note" not in edge["metadata"]

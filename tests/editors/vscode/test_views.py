@@ -27,7 +27,7 @@ def test_the_queue_is_worked_off_in_the_review_view(open_window: Open, tmp_path:
     code.click_row("Lines 1-11 of web/app.ts")
     code.wait_for(".tab.active", "app.ts")
     code.press_in_row("Lines 23-27 of src/auth.py", "Reject")
-    code.answer("Salted SHA-256 is too fast.")
+    code.answer("Salted SHA-256 is too fast.", "Reject")
     code.until(lambda: not [row for row in code.view("Review") if "src/auth.py" in row], "the rejected range to leave")
     edge = json.loads((workspace.audit / "annotations.jsonl").read_text(encoding="utf-8").splitlines()[-2])
     assert edge["source_ref"] == workspace.hashing
@@ -35,7 +35,7 @@ def test_the_queue_is_worked_off_in_the_review_view(open_window: Open, tmp_path:
     assert edge["metadata"]["note"] == "Salted SHA-256 is too fast."
 
     code.command("VIBES: Group Review Queue By")
-    code.answer("prompt")
+    code.answer("prompt", "Group the review queue by")
     assert code.until(
         lambda: [row for row in code.view("Review") if row == "Limit attempts: five an hour., 3 to review"], "groups by prompt"
     )

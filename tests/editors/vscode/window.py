@@ -99,19 +99,28 @@ class Window:
         """Run a command by its whole title in the palette."""
         self._in_quick_input("F1", f">{title}", title)
 
-    def answer(self, text: str, question: str = "") -> None:
-        """Type into the question that is asked, and give it; where one question follows another, say which is meant."""
-        title = self.page.locator(".quick-input-title", has_text=question)
-        field = self.page.locator(".quick-input-widget:not(.hidden)", has=title).locator("input").first
+    def answer(self, text: str, question: str) -> None:
+        """Type into the question of a title, and give it; of a list, once the entry that is meant is chosen in it."""
+        field = self._question(question)
         field.fill(text, timeout=_PATIENCE_MS)
-        self.page.keyboard.press("Enter")
+        if self.page.locator(".quick-input-widget .quick-input-list").evaluate("list => getComputedStyle(list).display != 'none'"):
+            chosen = self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row.focused", has_text=text)
+            chosen.wait_for(timeout=_PATIENCE_MS)  # the list may come after its title
+        field.press("Enter")
 
-    def turn_away(self) -> None:
-        """Leave the question that is asked without an answer."""
-        question = self.page.locator(".quick-input-widget:not(.hidden) input").first
-        question.wait_for(timeout=_PATIENCE_MS)
-        self.page.keyboard.press("Escape")
-        question.wait_for(state="hidden", timeout=_PATIENCE_MS)
+    def choose(self, entry: str) -> None:
+        """Choose an entry of the list that is shown, by its beginning."""
+        self.page.locator(f".quick-input-list .monaco-list-row[aria-label^={json.dumps(entry)}]").first.click(timeout=_PATIENCE_MS)
+
+    def turn_away(self, question: str) -> None:
+        """Leave the question of a title without an answer."""
+        field = self._question(question)
+        field.press("Escape", timeout=_PATIENCE_MS)
+        field.wait_for(state="hidden", timeout=_PATIENCE_MS)
+
+    def _question(self, title: str) -> Locator:
+        asked = self.page.locator(".quick-input-title", has_text=title)
+        return self.page.locator(".quick-input-widget", has=asked).locator("input").first
 
     def take_action(self, title: str) -> None:
         """Take one of the actions that the lamp offers at the cursor."""
@@ -174,8 +183,11 @@ class Window:
 
         return self.until(shown, f"a hover at {line}:{column} that says {expected!r}")
 
-    def lens(self, expected: str) -> tuple[int, str]:
-        """Wait for a lens that says something; return the number of the line below it, and all that it says."""
+    def lens(self, expected: str, at: int | None = None) -> tuple[int, str]:
+        """Wait for a lens that says something, above a line if one is named; return the number of the line below it, and all that it says.
+
+        Somebody who looks for lenses is in the text: VS Code drops what it was about to ask when the focus leaves, and asks when it is back.
+        """
         script = """root => {
             const top = e => parseFloat(e.style.top);
             const numbers = [...root.querySelectorAll('.margin-view-overlays > div')];
@@ -189,12 +201,11 @@ class Window:
         }"""
 
         def found() -> tuple[int, str] | None:
-            lenses = self.editor.evaluate(script)
-            return next(
-                ((each["line"], each["text"].replace("\xa0", " ")) for each in lenses if expected in each["text"] and each["line"]), None
-            )
+            self.editor.locator(".native-edit-context, .inputarea").first.focus()
+            lenses = [(each["line"], each["text"].replace("\xa0", " ")) for each in self.editor.evaluate(script)]
+            return next((each for each in lenses if expected in each[1] and (each[0] == at if at is not None else each[0])), None)
 
-        return self.until(found, f"a lens that says {expected!r}")
+        return self.until(found, f"a lens that says {expected!r}" + (f" above line {at}" if at is not None else ""))
 
     def marks_on(self, lines: list[int]) -> dict[int, str]:
         """Wait until these of the lines in view have a mark, and no others; return the marks' pictures, as addresses."""

@@ -13,11 +13,20 @@ export function watchServer(server: Server): vscode.Disposable {
     tell(item, server);
     void vscode.commands.executeCommand('setContext', 'vibes.running', server.life === 'running');
     void vscode.commands.executeCommand('setContext', 'vibes.missing', server.life === 'missing');
+    if (server.life === 'running') void tick();
     if (server.life === 'missing') void offerInstallation(server);
     if (server.life === 'failed' && server.program === undefined) void sayWhatIsWrong(server);
   };
   show();
-  return vscode.Disposable.from(item, server.onDidChangeLife(show), ...sayWhatIsRestricted());
+  const tickOnceSeen = vscode.window.tabGroups.onDidChangeTabs(({ opened }) => {
+    if (server.life === 'running' && opened.some(({ input }) => input === undefined)) void tick(); // a walkthrough is a tab of no known kind
+  });
+  return vscode.Disposable.from(item, server.onDidChangeLife(show), tickOnceSeen, ...sayWhatIsRestricted());
+}
+
+/** Ticks the walkthrough's first step: by a context that becomes true, since what was true when the walkthrough was read in ticks nothing. */
+async function tick(): Promise<void> {
+  for (const isSo of [true, false]) await vscode.commands.executeCommand('setContext', 'vibes.justFound', isSo);
 }
 
 /** Says, until the workspace is trusted, what it may not do. */
