@@ -28,6 +28,7 @@ async def session(
     options: object = None,
     settings: object = None,
     experimental: object = None,
+    watches: types.DidChangeWatchedFilesClientCapabilities | None = None,
 ) -> AsyncIterator[Editor]:
     """Run a server until the end of the block; what it logs is in `log_of(place)`.
 
@@ -37,6 +38,7 @@ async def session(
         profile: What the client can do.
         options: Its `initializationOptions`.
         experimental: Its `experimental` capabilities.
+        watches: What files it can watch, if not as the profile has it.
         settings: What it answers when it is asked for section `vibes`; None for nothing.
     """
     client = EditorClient()
@@ -45,6 +47,9 @@ async def session(
         client.set_configuration(settings, section="vibes")
     capabilities = capabilities_of(profile)
     capabilities.experimental = experimental if experimental is not None else capabilities.experimental
+    if watches is not None:
+        assert capabilities.workspace is not None
+        capabilities.workspace.did_change_watched_files = watches
     await client.start_io(sys.executable, "-c", _SERVER, str(place / _LOG))
     try:
         await client.initialize_session(

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from lsprotocol import types
+from lsprotocol.converters import get_converter
 from pygls.exceptions import JsonRpcException
 
-from tests.server.editor import Editor
+from tests.server.editor import Editor, Message
 from tests.server.profiles import PROFILES
 from tests.server.project import STORY, Project
 from tests.server.sessions import as_folder, session
@@ -89,6 +90,43 @@ async def test_a_trail_that_appears_nearer_takes_over(editor: Editor, tmp_path: 
     assert await models(editor, uri) == ["model-outer"]
     named(tmp_path / "outer" / "lib", "inner")
     assert await models(editor, uri) == ["model-inner"]
+
+
+async def test_trails_outside_the_folders_are_watched_where_they_are_and_once(tmp_path: Path) -> None:
+    above, aside = named(tmp_path / "above", "above"), named(tmp_path / "aside", "aside")
+    file, inner = above.annotated("lib/a.py"), named(tmp_path / "above/lib/inner", "inner").annotated("b.py")
+    async with session(tmp_path, [file.parent]) as editor:
+        await editor.client.until(lambda sent: above.files.audit.as_uri() in _watched(sent))
+        for path in (file, inner, aside.annotated("c.py"), aside.annotated("d.py"), named(tmp_path / "last", "last").annotated("e.py")):
+            editor.open(path)
+        await editor.client.until(lambda sent: (tmp_path / "last/.ai-audit").as_uri() in _watched(sent))
+        watched = [place for sent in editor.client.sent for place in _watched(sent)]
+        everywhere = "**/.ai-audit/**"
+        assert sorted(watched) == sorted([everywhere, *((tmp_path / name / ".ai-audit").as_uri() for name in ("above", "aside", "last"))])
+
+
+async def test_a_client_that_watches_only_its_folders_is_asked_for_no_more(tmp_path: Path) -> None:
+    above = named(tmp_path / "above", "above")
+    file = above.annotated("lib/a.py")
+    able = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+    async with session(tmp_path, [file.parent], watches=able) as editor:
+        await editor.open_known(file)
+        await editor.caught_up()
+        assert [place for sent in editor.client.sent for place in _watched(sent)] == ["**/.ai-audit/**"]
+
+
+def _watched(sent: Message) -> list[str]:
+    """Return the patterns that a message asks the client to watch; of those that lie somewhere, where."""
+    method, params = sent
+    if method != types.CLIENT_REGISTER_CAPABILITY:
+        return []
+    watchers = [
+        watcher
+        for each in params.registrations
+        if each.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        for watcher in get_converter().unstructure(each.register_options)["watchers"]
+    ]
+    return [pattern if isinstance(pattern := watcher["globPattern"], str) else pattern["baseUri"] for watcher in watchers]
 
 
 async def test_a_file_outside_any_trail_has_nothing(editor: Editor, tmp_path: Path) -> None:

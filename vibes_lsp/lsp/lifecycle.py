@@ -24,6 +24,7 @@ from vibes_lsp.lsp.resting import Resting
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
 from vibes_lsp.lsp.uris import path_of
+from vibes_lsp.lsp.watching import Watching
 from vibes_lsp.store.layout import find_audit_dir
 
 _logger = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ _LARGE = 4 << 20
 def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  # a list of handlers
     """Follow the client through its life."""
     idle = Idle(partial(_locate_anew, server))
+    watching = Watching(server)
 
     @server.feature(types.INITIALIZE)
     def initialize(ls: Server, params: types.InitializeParams) -> None:
@@ -49,7 +51,7 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
         await _configure(ls, None)
         if ls.settings != before:  # documents may be open by now
             await tell(ls)
-        await _watch(ls)
+        await watching.begin()
         await showing.offer(ls)
         keep_what_is_there()
         for folder in ls.folders:
@@ -59,6 +61,7 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
     async def folders(ls: Server, params: types.DidChangeWorkspaceFoldersParams) -> None:
         for folder in params.event.added:
             await _load(ls, folder.uri)
+            await watching.include(folder.uri)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def configuration(ls: Server, params: types.DidChangeConfigurationParams) -> None:
@@ -74,6 +77,7 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
         resting.opened(params.text_document.uri)
         await _push(ls, params.text_document.uri)
         await _look(ls, params.text_document.uri)
+        await watching.include(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
@@ -176,20 +180,6 @@ async def _configure(ls: Server, given: object) -> None:
             ls.choose(read_settings(answers[0]))
     elif given is not None:
         ls.choose(read_settings(given))
-
-
-async def _watch(ls: Server) -> None:
-    """Have the client watch the audit files; where it cannot, every answer looks for itself."""
-    workspace = ls.client_capabilities.workspace
-    watching = workspace.did_change_watched_files if workspace is not None else None
-    if watching is None or not watching.dynamic_registration:
-        return
-    options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher("**/.ai-audit/**")])
-    registration = types.Registration("vibes-audit-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-    try:
-        await ls.client_register_capability_async(types.RegistrationParams([registration]))
-    except JsonRpcException as error:
-        _logger.warning("the client does not watch files: %s", error.message)
 
 
 async def _load(ls: Server, uri: str) -> None:
