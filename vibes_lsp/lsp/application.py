@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vibes_lsp.lsp import lifecycle
-from vibes_lsp.lsp.features import code_actions, code_lens, commands, hover, recording, references, showing
+from vibes_lsp.lsp.features import code_actions, code_lens, commands, hover, provenance, recording, references, showing
 from vibes_lsp.lsp.resting import Resting
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.turns import keep_turns_short
@@ -15,7 +15,7 @@ def create_server() -> Server:
     server = Server()
     resting = Resting(server, lifecycle.tell_about)
     lifecycle.register(server, resting)
-    for feature in (hover, code_lens, code_actions, references, commands, showing):
+    for feature in (hover, code_lens, code_actions, references, provenance, commands, showing):
         feature.register(server)
     recording.register(server, resting.recorded)
     return server

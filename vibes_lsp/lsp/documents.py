@@ -90,15 +90,21 @@ class Document:
         return len(self._lines) - (not self.lines(len(self._lines), len(self._lines)))
 
     def change(self, version: int | None, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: Encoding) -> None:
-        """Apply changes in their order; a position beyond a line or the text counts as its end."""
+        """Apply changes in their order; a position beyond a line or the text counts as its end.
+
+        Where there are as many changes as versions, a client gathered what is typed: each change made one of the versions.
+        """
         if self._lone:
             self.edits = None
+        has_gathered = version == self.version + len(changes)
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
                 self._replace(0, len(self._lines), _split(change.text), is_insertion_above=False)
             else:
                 self._apply(change.range, change.text, encoding)
-        self.version = version if version is not None else self.version + 1
+            self.version += has_gathered
+        if not has_gathered:
+            self.version = version if version is not None else self.version + 1
         self.revision += 1
         self._text = None
 

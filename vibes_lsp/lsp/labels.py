@@ -1,27 +1,50 @@
-"""One annotation in one line, as lenses and plugins show it: model, deed, whereabouts, risk, review."""
+"""One annotation in one line, as lenses and plugins show it: model, whereabouts, risk, review. Text from the trail is cut short and inert."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.markup import flat
 from vibes_lsp.lsp.views import View
+from vibes_lsp.model.members import Members
 from vibes_lsp.reports.words import review_label, title, whereabouts
 
+_BETWEEN = " · "
 
-def label(view: View, placement: Placement) -> str:
-    """Return what a lens says; text from the trail is cut short, on one line, without control characters."""
-    facts = view.report.placement(placement)
-    model = facts["model"]
-    name = model["name"] if isinstance(model, dict) else "unknown"
-    parts = [flat(name, 40), flat(title(placement), 40), whereabouts(placement)]
+
+def label(view: View, placement: Placement, facts: Members) -> str:
+    """Return what a lens says, above the lines: what was done, and all there is to say about where they are now."""
+    parts = [_model(facts), flat(title(placement), 40), whereabouts(placement)]
     if placement.is_pending:
         parts.append("pending")
+    return _joined([*parts, *_standing(view, facts)])
+
+
+def line_text(view: View, placement: Placement, facts: Members) -> str:
+    """Return what is said at the end of a line: that an AI wrote it, and the prompt last, for that is what the window's edge may cut."""
+    state = "pending" if placement.is_pending else placement.located.state.value
+    parts = [f"AI: {_model(facts)}", f"{state}, ambiguous" if placement.located.ambiguous else state, *_standing(view, facts)]
+    prompt = facts.get("prompt")
+    return _joined([*parts, f"“{flat(prompt, 70)}”"] if isinstance(prompt, str) else parts)
+
+
+def _model(facts: Members) -> str:
+    model = facts["model"]
+    return flat(model["name"] if isinstance(model, dict) else "unknown", 40)
+
+
+def _standing(view: View, facts: Members) -> Iterator[str]:
+    """Say how far to trust it."""
     if facts.get("captured"):
-        parts.append("captured")
+        yield "captured"
     figures = view.report.figures(facts)
     if figures is not None:
-        parts.append(f"risk {figures}")
+        yield f"risk {figures}"
     review = review_label(facts)
     if review is not None:
-        parts.append(review)
-    return " · ".join(parts).replace("$(", "$ (")  # which VS Code would draw as an icon
+        yield review
+
+
+def _joined(parts: list[str]) -> str:
+    return _BETWEEN.join(parts).replace("$(", "$ (")  # which VS Code would draw as an icon

@@ -96,6 +96,7 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
     async def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
         idle.closed(params.text_document.uri)
         ls.projects.forget(params.text_document.uri)
+        ls.answers.forget(params.text_document.uri)
         ls.publishing.pop(params.text_document.uri, None)
         if not _pulls(ls.client_capabilities):
             ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))

@@ -13,10 +13,12 @@ PROVENANCE_CHANGED: Final = "vibes/provenanceChanged"
 
 @dataclass(frozen=True, slots=True)
 class ProvenanceParams:
-    """What `vibes/provenance` takes: a document, and whether to go line by line."""
+    """What `vibes/provenance` takes: a document; whether to go line by line; whether by runs of lines, and since which answer."""
 
     textDocument: types.TextDocumentIdentifier  # noqa: N815  # its name on the wire
     lines: bool | None = None
+    runs: bool | None = None
+    previousResultId: str | None = None  # noqa: N815
 
 
 @dataclass(frozen=True, slots=True)

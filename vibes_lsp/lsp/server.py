@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from vibes_lsp import __version__
 from vibes_lsp.errors import AuditDirNotFound, VibesError
+from vibes_lsp.lsp.answers import Answers
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.project import Project
 from vibes_lsp.lsp.projects import Projects
@@ -47,6 +48,7 @@ class Server(LanguageServer):
         publishing: Who works on the diagnostics of an open document; only the last to begin may publish.
         checking: Held while a trail is checked: one at a time, for a check keeps a thread busy, and another one reads what the client says.
         showing: What was opened in the client.
+        answers: What it was told last about each open document.
         said_goodbye: Whether the client asked to shut down.
         exit_code: What the process is to end with; 1 after an exit that no shutdown came before, as LSP asks.
     """
@@ -61,6 +63,7 @@ class Server(LanguageServer):
         self.publishing: dict[str, object] = {}
         self.checking = asyncio.Lock()
         self.showing = Showing()
+        self.answers = Answers()
         self.said_goodbye = False
         self.exit_code = 0
 

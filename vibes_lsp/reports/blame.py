@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from vibes_lsp.anchors.located import LineKind, State
@@ -70,6 +71,16 @@ def line_kinds(placements: Sequence[Placement]) -> list[JsonValue]:
     """Return `{line, annotationId, kind}` for every owned line, down the document; see `kind_of`."""
     owned = owners(placements)
     return [{"line": line, "annotationId": owned[line].current.id, "kind": kind_of(owned[line], line).value} for line in sorted(owned)]
+
+
+def runs(placement: Placement) -> list[JsonValue]:
+    """Return `{lineStart, lineEnd, kind}` for the lines that a placement owns, down the document: lines in a row of one kind together."""
+    rows = groupby(enumerate(_lines(placement)), key=lambda each: (each[1] - each[0], kind_of(placement, each[1]).value))
+    found: list[JsonValue] = []
+    for (_, kind), row in rows:
+        lines = [line for _, line in row]
+        found.append({"lineStart": lines[0], "lineEnd": lines[-1], "kind": kind})
+    return found
 
 
 def kind_of(placement: Placement, line: int) -> LineKind:

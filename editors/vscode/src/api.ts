@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import type { Range as WireRange } from 'vscode-languageclient/node';
 import type { Annotation, InlineCompletion, Provenance, Recorded, SessionStart, VibesApi } from '../vibes-lsp';
-import type { Members, Placement, Provenance as Known, Session } from './protocol';
+import type { Lookup, Members, Placement, Session } from './protocol';
 import type { Server } from './server/server';
 
 interface Answer {
@@ -30,7 +30,7 @@ export function createApi(server: Server, told: (uri: vscode.Uri) => void): Vibe
     startSession: (session: SessionStart) => run<Session>('vibes.startSession', session),
     provenanceAt: async (uri: vscode.Uri, position: vscode.Position) => {
       const range = new vscode.Range(position.line, 0, position.line, 0);
-      const { placements } = await run<Known>('vibes.lookup', { uri, range });
+      const { placements } = await run<Lookup>('vibes.lookup', { uri, range });
       const owns = ({ ownedRanges }: Placement) =>
         ownedRanges.some(({ start, end }) => start.line <= position.line && position.line < end.line);
       return [...placements.filter(owns), ...placements.filter((each) => !owns(each))].map(ofPlacement);

@@ -48,33 +48,21 @@ export class LineTexts implements vscode.Disposable {
       this.type,
       lines.map(([line, placement]) => ({
         range: editor.document.lineAt(line).range.with(editor.document.lineAt(line).range.end),
-        renderOptions: { after: { contentText: textOf(placement) } },
+        renderOptions: { after: { contentText: plain(placement.lineText, LONGEST) } },
       })),
     );
   }
 
   private cursorLine(editor: vscode.TextEditor): [number, Placement][] {
     const line = editor.selection.active.line;
-    const owner = editor === vscode.window.activeTextEditor ? this.known.ownerOf(editor.document, line) : undefined;
-    return owner === undefined ? [] : [[line, owner]];
+    const author = editor === vscode.window.activeTextEditor ? this.known.authorOf(editor.document, line) : undefined;
+    return author === undefined ? [] : [[line, author]];
   }
 
   private firstLines(document: vscode.TextDocument): [number, Placement][] {
     return (this.known.of(document)?.placements ?? []).flatMap((placement) => {
-      const first = placement.ownedRanges[0];
-      return first === undefined ? [] : [[first.start.line, placement] satisfies [number, Placement]];
+      const first = placement.runs.find(({ kind }) => kind !== 'human');
+      return first === undefined ? [] : [[first.lineStart - 1, placement] satisfies [number, Placement]];
     });
   }
-}
-
-function textOf({ model, state, captured, prompt, band, review }: Placement): string {
-  const parts = [
-    plain(model.name ?? 'unknown model', 40),
-    state,
-    captured && 'captured',
-    prompt === undefined ? undefined : `“${plain(prompt, 70)}”`,
-    band === null ? undefined : `risk ${band}`,
-    review === null ? undefined : review.stale ? 'review stale' : (review.verdict ?? 'reviewed'),
-  ];
-  return plain(parts.filter((part) => part !== undefined).join(' · '), LONGEST);
 }

@@ -33,26 +33,43 @@ export interface Placement {
   prompt?: string;
   sessionId?: string;
   action: string | null;
-  captured?: true;
   label: string;
+  lineText: string;
+  waits: boolean;
 }
 
-export interface LineKind {
-  line: number;
-  annotationId: string;
+/** Lines that a placement owns, 1-based and inclusive, all of one kind. */
+export interface Run {
+  lineStart: number;
+  lineEnd: number;
   kind: 'ai' | 'edited' | 'human';
+}
+
+/** A placement with the lines that it owns. */
+export interface Painted extends Placement {
+  runs: Run[];
 }
 
 export interface Provenance {
   uri: string;
   version: number | null;
-  placements: Placement[];
-  lines?: LineKind[];
-  provisional?: boolean;
+  placements: Painted[];
+  resultId: string;
 }
 
-/** A placement of the review queue: as any other, and the document that it is in. */
-export interface Waiting extends Placement {
+/** An answer that leaves out what is as in the one before: placements without any change, and members of the others. */
+export interface ProvenanceDelta extends Omit<Provenance, 'placements'> {
+  since: string;
+  placements: (Partial<Painted> & Pick<Painted, 'annotationId'>)[];
+}
+
+/** What `vibes.lookup` answers. */
+export interface Lookup {
+  placements: Placement[];
+}
+
+/** A placement of the review queue: the document that it is in, and what is common to all answers. */
+export interface Waiting extends Omit<Placement, 'label' | 'lineText' | 'waits'> {
   uri: string;
 }
 
@@ -85,9 +102,4 @@ export interface Reviewed {
 export interface Session {
   sessionId: string;
   environmentHash: string;
-}
-
-/** Returns whether a person still has to answer for a placement as it stands now. */
-export function waits(placement: Placement): boolean {
-  return placement.review === null || placement.review.stale;
 }

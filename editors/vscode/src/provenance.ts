@@ -1,7 +1,7 @@
 // What the server last said about each visible document; asked again only when it says so, or after an edit.
 
 import * as vscode from 'vscode';
-import type { Placement, Provenance } from './protocol';
+import type { Painted, Provenance, ProvenanceDelta, Run } from './protocol';
 import type { Server } from './server/server';
 
 /** Milliseconds without an edit after which the server is asked again: longer than between two keys. What is painted moves with the text meanwhile. */
@@ -47,17 +47,18 @@ export class KnownProvenance implements vscode.Disposable {
     return this.known.has(document.uri.toString()) && this.of(document) === undefined;
   }
 
-  /** Returns the annotation that a 0-based line belongs to. */
-  ownerOf(document: vscode.TextDocument, line: number): Placement | undefined {
-    const known = this.of(document);
-    const id = known?.lines?.find((each) => each.line === line + 1)?.annotationId;
-    return id === undefined ? undefined : known?.placements.find((each) => each.annotationId === id);
+  /** Returns the annotation that an AI wrote a 0-based line by; a person's line among them has none. */
+  authorOf(document: vscode.TextDocument, line: number): Painted | undefined {
+    const holds = ({ lineStart, lineEnd, kind }: Run) => kind !== 'human' && lineStart <= line + 1 && line + 1 <= lineEnd;
+    return this.of(document)?.placements.find(({ runs }) => runs.some(holds));
   }
 
   /** Returns what a 0-based line belongs to, else a function or an earlier edit that it lies in. */
-  at(document: vscode.TextDocument, line: number): Placement | undefined {
-    const lies = ({ range }: Placement) => range !== null && range.start.line <= line && line < range.end.line;
-    return this.ownerOf(document, line) ?? this.of(document)?.placements.find(lies);
+  at(document: vscode.TextDocument, line: number): Painted | undefined {
+    const lies = ({ range }: Painted) => range !== null && range.start.line <= line && line < range.end.line;
+    const owns = ({ runs }: Painted) => runs.some(({ lineStart, lineEnd }) => lineStart <= line + 1 && line + 1 <= lineEnd);
+    const placements = this.of(document)?.placements;
+    return placements?.find(owns) ?? placements?.find(lies);
   }
 
   dispose(): void {
@@ -71,7 +72,11 @@ export class KnownProvenance implements vscode.Disposable {
 
   private askSoon(document: vscode.TextDocument): void {
     const uri = document.uri.toString();
-    clearTimeout(this.timers.get(uri));
+    const timer = this.timers.get(uri);
+    if (timer !== undefined) {
+      timer.refresh();
+      return;
+    }
     this.timers.set(
       uri,
       setTimeout(() => {
@@ -84,13 +89,14 @@ export class KnownProvenance implements vscode.Disposable {
 
   private async ask(document: vscode.TextDocument): Promise<void> {
     if (this.server.life !== 'running' || document.isClosed) return;
+    const before = this.known.get(document.uri.toString());
     try {
-      const answer = await this.server.provenance(document.uri);
+      const answer = await this.server.provenance(document.uri, before?.resultId);
+      this.known.set(document.uri.toString(), 'since' in answer ? merged(before, answer) : answer);
       if (answer.version !== document.version) {
         this.askSoon(document);
         return;
       }
-      this.known.set(document.uri.toString(), answer);
     } catch (error) {
       this.server.log.debug(`nothing about ${document.uri.toString()}: ${String(error)}`);
       this.known.delete(document.uri.toString());
@@ -108,6 +114,13 @@ export class KnownProvenance implements vscode.Disposable {
     this.known.clear();
     for (const document of visible()) this.changes.fire(document);
   }
+}
+
+/** Returns the whole of an answer that says only what is other than before. */
+function merged(before: Provenance | undefined, { placements: changed, ...answer }: ProvenanceDelta): Provenance {
+  const news = new Map(changed.map((each) => [each.annotationId, each]));
+  const placements = before?.placements.map((each) => ({ ...each, ...news.get(each.annotationId) }));
+  return { ...answer, placements: placements ?? [] };
 }
 
 function visible(): vscode.TextDocument[] {

@@ -1,7 +1,7 @@
 // The status bar: the AI's share of the file, and how much unreviewed risk is in it. A click hides and shows the marks.
 
 import * as vscode from 'vscode';
-import { waits, type Provenance } from './protocol';
+import type { Provenance } from './protocol';
 import type { KnownProvenance } from './provenance';
 import type { Visibility } from './visibility';
 
@@ -50,9 +50,10 @@ export class StatusBar implements vscode.Disposable {
 }
 
 function figures(known: Provenance, document: vscode.TextDocument) {
-  const written = (known.lines ?? []).filter(({ kind }) => kind !== 'human').length;
+  const runs = known.placements.flatMap((each) => each.runs).filter(({ kind }) => kind !== 'human');
+  const written = runs.reduce((sum, { lineStart, lineEnd }) => sum + lineEnd - lineStart + 1, 0);
   const isEndEmpty = document.lineCount > 1 && document.lineAt(document.lineCount - 1).text === '';
   const total = document.lineCount - (isEndEmpty ? 1 : 0);
-  const risky = known.placements.filter((each) => each.range !== null && waits(each) && (each.band === 'high' || each.band === 'critical'));
+  const risky = known.placements.filter(({ waits, band }) => waits && (band === 'high' || band === 'critical'));
   return { share: Math.round((100 * written) / Math.max(1, total)), written, total, risky: risky.length };
 }

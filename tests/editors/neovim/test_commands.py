@@ -62,7 +62,7 @@ def test_what_waits_is_a_list_to_work_through(open_neovim: Open, tmp_path: Path,
     editor.until(lambda: editor.lua("return vim.fn.line('.')") == 23, "the cursor at the riskiest place")
     editor.command("Vibes review rejected Argon2 it shall be.")
     editor.until(
-        lambda: editor.signs().get(23) == "C" and "risk critical · rejected · “" in editor.painted(23), "the verdict at the line's end"
+        lambda: editor.signs().get(23) == "C" and "risk 0.84 critical · rejected · “" in editor.painted(23), "the verdict at the line's end"
     )
     editor.terminal.shows("VIBES: 4 to review")
     edge = newest(workspace.audit, "reviewed_by")

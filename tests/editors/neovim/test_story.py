@@ -24,7 +24,8 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_neovim: Open
     editor.terminal.shows("L✓ 13 def valid_email", "C  23 def hash_password")
     editor.go_to(24, 8)
     editor.until(
-        lambda: "claude-opus-4-5 · edited · risk critical · “Store passwords" in editor.painted(24), "text at the end of the cursor's line"
+        lambda: "AI: claude-opus-4-5 · edited · risk 0.84 critical · “Store passwords" in editor.painted(24),
+        "text at the end of the cursor's line",
     )
     assert "·" not in editor.painted(25)
     editor.terminal.shows("claude-opus-4-5 · create · edited since: 4 of 5 lines intact · risk 0.84 critical")  # the lens
@@ -49,7 +50,7 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_neovim: Open
     editor.choose_action("Mark reviewed")
     editor.until(lambda: editor.problems() == [], "the problem to go")
     editor.until(lambda: editor.signs().get(25) == "C✓", "the sign to say so")
-    editor.until(lambda: "risk critical · approved · “" in editor.painted(26), "the line's end to say so")
+    editor.until(lambda: " · approved · “" in editor.painted(26), "the line's end to say so")
     edge = newest(workspace.audit, "reviewed_by")
     assert edge["source_ref"] == workspace.hashing
     assert edge["metadata"]["verdict"] == "approved"

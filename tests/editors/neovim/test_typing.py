@@ -52,7 +52,7 @@ def test_signs_and_text_stay_with_their_lines_at_every_moment(open_neovim: Open,
     ((before),) = editor.lua("return SEEN()")
     signs, _, text = before.partition("\n\n")
     assert signs.splitlines()[8:] == ["C def hash_password", '│     """Return wha', "│     salt = secret", '│     return f"{sal']
-    assert text.startswith('    """Return wha: claude-opus-4-5 · edited')
+    assert text.startswith('    """Return wha: AI: claude-opus-4-5 · edited')
 
     editor.command("normal! 2G")  # lines above: everything moves down
     editor.terminal.text("o# One more line,\n# and another one.")
@@ -71,5 +71,5 @@ def test_signs_and_text_stay_with_their_lines_at_every_moment(open_neovim: Open,
     editor.until(lambda: editor.lua("return vim.fn.getline(26)").endswith("Never plain."), "the text")
     editor.until(lambda: editor.signs().get(26) == "┆", "the line to count as edited")
     texts = {seen.partition("\n\n")[2] for seen in editor.lua("return SEEN()")}
-    assert {each.partition(" · “")[0] for each in texts} == {'    """Return wha: claude-opus-4-5 · edited · risk critical'}
+    assert {each.partition(" · “")[0] for each in texts} == {'    """Return wha: AI: claude-opus-4-5 · edited · risk 0.84 critical'}
     assert editor.lua("return WATCHED") > len(" Never plain.")

@@ -113,6 +113,17 @@ def test_changes_of_one_message_are_applied_in_their_order(
     assert now == text
 
 
+@given(TEXT, CHANGES)
+def test_as_many_changes_as_versions_are_one_for_each(text: str, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
+    one_by_one, gathered = document_of(text), document_of(text)
+    for number, change in enumerate(changes, 2):
+        one_by_one.change(number, [change], "utf-16")
+    gathered.change(1 + len(changes), changes, "utf-16")
+    assert (gathered.content, gathered.version, gathered.previous) == (one_by_one.content, one_by_one.version, one_by_one.previous)
+    for version in range(1, gathered.version):
+        assert gathered.before(version) == one_by_one.before(version)
+
+
 @given(TEXT, CHANGES, st.integers(1, 12), st.integers(0, 12))
 @example("\ufeffa\nb", [], 1, 2)
 @example("\ufeff", [], 1, 1)

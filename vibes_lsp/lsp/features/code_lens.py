@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from lsprotocol import types
 
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.labels import label
 from vibes_lsp.lsp.messages import own_capability
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.views import View
 
 _MAX_LENSES = 1000
 
@@ -28,8 +30,10 @@ def register(server: Server) -> None:
             if len(found) == _MAX_LENSES:
                 break
             place = types.Range(types.Position(start - 1, 0), types.Position(start - 1, 0))
-            command = types.Command(label(view, placement), "") if is_told_at_once else None
-            found.append(types.CodeLens(place, command, data={"uri": view.uri, "id": placement.current.id}))
+            if is_told_at_once:
+                found.append(types.CodeLens(place, types.Command(_label(view, placement), "")))
+            else:
+                found.append(types.CodeLens(place, data={"uri": view.uri, "id": placement.current.id}))
         return found
 
     @server.feature(types.CODE_LENS_RESOLVE)
@@ -44,4 +48,8 @@ def _title(ls: Server, uri: object, identifier: object) -> str:
     placement = next((each for each in view.placements if each.current.id == identifier), None) if view else None
     if view is None or placement is None:
         return "AI"
-    return label(view, placement)
+    return _label(view, placement)
+
+
+def _label(view: View, placement: Placement) -> str:
+    return label(view, placement, view.report.placement(placement))

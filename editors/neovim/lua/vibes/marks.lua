@@ -21,35 +21,9 @@ local function sign_of(placement, kind, is_first)
   return is_approved and vim.fn.strdisplaywidth(text) == 1 and text .. '✓' or text
 end
 
-local function state_of(placement)
-  local state = placement.pending and 'pending' or plain(placement.state, 20)
-  return placement.ambiguous and state .. ', ambiguous' or state
-end
-
-local function review_of(placement)
-  local review = provenance.is(placement.review) and placement.review
-  if not review or review.stale then
-    return review and 'review stale' or nil
-  end
-  local verdict = provenance.is(review.verdict) and plain(review.verdict, 20) or 'reviewed'
-  return review.kind == 'ai' and verdict .. ' by AI' or verdict
-end
-
-local function said_of(placement)
-  local parts = { plain(placement.model.name, 40), state_of(placement) }
-  if provenance.is(placement.band) then
-    table.insert(parts, 'risk ' .. plain(placement.band, 20))
-  end
-  table.insert(parts, review_of(placement))
-  if provenance.is(placement.prompt) then -- last: the longest, and what the window's edge may cut
-    table.insert(parts, ('“%s”'):format(plain(placement.prompt, 60)))
-  end
-  return table.concat(parts, ' · ')
-end
-
 local function write(bufnr, row, placement)
   local id = vim.api.nvim_buf_set_extmark(bufnr, M.namespace, row, 0, {
-    virt_text = { { said_of(placement), 'VibesText' } },
+    virt_text = { { plain(placement.lineText, 160), 'VibesText' } },
     virt_text_pos = 'eol',
     hl_mode = 'combine',
     strict = false,

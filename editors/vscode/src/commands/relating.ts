@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import type { Members, Placement, Provenance, Shown } from '../protocol';
+import type { Lookup, Members, Placement, Shown } from '../protocol';
 import type { Server } from '../server/server';
 import { plain } from '../text';
 import { done, register } from './attempt';
@@ -54,7 +54,7 @@ export function registerRelatingCommands(server: Server, authors: Authors): vsco
   };
 
   const annotationsOf = async ({ place }: Selected): Promise<Placement[]> =>
-    (await server.run<Provenance>('vibes.lookup', { uri: place.uri })).placements;
+    (await server.run<Lookup>('vibes.lookup', { uri: place.uri })).placements;
 
   const named = async ({ place }: Selected): Promise<End> => {
     const id = await ask('Its id, or the beginning of it');

@@ -1,10 +1,13 @@
 // Marks in gutter and overview ruler: a shape on the first line of a range, a bar along its lines, dashed where they were edited.
 
 import * as vscode from 'vscode';
-import type { Placement, Provenance } from '../protocol';
+import type { Placement, Provenance, Run } from '../protocol';
 import type { KnownProvenance } from '../provenance';
 import type { Visibility } from '../visibility';
 import { BANDS, decorationOf, MODELS, type Look, type Part } from './shapes';
+
+/** Lines that one mark goes along, 1-based and inclusive. */
+type Lines = Pick<Run, 'lineStart' | 'lineEnd'>;
 
 export class Marks implements vscode.Disposable {
   private readonly types = new Map<Look, Record<Part, vscode.TextEditorDecorationType>>();
@@ -41,19 +44,18 @@ export class Marks implements vscode.Disposable {
   private paint(editor: vscode.TextEditor): void {
     const known = this.known.of(editor.document);
     if (known === undefined && this.visibility.marks && this.known.isAwaited(editor.document)) return; // what is painted moves with the text
-    const wanted =
-      known !== undefined && this.visibility.marks ? this.linesOf(known) : new Map<vscode.TextEditorDecorationType, number[]>();
+    const wanted = known !== undefined && this.visibility.marks ? this.runsOf(known) : new Map<vscode.TextEditorDecorationType, Lines[]>();
     const painted = this.painted.get(editor) ?? new Map<vscode.TextEditorDecorationType, string | undefined>();
     this.painted.set(editor, painted);
     // What comes before what goes: a line that changes its mark is never without one.
     for (const type of new Set([...wanted.keys(), ...painted.keys()])) {
-      const lines = wanted.get(type) ?? [];
-      const key = lines.join();
+      const runs = wanted.get(type) ?? [];
+      const key = runs.map(({ lineStart, lineEnd }) => `${lineStart}-${lineEnd}`).join();
       if (painted.has(type) && painted.get(type) === key) continue; // the way to the window is long
       painted.set(type, key);
       editor.setDecorations(
         type,
-        lines.map((line) => new vscode.Range(line - 1, 0, line - 1, 0)),
+        runs.map(({ lineStart, lineEnd }) => new vscode.Range(lineStart - 1, 0, lineEnd - 1, 0)),
       );
     }
   }
@@ -66,18 +68,16 @@ export class Marks implements vscode.Disposable {
     }
   }
 
-  private linesOf(known: Provenance): Map<vscode.TextEditorDecorationType, number[]> {
-    const found = new Map<vscode.TextEditorDecorationType, number[]>();
-    const placements = new Map(known.placements.map((placement) => [placement.annotationId, placement]));
-    const begun = new Set<string>();
-    for (const { line, annotationId, kind } of known.lines ?? []) {
-      const placement = placements.get(annotationId);
-      if (placement === undefined || kind === 'human') continue;
-      const type = this.typesOf(placement)[begun.has(annotationId) ? kind : 'first'];
-      begun.add(annotationId);
-      const lines = found.get(type) ?? [];
-      lines.push(line);
-      found.set(type, lines);
+  private runsOf(known: Provenance): Map<vscode.TextEditorDecorationType, Lines[]> {
+    const found = new Map<vscode.TextEditorDecorationType, Lines[]>();
+    for (const placement of known.placements) {
+      const types = this.typesOf(placement);
+      for (const [part, lines] of partsOf(placement.runs)) {
+        const type = types[part];
+        const runs = found.get(type) ?? [];
+        runs.push(lines);
+        found.set(type, runs);
+      }
     }
     return found;
   }
@@ -100,4 +100,14 @@ export class Marks implements vscode.Disposable {
     }
     return look;
   }
+}
+
+/** Returns what is painted along the lines of a placement: its first line apart, and nothing along a person's. */
+function partsOf(runs: readonly Run[]): [Part, Lines][] {
+  const [first, ...others] = runs.filter(({ kind }) => kind !== 'human');
+  if (first === undefined) return [];
+  const { lineStart, lineEnd, kind } = first;
+  const rest = lineStart < lineEnd ? [{ lineStart: lineStart + 1, lineEnd, kind }] : [];
+  const along = [...rest, ...others].map((run): [Part, Lines] => [run.kind === 'ai' ? 'ai' : 'edited', run]);
+  return [['first', { lineStart, lineEnd: lineStart }], ...along];
 }

@@ -11,9 +11,10 @@ import {
   State,
   type ErrorHandler,
 } from 'vscode-languageclient/node';
-import { REJECT_WITH_NOTE, type Provenance } from '../protocol';
+import { REJECT_WITH_NOTE, type Provenance, type ProvenanceDelta } from '../protocol';
 import { findProgram, type Program } from './location';
 import { logLines } from './logging';
+import { Typing } from './typing';
 
 export type Life = 'stopped' | 'starting' | 'running' | 'missing' | 'failed';
 
@@ -24,6 +25,7 @@ export class Server implements vscode.Disposable {
   failure: string | undefined;
 
   private client: LanguageClient | undefined;
+  private readonly typing = new Typing((error) => this.log.debug(`a change was not sent: ${String(error)}`));
   private lastStart: Promise<void> = Promise.resolve();
   private readonly lives = new vscode.EventEmitter<Life>();
   private readonly changes = new vscode.EventEmitter<string>();
@@ -76,10 +78,10 @@ export class Server implements vscode.Disposable {
     return this.life === 'running';
   }
 
-  /** Asks where each annotation of a document is now, line by line. */
-  async provenance(uri: vscode.Uri): Promise<Provenance> {
-    const params = { textDocument: { uri: this.toWire(uri) }, lines: true };
-    return await this.running().sendRequest<Provenance>('vibes/provenance', params);
+  /** Asks where each annotation of a document is now; of what an earlier answer said, only what is other than then. */
+  async provenance(uri: vscode.Uri, previousResultId?: string): Promise<Provenance | ProvenanceDelta> {
+    const params = { textDocument: { uri: this.toWire(uri) }, runs: true, ...(previousResultId === undefined ? {} : { previousResultId }) };
+    return await this.running().sendRequest<Provenance | ProvenanceDelta>('vibes/provenance', params);
   }
 
   /** Asks for the problems of the visible documents, where the server is one to be asked. */
@@ -101,6 +103,7 @@ export class Server implements vscode.Disposable {
 
   async dispose(): Promise<void> {
     await this.stop();
+    this.typing.dispose();
     this.watching.dispose();
     this.lives.dispose();
     this.changes.dispose();
@@ -150,6 +153,7 @@ export class Server implements vscode.Disposable {
               ? (usual ??= client.createDefaultErrorHandler()).closed()
               : { action: CloseAction.DoNotRestart, handled: true },
         },
+        middleware: this.typing.middleware,
         diagnosticPullOptions: { onChange: false, onSave: true }, // after a pause: what is in the list of problems moves with the text meanwhile
         outputChannel: this.log,
         stdioOptions: { stdout: logLines, stderr: logLines },
@@ -158,7 +162,7 @@ export class Server implements vscode.Disposable {
     );
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
-        capabilities.experimental = { vibes: { commands: [REJECT_WITH_NOTE] } };
+        capabilities.experimental = { vibes: { commands: [REJECT_WITH_NOTE], resolvedLenses: true } }; // none waits for a scroll to be asked for
       },
       initialize: () => undefined,
       getState: () => ({ kind: 'static' }),

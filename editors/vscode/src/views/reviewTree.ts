@@ -1,7 +1,7 @@
 // The review view: what waits for a person, the riskiest first, grouped by file, prompt or session.
 
 import * as vscode from 'vscode';
-import { waits, type Band, type Queue, type Waiting } from '../protocol';
+import type { Band, Queue, Waiting } from '../protocol';
 import type { Server } from '../server/server';
 import { plain } from '../text';
 import { findTrails } from '../trails';
@@ -122,7 +122,7 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
   }
 
   private tellHowMany(queue: Waiting[], total: number): void {
-    const risky = queue.filter((each) => waits(each) && (each.band === 'high' || each.band === 'critical')).length;
+    const risky = queue.filter(({ band }) => band === 'high' || band === 'critical').length;
     this.view.badge = risky > 0 ? { value: risky, tooltip: `${risky} unreviewed ranges of high or critical risk` } : undefined;
     const rest = total - queue.length;
     this.view.message = rest > 0 ? `The first ${queue.length} of ${total}.` : '';
