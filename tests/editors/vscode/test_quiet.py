@@ -59,3 +59,16 @@ def test_nothing_runs_without_a_trail_and_one_that_appears_shows(open_window: Op
         code.open_file(file)
     code.lens("exact")
     assert started.exists()
+
+
+def test_what_another_program_records_in_a_trail_above_the_folder_shows_by_itself(open_window: Open, tmp_path: Path) -> None:
+    project = Project(tmp_path / "shop")
+    project.config()
+    project.environment()
+    project.line("lib/a.py", 4, 7, text=STORY)
+    project.file("lib/a.py", STORY)
+    code = open_window(project.root / "lib")
+    code.open_file("a.py")
+    code.marks_on([4, 5, 6, 7])
+    project.line("lib/a.py", 10, 13, text=STORY)
+    code.marks_on([4, 5, 6, 7, 10, 11, 12, 13])
