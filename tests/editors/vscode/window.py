@@ -13,6 +13,7 @@ from urllib.parse import quote
 from playwright.sync_api import Error, Locator, Page, Route
 
 from tests.editors.vscode.program import Program
+from tests.editors.vscode.reading import LENSES, MARKS, PAINTED
 
 PATIENCE: Final = 180
 """Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
@@ -103,9 +104,9 @@ class Window:
         """Type into the question of a title, and give it; of a list, once the entry that is meant is chosen in it."""
         field = self._question(question)
         field.fill(text, timeout=_PATIENCE_MS)
-        if self.page.locator(".quick-input-widget .quick-input-list").evaluate("list => getComputedStyle(list).display != 'none'"):
-            chosen = self.page.locator(".quick-input-widget .quick-input-list .monaco-list-row.focused", has_text=text)
-            chosen.wait_for(timeout=_PATIENCE_MS)  # the list may come after its title
+        entries = self.page.locator(".quick-input-widget .quick-input-list")
+        if entries.evaluate("list => getComputedStyle(list).display != 'none'"):  # which may come after its title
+            entries.locator(".monaco-list-row.focused", has_text=text).wait_for(timeout=_PATIENCE_MS)
         field.press("Enter")
 
     def choose(self, entry: str) -> None:
@@ -188,21 +189,10 @@ class Window:
 
         Somebody who looks for lenses is in the text: VS Code drops what it was about to ask when the focus leaves, and asks when it is back.
         """
-        script = """root => {
-            const top = e => parseFloat(e.style.top);
-            const numbers = [...root.querySelectorAll('.margin-view-overlays > div')];
-            return [...root.querySelectorAll('.contentWidgets .codelens-decoration, .codelens-decoration')].map(lens => {
-                const bottom = lens.getBoundingClientRect().bottom;
-                const below = numbers
-                    .map(row => ({ y: row.getBoundingClientRect().top, n: row.querySelector('.line-numbers')?.textContent }))
-                    .filter(row => row.n && row.y >= bottom - 4).sort((a, b) => a.y - b.y)[0];
-                return { line: below ? parseInt(below.n) : 0, text: lens.textContent };
-            });
-        }"""
 
         def found() -> tuple[int, str] | None:
             self.editor.locator(".native-edit-context, .inputarea").first.focus()
-            lenses = [(each["line"], each["text"].replace("\xa0", " ")) for each in self.editor.evaluate(script)]
+            lenses = [(each["line"], each["text"].replace("\xa0", " ")) for each in self.editor.evaluate(LENSES)]
             return next((each for each in lenses if expected in each[1] and (each[0] == at if at is not None else each[0])), None)
 
         return self.until(found, f"a lens that says {expected!r}" + (f" above line {at}" if at is not None else ""))
@@ -213,33 +203,11 @@ class Window:
 
     def marks(self) -> dict[int, str]:
         """Return, for every line in view that has one of our marks, the picture's address."""
-        script = """root => {
-            const rows = [...root.querySelectorAll('.margin-view-overlays > div')]
-                .map(row => ({ y: row.getBoundingClientRect().top, n: row.querySelector('.line-numbers')?.textContent }));
-            const found = {};
-            for (const mark of root.querySelectorAll('.glyph-margin-widgets .cgmr')) {
-                const picture = getComputedStyle(mark).backgroundImage;
-                if (!picture.includes('svg')) continue;
-                const row = rows.find(each => Math.abs(each.y - mark.getBoundingClientRect().top) < 3);
-                if (row?.n) found[parseInt(row.n)] = picture;
-            }
-            return found;
-        }"""
-        return {int(line): picture for line, picture in self.editor.evaluate(script).items()}
+        return {int(line): picture for line, picture in self.editor.evaluate(MARKS).items()}
 
     def painted(self, line: int) -> str:
         """Return what is painted on a line that is in view, text at its end included."""
-        script = """(root, line) => {
-            const rows = [...root.querySelectorAll('.margin-view-overlays > div')];
-            const row = rows.find(each => each.querySelector('.line-numbers')?.textContent == line);
-            if (!row) return '';
-            const y = row.getBoundingClientRect().top;
-            const text = [...root.querySelectorAll('.view-line')].find(each => Math.abs(each.getBoundingClientRect().top - y) < 3);
-            if (!text) return '';
-            const after = [...text.querySelectorAll('[class*=ced-]')].map(each => getComputedStyle(each, '::after').content).join('');
-            return text.textContent + ' ' + after;
-        }"""
-        return str(self.editor.evaluate(script, line)).replace("\xa0", " ")
+        return str(self.editor.evaluate(PAINTED, line)).replace("\xa0", " ")
 
     def problems(self) -> list[str]:
         """Return the entries of the list of problems that are in view, by their labels."""
