@@ -168,7 +168,7 @@ class Window:
     # --- reading
 
     def hover(self, line: int, column: int, expected: str) -> str:
-        """Rest the mouse on a 1-based place until a hover says what is expected; return all that it says."""
+        """Rest the mouse on a 1-based place until a hover says what is expected, and nothing of it is still to come; return all that it says."""
         self.go_to(line, column)
         cursor = self.editor.locator(".cursors-layer .cursor").first
         hovers = self.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content")
@@ -180,7 +180,8 @@ class Window:
             self.page.mouse.move(box["x"] + 80, box["y"] - 70)  # a mouse that rests brings up no hover
             self.page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2, steps=5)
             hovers.filter(has_text=expected).first.wait_for(timeout=3000)
-            return "\n".join(hovers.all_inner_texts()).replace("\xa0", " ")
+            said = "\n".join(hovers.all_inner_texts()).replace("\xa0", " ")
+            return None if "Loading..." in said else said
 
         return self.until(shown, f"a hover at {line}:{column} that says {expected!r}")
 
