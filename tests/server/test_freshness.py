@@ -167,7 +167,7 @@ async def test_a_trail_that_appears_and_goes(editor: Editor, project: Project) -
 
 
 class TestTelling:
-    """A client that watches files is told to ask again, whoever noticed the change first."""
+    """A client is told to ask again, whoever noticed the change first."""
 
     async def test_after_a_watched_change(self, editor: Editor, project: Project) -> None:
         uri = await editor.open_settled(project.annotated())
@@ -179,13 +179,12 @@ class TestTelling:
         assert len(await editor.lens_places(uri)) == 2
         await self._refreshed(editor, after)
 
-    async def test_after_an_answer_that_noticed_it_before(self, editor: Editor, project: Project) -> None:
+    async def test_after_an_answer_that_noticed_it_though_nothing_is_watched(self, editor: Editor, project: Project) -> None:
         uri = await editor.open_settled(project.annotated())
         assert len(await editor.lens_places(uri)) == 1
+        after = len(editor.client.sent)
         project.line("a.py", 10, 13, text=STORY)
         assert len(await editor.lens_places(uri)) == 2
-        after = len(editor.client.sent)
-        editor.watched(project.files.log)
         await editor.told(uri, after=after)
         await self._refreshed(editor, after)
 

@@ -14,6 +14,7 @@ def create_server() -> Server:
     keep_turns_short()
     server = Server()
     resting = Resting(server, lifecycle.tell_about)
+    server.projects.noticed = resting.noticed
     lifecycle.register(server, resting)
     for feature in (hover, code_lens, code_actions, references, provenance, commands, showing):
         feature.register(server)

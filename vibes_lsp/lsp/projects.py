@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
@@ -22,12 +23,17 @@ def _project(directory: AuditDir) -> Project:
 
 
 class Projects:
-    """Finds the trail that owns a file: the nearest `.ai-audit/` above it, as in a tree with several."""
+    """Finds the trail that owns a file: the nearest `.ai-audit/` above it, as in a tree with several.
+
+    Attributes:
+        noticed: Called when an answer took in a change on disk: what the client has of other answers may be wrong now.
+    """
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._known: dict[Path, Project] = {}
         self._previews_risk = False
+        self.noticed: Callable[[Project], None] = lambda _project: None
 
     def preview_risk(self, wanted: bool) -> None:  # noqa: FBT001  # the setting itself
         """Show live scores also where PRISM is off, or do not (R27)."""
@@ -52,9 +58,11 @@ class Projects:
         """Return the project of an audit directory, refreshed."""
         is_new = directory.path not in self._known
         project = self.known(directory)
-        project.refresh()
+        has_changed = project.refresh()
         if is_new:
             project.told = project.generation
+        elif has_changed:
+            self.noticed(project)
         return project
 
     def news(self) -> list[str]:

@@ -43,9 +43,12 @@ class Resting:
 
     def recorded(self, project: Project) -> None:
         """Wait for the pause after something was recorded; say so once the command is answered."""
-        key = str(project.trail.directory.path)
-        self._quiet.changed(key)
-        self._answered.changed(key)
+        self._quiet.changed(str(project.trail.directory.path))
+        self.noticed(project)
+
+    def noticed(self, project: Project) -> None:
+        """Say, once the question is answered, that a trail has changed: the client may not watch it, or not yet."""
+        self._answered.changed(str(project.trail.directory.path))
 
     def typed(self) -> None:
         """Wait on: somebody is at work."""
