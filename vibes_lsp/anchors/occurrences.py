@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
 from itertools import chain, compress
 from typing import Final, TypeAlias
 
-from vibes_lsp.anchors.making import CONTEXT_BYTES, CONTEXT_LINES
+from vibes_lsp.anchors.making import CONTEXT_BYTES, CONTEXT_LINES, range_hash
 from vibes_lsp.anchors.text import Text, encode, readable
 
 _MAX_LOOKS: Final = 256
@@ -41,13 +40,17 @@ class Occurrences:
         return self._cut(pieces) if cut else self._find(pieces)
 
     def _find(self, pieces: tuple[str, ...]) -> Sequence[int]:
-        numbers = list(map(self._numbers.__getitem__, pieces))
-        rarest = min(numbers, key=len)
-        length = len(pieces)
-        if length == 1 or not rarest:
+        known = self._numbers
+        rarest = known[pieces[0]]
+        if len(pieces) == 1 or not rarest:
             return rarest
-        lines, wanted, first = self._lines, list(pieces), numbers.index(rarest) + 1
-        return [number - first + 1 for number in rarest if lines[number - first : number - first + length] == wanted]
+        before = 0
+        for offset, piece in enumerate(pieces):
+            if len(known[piece]) < len(rarest):
+                rarest, before = known[piece], offset
+        lines, wanted = self._lines, list(pieces)
+        first, stop = before + 1, len(pieces) - before - 1
+        return [number - before for number in rarest if lines[number - first : number + stop] == wanted]
 
     def _cut(self, pieces: tuple[str, ...]) -> Sequence[int]:
         *whole, begun = pieces
@@ -79,9 +82,11 @@ def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely
     """
     lines, last = text.lines, len(text.lines) - length + 1
     within = [start for start in starts if start <= last] if starts[-1] > last else starts
-    for start in within if len(within) == 1 else _nearest_first(within, likely):
-        if sha256(encode("\n".join(lines[start - 1 : start - 1 + length]))).hexdigest() == digest:
-            return within if len(within) == 1 else text.copies(start, length, within)
+    if len(within) == 1:
+        return within if range_hash(lines[within[0] - 1 : within[0] - 1 + length]) == digest else []
+    for start in _nearest_first(within, likely):
+        if range_hash(lines[start - 1 : start - 1 + length]) == digest:
+            return text.copies(start, length, within)
     return []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,9 +115,11 @@ class Text:
     @cached_property
     def file_hashes(self) -> frozenset[str]:
         """The digests that a `file_content_hash` of this text may be: with and without byte-order mark and CR (R14)."""
-        data, mark = encode(self.content.removeprefix(BOM)), encode(BOM)
-        spellings = {data, mark + data, data.replace(b"\r\n", b"\n") if b"\r" in data else data}
-        return frozenset(map(sha256, spellings))
+        data = encode(self.content.removeprefix(BOM))
+        marked = hashlib.sha256(encode(BOM))
+        marked.update(data)
+        hashes = {sha256(data), marked.hexdigest()}
+        return frozenset(hashes | {sha256(data.replace(b"\r\n", b"\n"))} if b"\r" in data else hashes)
 
 
 def bare(text: str) -> str:

@@ -82,7 +82,7 @@ function startWithTrails(server: Server): vscode.Disposable[] {
     vscode.window.onDidChangeWindowState(({ focused }) => lookAbove(focused ? vscode.window.activeTextEditor?.document : undefined)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => startIfWanted(server)),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
-      if (event.affectsConfiguration('vibes.server') && server.life !== 'stopped') await server.restart();
+      if (event.affectsConfiguration('vibes.server')) await server.follow();
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(async () => {
       if (server.life === 'missing' || server.life === 'failed') await server.restart();

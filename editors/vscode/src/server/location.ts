@@ -23,6 +23,12 @@ interface PythonApi {
   };
 }
 
+/** Returns what the settings say of the server's program, to be compared. */
+export function namedProgram(): string {
+  const settings = vscode.workspace.getConfiguration('vibes.server');
+  return JSON.stringify([settings.get('path'), settings.get('arguments')]);
+}
+
 /** Returns the server's program; undefined when there is none. A program that is named but not there is an error. */
 export async function findProgram(own: vscode.Uri): Promise<Program | undefined> {
   const settings = vscode.workspace.getConfiguration('vibes.server');

@@ -12,7 +12,7 @@ import {
   type ErrorHandler,
 } from 'vscode-languageclient/node';
 import { REJECT_WITH_NOTE, type Provenance, type ProvenanceDelta } from '../protocol';
-import { findProgram, type Program } from './location';
+import { findProgram, namedProgram, type Program } from './location';
 import { logLines } from './logging';
 import { Typing } from './typing';
 
@@ -25,6 +25,8 @@ export class Server implements vscode.Disposable {
   failure: string | undefined;
 
   private client: LanguageClient | undefined;
+  /** What the settings named when it was started last. */
+  private named = '';
   private readonly typing = new Typing((error) => this.log.debug(`a change was not sent: ${String(error)}`));
   private lastStart: Promise<void> = Promise.resolve();
   private readonly lives = new vscode.EventEmitter<Life>();
@@ -37,7 +39,9 @@ export class Server implements vscode.Disposable {
 
   private readonly watching = vscode.workspace.onDidChangeConfiguration((event) => {
     if (!event.affectsConfiguration('vibes') || this.life !== 'running') return;
-    void this.client?.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
+    this.client
+      ?.sendNotification(DidChangeConfigurationNotification.type, { settings: null })
+      .catch((error: unknown) => this.log.debug(`a change of settings was not sent: ${String(error)}`)); // it is being stopped, as a rule
   });
 
   constructor(
@@ -65,6 +69,16 @@ export class Server implements vscode.Disposable {
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
+  }
+
+  /** Starts what the settings name now, if that is another program: VS Code tells of a setting once for each file that has it. */
+  async follow(): Promise<void> {
+    this.lastStart = this.lastStart.then(async () => {
+      if (this.life === 'stopped' || namedProgram() === this.named) return;
+      await this.stopNow();
+      await this.startNow();
+    });
+    await this.lastStart;
   }
 
   async stop(): Promise<void> {
@@ -119,6 +133,7 @@ export class Server implements vscode.Disposable {
     this.become('starting');
     try {
       this.program = undefined;
+      this.named = namedProgram();
       this.program = await findProgram(this.own);
       if (this.program === undefined) {
         this.become('missing', 'vibes-lsp was not found');
