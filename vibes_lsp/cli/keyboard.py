@@ -10,6 +10,7 @@ from contextlib import contextmanager
 if sys.platform == "win32":
     import msvcrt
 else:
+    import select
     import signal
     import termios
     import tty
@@ -57,15 +58,31 @@ else:
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)
         resumed = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(terminal))  # a shell gives lines back to whoever it resumes
-        tty.setcbreak(terminal, termios.TCSAFLUSH)
         try:
-            yield _key
+            with _signals() as signals:
+                tty.setcbreak(terminal, termios.TCSAFLUSH)
+                yield lambda: _key(terminal, signals)
         finally:
             signal.signal(signal.SIGCONT, resumed or signal.SIG_DFL)
             termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
-    def _key() -> str:
-        typed = os.read(sys.stdin.fileno(), _LONGEST)
+    @contextmanager
+    def _signals() -> Iterator[int]:
+        """Give a descriptor that can be read once a signal has come: one that comes right before a read does not end it."""
+        waking, woken = os.pipe()
+        os.set_blocking(woken, False)
+        former = signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+        try:
+            yield waking
+        finally:
+            signal.set_wakeup_fd(former)
+            os.close(waking)
+            os.close(woken)
+
+    def _key(terminal: int, signals: int) -> str:
+        while signals in select.select([terminal, signals], [], [])[0]:
+            os.read(signals, _LONGEST)  # Ctrl-C raises here, if not before
+        typed = os.read(terminal, _LONGEST)
         if typed in {b"", b"\x04"}:
             raise EOFError
         text = typed.decode("utf-8", "replace")
