@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 from vibes_lsp.anchors.chaining import Fragment, chained, weight_of
 from vibes_lsp.anchors.evidence import Evidence
+from vibes_lsp.anchors.making import CONTEXT_LINES
 from vibes_lsp.anchors.occurrences import Occurrences
 from vibes_lsp.anchors.order import Drift
 from vibes_lsp.anchors.text import bare
@@ -43,12 +46,18 @@ class Fragments:
         """Where these contexts stand, by the number of the range."""
         return {number: self.index.places((pieces, False)) for number, pieces in self.bare.items()}
 
-    def spelled(self, numbers: Iterable[int]) -> Mapping[str | None, Mapping[int, str]]:
-        """Return the lines by their number, for each version of the file that some of the ranges were recorded in, by its digest."""
+    def spelled(self, numbers: Collection[int]) -> Mapping[str | None, Mapping[int, str]]:
+        """Return the lines of some ranges by their number, for each version of the file that one was recorded in, by its digest.
+
+        Lines beside them may be there, too.
+        """
         ranges, found = self._evidence.ranges, self._evidence.found
+        asked = sorted((ranges[number].start, ranges[number].end) for number in numbers)
+        starts, reach = [start for start, _ in asked], list(accumulate((end for _, end in asked), max))
         spelled: dict[str | None, dict[int, str]] = {ranges[number].anchors.file_hash: {} for number in numbers}
         for each, there in zip(ranges, found, strict=True):
-            if (lines := spelled.get(each.anchors.file_hash)) is not None:
+            lines, before = spelled.get(each.anchors.file_hash), bisect_left(starts, each.start + CONTEXT_LINES)
+            if lines is not None and before and reach[before - 1] >= each.start:
                 lines.update(enumerate(_whole_lines(there.pieces or (), cut=there.cut), each.start))
         return spelled
 
