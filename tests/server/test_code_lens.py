@@ -17,7 +17,7 @@ async def test_each_range_has_one(editor: Editor, trail: CompleteTrail) -> None:
     uri = editor.open(trail.root / "src/auth.py")
     assert await editor.lenses(uri) == [
         (1, "claude-opus-4-5 · create · exact · approved"),
-        (6, "claude-opus-4-5 · create valid_email · found by name only"),
+        (6, "claude-opus-4-5 · create valid_email · exact"),
         (11, "claude-opus-4-5 · modify · exact"),
     ]
 
@@ -37,7 +37,7 @@ async def test_a_client_that_shows_nothing_meanwhile_is_told_at_once(tmp_path: P
         lenses = await editor.lens_places(editor.open(trail.root / "src/auth.py"))
         assert [lens.command.title for lens in lenses if lens.command] == [
             "claude-opus-4-5 · create · exact · approved",
-            "claude-opus-4-5 · create valid_email · found by name only",
+            "claude-opus-4-5 · create valid_email · exact",
             "claude-opus-4-5 · modify · exact",
         ]
 

@@ -212,6 +212,18 @@ async def test_deletions_functions_and_unverified_ranges_move_as_well(editor: Ed
     assert await placed(editor, uri) == [(2, 2, "unverified"), (10, 10, "unverified"), (11, 14, "unverified")]
 
 
+async def test_a_function_is_edited_while_its_text_is_another(editor: Editor, project: Project) -> None:
+    project.function("a.py", "same", text=STORY, lines=(10, 13))
+    uri = editor.open(project.file("a.py"))
+    assert await placed(editor, uri) == [(10, 13, "exact")]
+    editor.insert(uri, 11, "    # x\n")
+    assert await placed(editor, uri) == [(10, 14, "edited")]
+    after = len(editor.client.sent)
+    editor.replace(uri, (11, 0), (12, 0), "")
+    await editor.told(uri, after=after)
+    assert await placed(editor, uri) == [(10, 13, "exact")]
+
+
 async def test_an_owner_gives_back_the_lines_that_left_it(editor: Editor, project: Project) -> None:
     project.line("a.py", 4, 13, text=STORY)
     uri = editor.open(project.annotated(prompt=project.prompt("Asked later.")))

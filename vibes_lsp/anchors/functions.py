@@ -9,6 +9,8 @@ from enum import IntEnum
 from pathlib import PurePosixPath
 
 from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.making import range_hashes
+from vibes_lsp.anchors.occurrences import copies
 from vibes_lsp.anchors.syntax.definitions import Definition, segments
 from vibes_lsp.anchors.syntax.outline import outline
 from vibes_lsp.anchors.syntax.signatures import matches
@@ -34,19 +36,25 @@ class FunctionPlace:
     signature_matches: bool | None
 
 
-def located_by_name(text: Text, path: str, name: str, signature: str | None) -> Located:
-    """Return where a function is now, which nothing verifies; lost when it is not there.
+def located_by_name(text: Text, path: str, name: str, signature: str | None, digest: str | None = None) -> Located:
+    """Return where a function is now: exact or edited by the digest of its lines, which without one nothing verifies; lost when it is not there.
 
     Args:
         text: The file, saved or not.
         path: Its path, which tells its language.
         name: As recorded, qualified or not.
         signature: As recorded, whole or only parameters.
+        digest: `anchor_hash`, of the whole function as it was written.
     """
     place = find_function(text, path, name, signature)
     if place is None:
         return Located(None, None, State.LOST, Method.NAME, 0.0)
-    return Located(place.start, place.end, State.UNVERIFIED, Method.NAME, _confidence(place), place.ambiguous)
+    block = text.lines[place.start - 1 : place.end]
+    if digest is not None and digest in range_hashes(block):
+        ambiguous = copies(block, text, place.start) != []
+        return Located(place.start, place.end, State.EXACT, Method.ANCHOR_HASH, 0.5 if ambiguous else 0.99, ambiguous, len(block))
+    state = State.UNVERIFIED if digest is None else State.EDITED
+    return Located(place.start, place.end, state, Method.NAME, _confidence(place), place.ambiguous)
 
 
 def find_function(text: Text, path: str, name: str, signature: str | None) -> FunctionPlace | None:

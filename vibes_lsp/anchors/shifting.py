@@ -173,7 +173,9 @@ def followed(base: Located, recorded: Recorded | None, span: Span, lines: Sequen
         return replace(base, start=None, end=None, state=State.LOST, confidence=0.0, intact=None, kinds=())
     moved = replace(base, start=span.start, end=span.end)
     if recorded is None or base.state == State.UNVERIFIED:
-        return replace(moved, intact=None, kinds=()) if span.touched else moved
+        if not span.touched:
+            return moved
+        return replace(moved, intact=None, kinds=()) if base.state == State.UNVERIFIED else _edited(moved)
     state = State.EXACT if span.start == recorded.start else State.MOVED
     if span.touched:
         is_whole = len(lines) == recorded.length and recorded.is_in(lines, 1)

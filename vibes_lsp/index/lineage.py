@@ -73,6 +73,11 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         """The range that it was recorded for, with its anchors; None when it has none that makes sense."""
         return recorded_range(self.members, self.current)
 
+    @property
+    def digest(self) -> str | None:
+        """`anchor_hash` of what the AI wrote: lines, or a whole function (R14)."""
+        return next((digest for member in self.members if (digest := member.text("anchor_hash"))), None)
+
     @cached_property
     def action(self) -> str:
         """What the AI did: the first record's action that is no remapping."""

@@ -221,8 +221,11 @@ def _settled(shown: Shown, located: Located, recorded: Recorded, text: Text) -> 
 def _unplaced(shown: Shown, path: str, text: Text) -> Located:
     if shown.placeholder:
         return _UNPLACED
-    name = shown.lineage.current.text("function_name")
-    return _NOWHERE if not name else located_by_name(text, path, name, shown.lineage.current.text("function_signature"))
+    record = shown.lineage.current
+    name = record.text("function_name")
+    if not name:
+        return _NOWHERE
+    return located_by_name(text, path, name, record.text("function_signature"), shown.lineage.digest)
 
 
 def _owners(shown: Sequence[Shown], located: Sequence[Located], first: int, last: int) -> dict[int, tuple[tuple[int, int], ...]]:

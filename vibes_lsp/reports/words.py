@@ -35,7 +35,7 @@ def _state(placement: Placement, before: str) -> str:
         case State.EDITED:
             total = recorded_lines(placement.current)
             if located.intact is None or total is None:
-                return f"edited since (recorded at {before})"
+                return f"edited since (recorded at {before})" if total is not None else "edited since"
             return f"edited since: {located.intact} of {total[1] - total[0] + 1} lines intact"
         case State.LOST:
             return f"could not be found (recorded at {before})" if placement.current.type == RecordType.LINE else "could not be found"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.demo.workspace import build
@@ -16,8 +17,12 @@ def test_the_walkthrough_opens_and_the_server_starts_anew(open_window: Open, tmp
     code.open_file("src/auth.py")
     code.lens("lines intact")
 
-    code.command("VIBES: Show Log")
-    code.wait_for(".part.panel .view-line", "starting")
+    def log_shown() -> bool:
+        code.command("VIBES: Show Log")
+        code.page.locator(".part.panel .view-line", has_text=re.compile(r"\[(info|warning)\]")).first.wait_for()
+        return True
+
+    assert code.until(log_shown, "the log")
     started = code.program.logged("] starting ")
     code.command("VIBES: Restart Server")
     code.until(lambda: code.program.logged("] starting ") == started + 1, "another start in the log")

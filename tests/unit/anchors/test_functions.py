@@ -7,6 +7,7 @@ import pytest
 from tests.unit.anchors.sources import SOURCES
 from vibes_lsp.anchors.functions import find_function, located_by_name
 from vibes_lsp.anchors.located import Method, State
+from vibes_lsp.anchors.making import range_hash
 from vibes_lsp.anchors.text import Text
 
 UNIQUE = [
@@ -88,6 +89,18 @@ def test_the_one_function_of_a_name(path: str, name: str, start: int, end: int) 
     located = located_by_name(Text(SOURCES[path]), f"src/{path}", name, None)
     assert (located.start, located.end, located.ambiguous, located.confidence) == (start, end, False, 0.8)
     assert (located.state, located.method) == (State.UNVERIFIED, Method.NAME)
+
+
+def test_the_digest_of_a_function_says_whether_it_is_as_it_was_written() -> None:
+    text = Text(SOURCES["cart.py"])
+    digest = range_hash(text.lines[5:9])
+    written = located_by_name(text, "cart.py", "Cart.add", None, digest)
+    assert (written.start, written.end, written.state, written.method, written.intact) == (6, 9, State.EXACT, Method.ANCHOR_HASH, 4)
+    assert written.sure
+    edited = located_by_name(Text(SOURCES["cart.py"].replace(text.lines[8], "        pass")), "cart.py", "Cart.add", None, digest)
+    assert (edited.start, edited.end, edited.state, edited.method, edited.intact) == (6, 9, State.EDITED, Method.NAME, None)
+    lines = [*text.lines[:4], *text.lines[5:9], "", *text.lines[5:9]]
+    assert located_by_name(Text("\n".join(lines)), "cart.py", "add", None, digest).ambiguous
 
 
 SIGNED = [
