@@ -184,6 +184,14 @@ def moment_of(seconds: bytes) -> datetime:
         return _EPOCH
 
 
+def is_tracked(path: Path) -> bool:
+    """Whether git has a file in its index, ignored or not; False outside a work tree, and where git is absent."""
+    try:
+        return bool(run_git(path.parent, "ls-files", "-z", "--", f":(literal){path.name}"))
+    except HistoryUnavailable:
+        return False
+
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -102,6 +102,18 @@ class Contexts:
         prompt, command = self._entry("prompt_hash"), self._entry("command_hash")
         return [prompt, command, Node(self.session_id, NodeType.SESSION) if self.session_id else None, self._entry("environment_hash")]
 
+    def joined(self, later: Contexts) -> Contexts:
+        """Return what this and a later part of one edit name: the last that says something counts."""
+        return Contexts(
+            {**self.hashes, **{name: key for name, key in later.hashes.items() if key is not None}},
+            tuple(dict.fromkeys((*self.informants, *later.informants))),
+            later.session_id or self.session_id,
+            tuple(dict.fromkeys((*self.withheld, *later.withheld))),
+            max(self.masked, later.masked),
+            tuple(dict.fromkeys((*self.left_out, *later.left_out))),
+            later.signals or self.signals,
+        )
+
     def _entry(self, name: str) -> Node | None:
         key = self.hashes.get(name)
         return None if key is None else Node(key, NodeType.CONTEXT)
@@ -162,24 +174,40 @@ def compose(situation: Situation, action: str, contexts: Contexts, lines: Lines,
     )
     draft = Draft(situation.timestamp, contexts.session_id)
     record: Members = {
-        **present({**place_members, **contexts.hashes}),
-        "action": str(action),
-        "timestamp": situation.timestamp,
-        "commit_hash": None,  # until it is committed (R4)
-        **present({"session_id": contexts.session_id}),
+        **told(place_members, action, contexts, situation.timestamp),
         "assurance_level": situation.level.value,
         **present({"anchor_context": anchors.context, "anchor_hash": anchors.hash, "file_content_hash": anchors.file_hash}),
     }
     risk = risk_members(situation, record, (lines.end - lines.start + 1, len(lines.text.lines)), contexts.signals)
-    identifier = draft.add({**record, **risk})
-    annotation = Node(identifier, NodeType.ANNOTATION)
-    add_causes(draft, annotation, contexts.causes())
-    add_informants(draft, annotation, contexts.informants)
+    annotation = add_annotation(draft, {**record, **risk}, contexts)
     if action != Action.REVIEW:
         known = situation.whereabouts.of(lines.path, lines.text)
         older = place_on(situation.trail, lines.path, lines.text, (lines.start, lines.end), known)
         add_replaced(draft, annotation, older, kind=str(place_members["type"]), start=lines.start, end=lines.end)
     return draft
+
+
+def told(place: Members, action: str, contexts: Contexts, timestamp: str) -> Members:
+    """Return what an annotation says of where, what, by whom and when; not what was measured in the text."""
+    return {
+        **present({**place, **contexts.hashes}),
+        "action": str(action),
+        "timestamp": timestamp,
+        "commit_hash": None,  # until it is committed (R4)
+        **present({"session_id": contexts.session_id}),
+    }
+
+
+def add_annotation(draft: Draft, record: Members, contexts: Contexts) -> Node:
+    """Add an annotation with the edges that say what it came from.
+
+    Raises:
+        WrongArgument: It is not what the RFC asks for.
+    """
+    annotation = Node(draft.add(record), NodeType.ANNOTATION)
+    add_causes(draft, annotation, contexts.causes())
+    add_informants(draft, annotation, contexts.informants)
+    return annotation
 
 
 def result_of(records: Sequence[Members], contexts: Contexts) -> Recorded:

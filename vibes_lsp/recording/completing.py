@@ -163,6 +163,11 @@ class Completions:
                         is_any = True
         return is_any
 
+    def are_waiting(self) -> bool:
+        """Whether anything is held, by whichever program, that can be recorded."""
+        with self._threads:
+            return any(True for _ in self._holding.waiting())
+
     def _lock(self) -> Lock:
         make_folder(self._folder)
         return FileLock(self._folder / LOCK, timeout=PATIENCE).acquire()
@@ -266,25 +271,12 @@ def _whole(
     action, replaced = accepted.action, accepted.replaced
     if earlier is not None:
         parts = tuple(sorted({*earlier.parts, completion.part}))
-        contexts = _joined(earlier.contexts, contexts)
+        contexts = earlier.contexts.joined(contexts)
         if carried is not None:
             action = Action.MODIFY.value if Action.MODIFY in (earlier.action, action) else action
             replaced = (*earlier.replaced, *replaced)
     records = () if lines is None else tuple(compose(situation, action, contexts, Lines(path, Text(accepted.text), *lines)).records)
     return Held(path, parts, contexts, situation.timestamp, action, lines, replaced, records)
-
-
-def _joined(earlier: Contexts, later: Contexts) -> Contexts:
-    """Return what the parts of a completion name: the last that says something counts."""
-    return Contexts(
-        {**earlier.hashes, **{name: key for name, key in later.hashes.items() if key is not None}},
-        tuple(dict.fromkeys((*earlier.informants, *later.informants))),
-        later.session_id or earlier.session_id,
-        tuple(dict.fromkeys((*earlier.withheld, *later.withheld))),
-        max(earlier.masked, later.masked),
-        tuple(dict.fromkeys((*earlier.left_out, *later.left_out))),
-        later.signals or earlier.signals,
-    )
 
 
 def _are_apart(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -6,8 +6,9 @@ One that waits for more of it is in `spool/held/`; what one came to is in `spool
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,11 +20,15 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.model.canonical import canonical
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotating import Contexts
+from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.results import Recorded
+from vibes_lsp.recording.spooled import Brought, is_completion
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.durability import replace, write_temporary
 from vibes_lsp.store.journal import make_folder
 from vibes_lsp.store.layout import AuditDir
+
+_logger = logging.getLogger(__name__)
 
 _MAX_FILE: Final = 16 << 20
 
@@ -77,19 +82,31 @@ _T = TypeVar("_T", Held, Done)
 class _Files(Generic[_T]):
     folder: Path
     form: TypeAdapter[_T]
+    is_sound: Callable[[_T], bool]
+    brought: Brought = field(default_factory=Brought)
+    passed_over: set[str] = field(default_factory=set)
 
     def read(self, name: str) -> _T | None:
-        """Return what is there; None for nothing, and for a file that is not ours."""
+        """Return what is there; None for nothing, and for a file that is not ours, which is left alone."""
         try:
             data = read_file(self.folder / name, limit=_MAX_FILE)
-            return None if data is None else self.form.validate_json(data)
+            if data is None:
+                return None
+            value = self.form.validate_json(data)
         except (UnreadableFile, ValidationError):
-            return None
+            value = None
+        if value is not None and self.is_sound(value) and self.folder / name not in self.brought:
+            return value
+        if name not in self.passed_over:
+            self.passed_over.add(name)
+            _logger.warning("%s is passed over: no program of ours wrote it here, or it is damaged", self.folder / name)
+        return None
 
     def write(self, name: str, value: _T) -> None:
         members: Members = self.form.dump_python(value, mode="json", by_alias=True)
         make_folder(self.folder)
         replace(write_temporary(self.folder, canonical(members), durable=False), self.folder / name)
+        self.brought.not_this(self.folder / name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +118,8 @@ class Holding:
     done: _Files[Done] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "held", _Files(self.directory.held, TypeAdapter(Held)))
-        object.__setattr__(self, "done", _Files(self.directory.spool, TypeAdapter(Done)))
+        object.__setattr__(self, "held", _Files(self.directory.held, TypeAdapter(Held), self._may_be_held))
+        object.__setattr__(self, "done", _Files(self.directory.spool, TypeAdapter(Done), self._may_be_done))
 
     def waiting(self) -> Iterator[tuple[str, float, Held]]:
         """Give what is held: the name of its file, the seconds since something of it was last accepted, and it."""
@@ -121,6 +138,19 @@ class Holding:
         """Hold one no longer."""
         with suppress(PermissionError):  # Windows, while a reader has it open: what it holds is recorded, and it goes next time
             (self.directory.held / name).unlink(missing_ok=True)
+
+    def _may_be_held(self, held: Held) -> bool:
+        if project_path(self.directory.project, held.path) != held.path:
+            return False
+        if held.lines is None:
+            return not held.records
+        return is_completion(held.path, held.action, held.timestamp, held.contexts, held.records, lines=held.lines)
+
+    def _may_be_done(self, done: Done) -> bool:
+        held = done.held
+        if not self._may_be_held(held):
+            return False
+        return not done.records or is_completion(held.path, held.action, held.timestamp, held.contexts, done.records)
 
 
 def name_of(path: str, completion_id: str) -> str:

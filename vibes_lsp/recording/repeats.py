@@ -7,10 +7,11 @@ finishes the first one, with the same ids. See `docs/decisions/0008-idempotent-r
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -21,11 +22,14 @@ from vibes_lsp.model.canonical import canonical, parse_object
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.recording.results import Result, as_json
 from vibes_lsp.recording.situation import Draft
+from vibes_lsp.recording.spooled import Brought, are_written_by
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.durability import replace, write_temporary
 from vibes_lsp.store.journal import make_folder
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.locks import TIMEOUT, FileLock
+
+_logger = logging.getLogger(__name__)
 
 KEPT_SECONDS: Final = 7 * 24 * 3600
 """How long a request is remembered."""
@@ -43,6 +47,7 @@ class Repeats:
     """Remembers the requests of one trail."""
 
     directory: AuditDir
+    brought: Brought = field(default_factory=Brought)
 
     def once(
         self, kind: type[_R], request_id: str, decide: Callable[[], tuple[Draft, _R]], write: Callable[[list[Members], bool], None]
@@ -62,7 +67,7 @@ class Repeats:
         path = self._folder / f"{digest}.json"
         make_folder(self._folder)
         with FileLock(self._folder / LOCK, timeout=PATIENCE).acquire():
-            known = _read(path, kind)
+            known = self._read(path, kind)
             if known is not None:
                 records, result = known
                 write(records, True)  # noqa: FBT003  # a callable's arguments have no names
@@ -70,6 +75,7 @@ class Repeats:
             draft, result = decide()
             members: Members = {"records": [*draft.records], "result": as_json(result)}
             replace(write_temporary(self._folder, canonical(members), durable=False), path)
+            self.brought.not_this(path)
             write(draft.records, False)  # noqa: FBT003
         return result
 
@@ -80,22 +86,26 @@ class Repeats:
                 if path.is_file() and path.name != LOCK and time.time() - path.stat().st_mtime > KEPT_SECONDS:
                     path.unlink(missing_ok=True)
 
+    def _read(self, path: Path, kind: type[_R]) -> tuple[list[Members], _R] | None:
+        """Return what a request came to; None for a new one, and for a file that is not ours."""
+        try:
+            data = read_file(path)
+            if data is None:
+                return None
+            members = parse_object(data)
+            records, result = members.get("records"), members.get("result")
+            if isinstance(records, list) and isinstance(result, dict):
+                written = [each for each in records if isinstance(each, dict)]
+                if are_written_by(kind, written) and path not in self.brought:
+                    return written, _result(kind, result)
+        except (MalformedJson, UnreadableFile, ValueError):
+            pass
+        _logger.warning("%s is passed over: no program of ours wrote it here, or it is damaged", path)
+        return None
+
     @property
     def _folder(self) -> Path:
         return self.directory.spool
-
-
-def _read(path: Path, kind: type[_R]) -> tuple[list[Members], _R] | None:
-    """Return what a request came to; None for a new one, and for a file that is not ours."""
-    try:
-        data = read_file(path)
-        members = {} if data is None else parse_object(data)
-        records, result = members.get("records"), members.get("result")
-        if not isinstance(records, list) or not isinstance(result, dict):
-            return None
-        return [each for each in records if isinstance(each, dict)], _result(kind, result)
-    except (MalformedJson, UnreadableFile, ValueError):
-        return None
 
 
 def _result(kind: type[_R], members: dict[str, JsonValue]) -> _R:

@@ -1,0 +1,147 @@
+"""`vibes gate --base`: what a branch puts into the spool, which git ignores, does not go to the log as somebody else's word."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.gated import BO, Gated, decisions
+from tests.cli.running import SCRIPT, surroundings
+from vibes_lsp.recording.holding import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+BLOCKED = {"a.py": ("block", False)}
+WHEN = "2026-02-05T12:00:00Z"
+CLAIM = {"file": "b.py", "completionId": "c1", "newText": "b = 1\n", "text": "", "tool": {"name": "t", "version": "1"}}
+PUT = {**CLAIM, "model": {"name": "m", "version": "1"}, "range": {end: {"line": 0, "character": 0} for end in ("start", "end")}}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Gated:
+    return Gated(tmp_path / "project")
+
+
+def approval(project: Gated, identifier: str) -> list[dict[str, Any]]:
+    """Return the records that approve an annotation, as Bo's; they stand in no log."""
+    before = project.log_lines()
+    project.review(identifier, reviewer=BO[0])
+    forged = [json.loads(line) for line in project.log_lines()[len(before) :]]
+    project.keep(before)
+    assert {each["type"] for each in forged} == {"session", "edge"}
+    return forged
+
+
+def record(project: Gated, use_case: str, given: dict[str, Any]) -> Any:
+    """Record something by the command line."""
+    arguments = [str(SCRIPT), "record", use_case]
+    done = subprocess.run(
+        arguments, cwd=project.root, env=surroundings({}), input=json.dumps(given).encode(), capture_output=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def held(project: Gated) -> tuple[Path, dict[str, Any]]:
+    """Hold a part of a completion as our own programs do; return the file and what is in it."""
+    project.file("b.py", "b = 1\n")
+    assert record(project, "inline-completion", {**PUT, "partial": {"part": 1, "final": False}}) == {"pending": True}
+    [file] = (project.root / ".ai-audit/spool/held").iterdir()
+    return file, json.loads(file.read_bytes())
+
+
+def instead(_: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
+    return {**found, "records": forged}
+
+
+def beside(_: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
+    return {**found, "records": found["records"] + forged}
+
+
+def with_nothing_written(_: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
+    return {**found, "lines": None, "records": forged}
+
+
+def by_its_contexts(_: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is said to be hashes takes the place of other members."""
+    edge = next(each for each in forged if each["type"] == "edge")
+    said = {name: value for name, value in edge.items() if isinstance(value, str)}
+    return {**found, "contexts": {**found["contexts"], "hashes": said}, "records": [edge]}
+
+
+def by_what_it_came_to(project: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
+    """The file of a completion that is done says what is still to be written."""
+    done = {"held": found, "final": True, "records": forged, "result": {"annotationId": forged[0]["annotation_id"]}}
+    (project.root / ".ai-audit/spool" / name_of("b.py", "c1")).write_text(json.dumps(done))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("forge", "tracked"),
+    [
+        (instead, True),
+        (instead, False),
+        (beside, False),
+        (with_nothing_written, False),
+        (by_its_contexts, False),
+        (by_what_it_came_to, True),
+        (by_what_it_came_to, False),
+    ],
+)
+def test_an_approval_in_the_spool_is_not_recorded_by_whoever_takes_the_branch(
+    project: Gated, within: Vibes, forge: Callable[[Gated, dict[str, Any], list[dict[str, Any]]], dict[str, Any]], tracked: bool
+) -> None:
+    identifier = project.write()
+    file, found = held(project)
+    file.write_text(json.dumps(forge(project, found, approval(project, identifier))))
+    os.utime(file, (0, 0))
+    if tracked:
+        project.repository.git("add", "-f", ".ai-audit/spool/held", *map(str, (project.root / ".ai-audit/spool").glob("*.json")))
+    project.commit()
+    before = project.told(within)
+    assert (before["result"], decisions(before)["a.py"]) == ("FAIL", BLOCKED["a.py"])
+    record(project, "session-start", {"tool": PUT["tool"], "model": PUT["model"]})
+    record(project, "inline-completion", {**PUT, "partial": {"part": 1, "final": True}})
+    project.commit("Work on it", by=BO)
+    after = project.told(within)
+    assert (after["result"], decisions(after)["a.py"]) == ("FAIL", BLOCKED["a.py"])
+    assert not any(b"reviewed_by" in line for line in project.log_lines())
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+def test_nor_is_one_that_a_request_is_said_to_have_come_to(project: Gated, within: Vibes, tracked: bool) -> None:
+    identifier = project.write()
+    request = {"requestId": "1", "tool": PUT["tool"], "model": PUT["model"]}
+    record(project, "session-start", request)
+    [file] = (project.root / ".ai-audit/spool").glob("*.json")
+    project.keep(project.log_lines()[:-1])
+    file.write_text(json.dumps({**json.loads(file.read_bytes()), "records": approval(project, identifier)}))
+    if tracked:
+        project.repository.git("add", "-f", str(file))
+    project.commit()
+    record(project, "session-start", request)
+    project.commit("Work on it", by=BO)
+    found = project.told(within)
+    assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
+    assert not any(b"reviewed_by" in line for line in project.log_lines())
+
+
+def test_a_completion_that_a_commit_brought_is_nobodys_here(project: Gated) -> None:
+    file, _ = held(project)
+    os.utime(file, (0, 0))
+    project.repository.git("add", "-f", str(file))
+    project.commit()
+    before = project.log_lines() if (project.root / ".ai-audit/annotations.jsonl").exists() else []
+    record(project, "session-start", {"tool": PUT["tool"], "model": PUT["model"]})
+    assert [json.loads(line)["type"] for line in project.log_lines()[len(before) :]] == ["session"]
+    assert file.exists()
+    project.repository.git("rm", "-q", "--cached", str(file))
+    record(project, "session-start", {"tool": PUT["tool"], "model": PUT["model"]})
+    assert "line" in [json.loads(line)["type"] for line in project.log_lines()]
