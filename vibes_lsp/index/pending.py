@@ -11,8 +11,9 @@ from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.canonical import parse_object
-from vibes_lsp.model.members import text
+from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.store.disk import Signature, read_file, signature
 from vibes_lsp.store.layout import AuditDir
 
@@ -31,10 +32,10 @@ class Pending:
     def __init__(self, directory: AuditDir) -> None:
         self._folder = directory.held
         self._seen: dict[str, Signature] = {}
-        self._records: dict[str, LogRecord] = {}
+        self._held: dict[str, LogRecord | None] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._seen)
+        return bool(self._held)
 
     def refresh(self) -> bool:
         """Take in what changed on disk; say whether anything did."""
@@ -42,11 +43,11 @@ class Pending:
         if found == self._seen:
             return False
         changed = {name for name, each in found.items() if self._seen.get(name) != each}
-        self._records = {name: record for name, record in self._records.items() if name in found and name not in changed}
+        self._held = {name: record for name, record in self._held.items() if name in found and name not in changed}
         for name in changed:
-            record = _read(self._folder / name)
-            if record is not None:
-                self._records[name] = record
+            held = _read(self._folder / name)
+            if held is not None:
+                self._held[name] = _annotation(held)
         self._seen = found
         return True
 
@@ -57,7 +58,7 @@ class Pending:
             path: Relative to the project, forward slashes.
         """
         wanted = normal_path(path)
-        found = [record for record in self._records.values() if normal_path(record.text("file_path") or "") == wanted]
+        found = [record for record in self._held.values() if record and normal_path(record.text("file_path") or "") == wanted]
         return [Lineage((record,), record, is_pending=True) for record in found]
 
     def _files(self) -> Iterator[tuple[str, Signature]]:
@@ -74,15 +75,21 @@ class Pending:
                 yield name, found
 
 
-def _read(path: Path) -> LogRecord | None:
-    """Return the annotation that a file holds; None when it holds none yet, or is not ours."""
+def _read(path: Path) -> Members | None:
+    """Return what a file holds; None when it is not ours."""
     try:
         data = read_file(path, limit=_MAX_FILE)
-        records = {} if data is None else parse_object(data).get("records")
+        held = {} if data is None else parse_object(data)
     except (MalformedJson, UnreadableFile):
         return None
+    return held if text(held, "path") and isinstance(held.get("records"), list) else None
+
+
+def _annotation(held: Members) -> LogRecord | None:
+    """Return the annotation that is held; None when it is none yet, or not what a completion makes."""
+    records = held["records"]
     record = records[0] if isinstance(records, list) and records else None
-    if not isinstance(record, dict):
+    if not isinstance(record, dict) or (record.get("type"), record.get("file_path")) != (RecordType.LINE, held["path"]):
         return None
     found = LogRecord(_AFTER_ALL, text(record, "annotation_id") or "", record)
-    return found if found.id and found.is_annotation else None
+    return found if found.id and record.get("action") in (Action.CREATE, Action.MODIFY) else None

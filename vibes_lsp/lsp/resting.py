@@ -78,35 +78,40 @@ class Resting:
         project = next((each for each in self._server.projects.all() if str(each.trail.directory.path) == key), None)
         if project is None or project.loading:
             return
-        is_done = key not in self._at_it  # a second one would only wait for the first, and keep a thread from those who ask
-        if is_done:
+        goes_on = key in self._at_it  # a second one would only wait for the first, and keep a thread from those who ask
+        if not goes_on:
             self._at_it.add(key)
             try:
-                await self._settle(project, partial(_rest, project, open_texts(project, self._server.documents)))
+                goes_on = await self._settle(project, partial(_rest, project, open_texts(project, self._server.documents)))
             finally:
                 self._at_it.discard(key)
-        if project.pending or not is_done:  # of another program, whose time is not over
+        if goes_on:
             self.recorded(project)
 
-    async def _settle(self, project: Project, settle: Callable[[], object]) -> None:
+    async def _settle(self, project: Project, settle: Callable[[], bool]) -> bool:
+        """Return what settling returned; when it failed, whether anything is held."""
         try:
-            await asyncio.get_running_loop().run_in_executor(self._server.thread_pool, settle)
+            told = await asyncio.get_running_loop().run_in_executor(self._server.thread_pool, settle)
         except VibesError as error:  # nothing is lost: it waits where it is
             _logger.warning("%s is not brought to rest: %s", project.trail.directory.path, error.message)
+            told = bool(project.pending)
         await self._say("")
+        return told
 
     def shut_down(self) -> None:
         """Bring everything to rest, and wait for it."""
         self._quiet.stop()
         self._answered.stop()
         for project in self._server.projects.all():
-            project.close()
             try:
+                project.close()
                 if "recorder" in vars(project):
                     _rest(project, open_texts(project, self._server.documents))
                     project.recorder.close()
             except VibesError as error:
                 _logger.warning("%s is not brought to rest: %s", project.trail.directory.path, error.message)
+            except Exception:  # whatever is wrong with one project, the others come to rest
+                _logger.exception("%s is not brought to rest", project.trail.directory.path)
 
 
 def open_texts(project: Project, documents: Documents) -> dict[str, str]:
@@ -120,9 +125,14 @@ def open_texts(project: Project, documents: Documents) -> dict[str, str]:
     return found
 
 
-def _rest(project: Project, texts: Mapping[str, str]) -> None:
-    """Bring to rest what was recorded here, and what nobody holds any more; raises a `VibesError` when that cannot be written."""
+def _rest(project: Project, texts: Mapping[str, str]) -> bool:
+    """Bring to rest what was recorded here, and what nobody holds any more; raises a `VibesError` when that cannot be written.
+
+    Returns:
+        Whether anything is still held, by another program whose time is not over.
+    """
     from vibes_lsp.recording import FORGOTTEN  # noqa: PLC0415  # a server that only reads starts without it
 
     project.recorder.completions.settle(texts, others_after=FORGOTTEN)
     project.recorder.rest()
+    return project.recorder.completions.are_waiting()

@@ -1,0 +1,90 @@
+"""Coming to rest: what is not ours is not waited for, and one project that cannot does not keep the others from it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.recording.projects import SOURCE, Project, new_project
+from tests.unit.recording.test_completing import ORIGIN, words
+from vibes_lsp.lsp.documents import Documents
+from vibes_lsp.lsp.projects import Projects
+from vibes_lsp.lsp.resting import Resting
+from vibes_lsp.recording.completing import Completions
+
+
+@dataclass
+class Stub:
+    """As much of a server as is needed to come to rest."""
+
+    thread_pool: ThreadPoolExecutor
+    documents: Documents = field(default_factory=Documents)
+    projects: Projects = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.projects = Projects(self.documents)
+
+    def open(self, project: Project) -> str:
+        uri = (project.root / "a.py").as_uri()
+        self.documents.opened(uri, 1, (project.root / "a.py").read_text())
+        return uri
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with ThreadPoolExecutor(1) as pool:
+        yield Stub(pool)
+
+
+async def untold(*_: object) -> None:
+    """Tell nobody."""
+
+
+def hold(project: Project) -> Path:
+    """Hold a part of a completion, in another program; return its file."""
+    project.recorder.record_inline_completion(words("one = 1", "\n")[0], ORIGIN)
+    [file] = (project.root / ".ai-audit/spool/held").iterdir()
+    return file
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"path": "a.py", "records": [{}]}', None])
+async def test_only_what_can_be_recorded_is_waited_for(stub: Stub, tmp_path: Path, content: bytes | None) -> None:
+    project = new_project(tmp_path / "project")
+    file = hold(project)
+    if content is not None:
+        file.write_bytes(content)
+    resting = Resting(stub, untold)  # type: ignore[arg-type]  # it has what is asked for
+    resting.opened(stub.open(project))
+    key = str(project.recorder.directory.path)
+    resting._quiet.closed(key)
+    stub.projects.at(project.recorder.directory)
+    await resting._rest(key)
+    assert (key in resting._quiet._waiting) == (content is None), "and another pause is waited for that of another program alone"
+    assert file.exists()
+    resting.shut_down()
+    await asyncio.gather(*resting._quiet._running, *resting._answered._running)
+
+
+async def test_at_the_end_all_come_to_rest_but_the_one_that_cannot(stub: Stub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    projects = [new_project(tmp_path / name) for name in ("one", "two", "three")]
+    for project in projects:
+        project.file("a.py", SOURCE.replace("\n\n\ndef same", "\n\none = 1\ndef same"))
+        found = stub.projects.of(stub.open(project))
+        assert found is not None
+        found[0].recorder.record_inline_completion(words("one = 1", "\n")[0], ORIGIN)
+    settle = Completions.settle
+
+    def failing(self: Completions, *arguments: Any, **named: Any) -> bool:
+        if self._holding.directory == projects[0].recorder.directory:
+            raise KeyError("annotation_id")
+        return settle(self, *arguments, **named)
+
+    monkeypatch.setattr(Completions, "settle", failing)
+    Resting(stub, untold).shut_down()  # type: ignore[arg-type]
+    assert [len(project.records("line")) for project in projects] == [0, 1, 1]
