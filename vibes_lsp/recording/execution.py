@@ -75,19 +75,20 @@ class Execution:
             self.completions.settle({} if text is None else {relative: text}, paths={relative})
 
     def tidy(self) -> None:
-        """Forget old requests, and bring the manifest up to date if that can be done; else new entries wait in the journal."""
-        self._repeats.forget_old()
+        """As `close`, if that can be done; else new entries wait in the journal."""
         try:
-            self._writer.close()
+            self.close()
         except VibesError as error:
             _logger.warning("the manifest is not up to date: %s", error.message)
 
     def close(self) -> None:
-        """Bring the manifest up to date, and everything to the disk; raises as `AuditWriter.close` does."""
+        """Forget old requests; bring the manifest up to date, and everything to the disk. Raises as `AuditWriter.close` does."""
+        self._repeats.forget_old()
         self._writer.close()
 
     def rest(self) -> None:
         """As `close`, without waiting for another program that does so for all; and take in what it came to."""
+        self._repeats.forget_old()
         self._writer.close(wait=False)
         with self._threads:
             self._trail.refresh()

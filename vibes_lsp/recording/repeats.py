@@ -34,6 +34,10 @@ _logger = logging.getLogger(__name__)
 KEPT_SECONDS: Final = 7 * 24 * 3600
 """How long a request is remembered."""
 
+_DAY: Final = 24 * 3600
+_LOOKED: Final = "forgotten"
+"""An empty file: when it was last touched, somebody looked for what is too old."""
+
 LOCK: Final = "requests.lock"
 """Keeps two programs with one request apart."""
 PATIENCE: Final = 6 * TIMEOUT
@@ -80,10 +84,19 @@ class Repeats:
         return result
 
     def forget_old(self) -> None:
-        """Forget the requests that are too old to be repeated."""
+        """Forget the requests that are too old to be repeated; once a day, whichever program it is."""
+        looked = self._folder / _LOOKED
+        if not self._folder.is_dir() or abs(_age(looked) or _DAY) < _DAY:
+            return
         with suppress(OSError):
-            for path in self._folder.iterdir():
-                if path.is_file() and path.name != LOCK and time.time() - path.stat().st_mtime > KEPT_SECONDS:
+            looked.touch()
+        try:
+            paths = list(self._folder.iterdir())
+        except OSError:
+            return
+        for path in paths:
+            with suppress(OSError):  # Windows, while somebody reads it: it goes next time
+                if path.suffix == ".json" and (_age(path) or 0) > KEPT_SECONDS:
                     path.unlink(missing_ok=True)
 
     def _read(self, path: Path, kind: type[_R]) -> tuple[list[Members], _R] | None:
@@ -106,6 +119,14 @@ class Repeats:
     @property
     def _folder(self) -> Path:
         return self.directory.spool
+
+
+def _age(path: Path) -> float | None:
+    """Return the seconds since a file was written; None where there is none."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return None
 
 
 def _result(kind: type[_R], members: dict[str, JsonValue]) -> _R:

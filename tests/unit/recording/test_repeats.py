@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -99,15 +100,50 @@ def test_a_request_that_was_refused_may_come_again(project: Project) -> None:
     assert project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit").annotation_id
 
 
-def test_old_requests_are_forgotten_when_a_session_ends(project: Project) -> None:
+@pytest.mark.parametrize("when", [lambda recorder: recorder.end_session("s1"), Recorder.rest, Recorder.close])
+def test_old_requests_are_forgotten_by_whoever_rests_or_ends(project: Project, when: Callable[[Recorder], object]) -> None:
     session = project.session()
     for name in ("old", "new"):
         project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id=name)
     files = sorted((project.root / ".ai-audit" / "spool").glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
     long_ago = files[0].stat().st_mtime - KEPT_SECONDS - 60
     os.utime(files[0], (long_ago, long_ago))
-    project.recorder.end_session(session)
+    when(project.recorder)
     assert [path.exists() for path in files] == [False, True]
+
+
+def test_old_requests_are_looked_for_once_a_day(project: Project) -> None:
+    session = project.session()
+    project.recorder.rest()
+    project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
+    project.recorder.rest()
+    spool = project.root / ".ai-audit" / "spool"
+    [file] = spool.glob("*.json")
+    os.utime(file, (0, 0))
+    Recorder(project.root).rest()
+    assert file.exists()
+    os.utime(spool / "forgotten", (0, 0))
+    Recorder(project.root).rest()
+    assert not file.exists()
+
+
+def test_one_that_cannot_be_forgotten_does_not_keep_the_others(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = project.session()
+    for name in "abc":
+        project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id=name)
+    files = sorted((project.root / ".ai-audit" / "spool").glob("*.json"))
+    for file in files:
+        os.utime(file, (0, 0))
+    unlink = Path.unlink
+
+    def refusing(self: Path, *, missing_ok: bool = False) -> None:
+        if self == files[0]:
+            raise PermissionError
+        unlink(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refusing)
+    project.recorder.rest()
+    assert [file.exists() for file in files] == [True, False, False]
 
 
 def test_a_spoilt_memory_is_no_memory(project: Project) -> None:
