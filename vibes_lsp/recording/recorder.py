@@ -45,8 +45,9 @@ def _new_id() -> str:
 class Recorder:
     """Records into one trail; threads may share it, and any number of programs may have one.
 
-    What a method returns is written: it survives the end of any program. Every method takes a `request_id`: the same one again changes
-    nothing and returns the same result. Lines are 1-based and inclusive; paths are absolute or relative to the project.
+    What a method returns is written: it survives the end of any program. A `request_id` makes a request one that may come twice: the same id
+    again changes nothing and returns the same result. Only two methods take none: `record_inline_completion`, whose completions have ids of their
+    own, and `backfill`, which writes nothing twice. Lines are 1-based and inclusive; paths are absolute or relative to the project.
     All methods raise `WrongArgument`, `UnknownId` and `RefusedWrite`, and then nothing was recorded.
 
     Attributes:
@@ -281,10 +282,12 @@ class Recorder:
     def remap(self, *, dry_run: bool = False, request_id: str | None = None) -> Remapped:
         """Write anew where annotations are whose commit was rewritten, by a rebase or a squash (RFC 7.3.1).
 
+        A dry run only says what would be written, and is no request that could come twice.
+
         Raises:
             HistoryUnavailable: The project is in no git repository, or in a shallow clone.
         """
-        if request_id is not None:
+        if request_id is not None and not dry_run:
             return self._execution.once(Remapped, request_id, remapping.remap)
         return self._execution.renew(remapping.remap, dry_run=dry_run)
 

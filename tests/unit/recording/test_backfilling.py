@@ -85,6 +85,27 @@ def test_a_commit_in_sha256_objects(tmp_path: Path) -> None:
     assert len(commit) == 64
 
 
+def test_a_dry_run_writes_nothing_and_is_not_remembered(project: Project, repository: Repository) -> None:
+    project.file("b.py", TEXT)
+    root = repository.commit("Begun")
+    text = "# head\n" + TEXT.replace("value_3 ", "third ")
+    project.file("b.py", text)
+    project.recorder.annotate_lines("b.py", 4, 6, "create", by(project.session()))
+    repository.commit("The lines")
+    repository.commit("More of it")
+    assert len(project.recorder.backfill().backfilled) == 1
+    repository.git("reset", "--quiet", "--soft", root)
+    project.file("b.py", "# above\n" + text)
+    repository.commit("Squashed")
+    before = project.written()
+    would = project.recorder.remap(dry_run=True, request_id="1")
+    assert len(would.remapped) == 1
+    assert project.written() == before
+    assert project.recorder.remap(request_id="1") == would
+    assert project.records()[-1]["metadata"] == {"reason": "rewrite"}
+    assert project.recorder.remap(dry_run=True, request_id="1").remapped == ()
+
+
 def test_an_annotation_of_another_branch_is_not_taken_for_rewritten(project: Project, repository: Repository) -> None:
     """The log is not tracked: it has the records of all branches."""
     repository.write(".gitignore", ".ai-audit/\n")
