@@ -16,6 +16,7 @@ from tests.server.profiles import encoded
 from tests.server.project import STORY, Project
 from tests.server.sessions import session
 
+JSON_RPC_INTERNAL_ERROR = -32603
 TOOL = {"name": "Some Completer", "version": "2.0"}
 MODEL = {"name": "some-model", "version": "1"}
 PROMPT = {"text": "Halve it.", "type": "inline_completion"}
@@ -150,6 +151,27 @@ async def test_a_version_that_is_not_known_is_refused(editor: Editor, project: P
     for version in (0, 99):
         with pytest.raises(JsonRpcException, match=f"version {version} "):
             await accepted(editor, told(uri, version, place(8), HALF))
+    assert log(project) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "member"),
+    [
+        ({"line": -1, "character": 0}, "range.start.line"),
+        ({"line": -9, "character": 0}, "range.start.line"),
+        ({"line": "x", "character": 0}, "range.start.line"),
+        ({"line": 8, "character": 1.5}, "range.start.character"),
+        ({"line": 8}, "range.start.character"),
+        (None, "range.start"),
+    ],
+)
+async def test_a_range_that_is_none_is_refused_by_its_name(editor: Editor, project: Project, start: Any, member: str) -> None:
+    uri = editor.open(project.file("a.py"))
+    version = editor.insert(uri, 8, HALF)
+    for number in (version - 1, version):
+        with pytest.raises(JsonRpcException, match=f"^{member}: ") as refused:
+            await accepted(editor, told(uri, number, {**place(8), "start": start}, HALF))
+        assert refused.value.code != JSON_RPC_INTERNAL_ERROR
     assert log(project) == []
 
 

@@ -152,15 +152,11 @@ def _of_completion(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
 
 def _is_there(document: Document, members: dict[str, Any], encoding: Encoding) -> bool:
     """Whether the last change of a document was to accept the completion."""
-    new, within, before = members.get("newText"), members.get("range"), document.before(document.previous)
-    if before is None or within is None or not isinstance(new, str):
+    new, ends, before = members.get("newText"), _ends(members.get("range")), document.before(document.previous)
+    if before is None or ends.keys() != {"start", "end"} or not isinstance(new, str):
         return False
     trial = Document(document.uri, document.previous, before)
-    try:
-        ends = [types.Position(within[end]["line"], within[end]["character"]) for end in ("start", "end")]
-    except (KeyError, TypeError):
-        return False
-    trial.change(None, [types.TextDocumentContentChangePartial(types.Range(*ends), new)], encoding)
+    trial.change(None, [types.TextDocumentContentChangePartial(types.Range(**ends), new)], encoding)
     return trial.text.lines == document.text.lines
 
 
@@ -168,13 +164,16 @@ def _in_utf16(within: Any, text: str, encoding: Encoding) -> Any:
     """Return a range as the use case has it; what is no range is left for it to refuse."""
     if encoding == types.PositionEncodingKind.Utf16:
         return within
+    found = _ends(within).items()
+    return {end: {"line": at.line, "character": utf16_column(text, at.line, at.character, encoding)} for end, at in found} or within
+
+
+def _ends(within: Any) -> dict[str, types.Position]:
+    """Return the ends of a range; nothing for what is no range."""
     try:
-        return {
-            end: {"line": place["line"], "character": utf16_column(text, place["line"], place["character"], encoding)}
-            for end, place in within.items()
-        }
-    except (AttributeError, KeyError, TypeError):
-        return within
+        return {end: types.Position(place["line"], place["character"]) for end, place in within.items()}
+    except (AttributeError, KeyError, TypeError, ValueError):  # a ValueError: a number that is none of LSP's
+        return {}
 
 
 _PREPARED: Final[dict[str, Callable[[Server, dict[str, Any]], dict[str, Any]]]] = {
