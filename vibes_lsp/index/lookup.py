@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -42,19 +43,46 @@ def look_up(trail: Trail, prefix: str) -> Found:
         UnknownId: Nothing has such an id, or the prefix is shorter than `MIN_PREFIX`.
         AmbiguousId: Several things have.
     """
-    if len(prefix) < MIN_PREFIX:
-        raise UnknownId(f"{prefix!r} is too short for an id", hint=f"give at least {MIN_PREFIX} characters")
+    whole = look_up_whole(trail, prefix)
+    if whole is not None:
+        return whole
     found = [Found("record", record.id, record=record) for record in trail.log.with_prefix(prefix)]
-    found += [Found("entry", key, entry=trail.manifest.entry(key)) for key in trail.manifest if key.startswith(prefix)]
-    for identifier in trail.log.columns.sessions:
-        if identifier and identifier.startswith(prefix):
-            found.append(Found("session", identifier, session=read_session(trail.log, identifier)))
-    exact = [each for each in found if each.id == prefix]
-    candidates = exact or found
-    if not candidates:
+    found += [_entry(trail, key) for key in trail.manifest if key.startswith(prefix)]
+    found += [_session(trail, identifier) for identifier in trail.log.columns.sessions if identifier and identifier.startswith(prefix)]
+    if not found:
         raise UnknownId(f"no record, context entry or session begins with {prefix!r}", hint="`vibes log` lists the records")
-    if len(candidates) > 1:
-        named = ", ".join(f"{each.kind} {each.id[:20]}" for each in candidates[:_SHOWN])
-        more = f" and {len(candidates) - _SHOWN} more" if len(candidates) > _SHOWN else ""
-        raise AmbiguousId(f"{prefix!r} begins {len(candidates)} ids: {named}{more}", hint="give more characters")
-    return candidates[0]
+    return _only(prefix, found)
+
+
+def look_up_whole(trail: Trail, identifier: str) -> Found | None:
+    """Return the one thing with this whole id, None when there is none; the log is not searched for it.
+
+    Raises:
+        UnknownId: The id is shorter than `MIN_PREFIX`.
+        AmbiguousId: Several things have this id.
+    """
+    if len(identifier) < MIN_PREFIX:
+        raise UnknownId(f"{identifier!r} is too short for an id", hint=f"give at least {MIN_PREFIX} characters")
+    record = trail.log.by_id(identifier)
+    found = [Found("record", identifier, record=record)] if record is not None else []
+    if identifier in trail.manifest:
+        found.append(_entry(trail, identifier))
+    if identifier in trail.log.columns.sessions:
+        found.append(_session(trail, identifier))
+    return _only(identifier, found) if found else None
+
+
+def _entry(trail: Trail, key: str) -> Found:
+    return Found("entry", key, entry=trail.manifest.entry(key))
+
+
+def _session(trail: Trail, identifier: str) -> Found:
+    return Found("session", identifier, session=read_session(trail.log, identifier))
+
+
+def _only(prefix: str, found: Sequence[Found]) -> Found:
+    if len(found) > 1:
+        named = ", ".join(f"{each.kind} {each.id[:20]}" for each in found[:_SHOWN])
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise AmbiguousId(f"{prefix!r} begins {len(found)} ids: {named}{more}", hint="give more characters")
+    return found[0]

@@ -9,7 +9,9 @@ import pytest
 from tests.trails import TrailWriter, complete
 from tests.unit.index.opened import ENVIRONMENT, opened
 from vibes_lsp.errors import AmbiguousId, UnknownId
+from vibes_lsp.index import log
 from vibes_lsp.index.lookup import look_up
+from vibes_lsp.store.log import read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +64,31 @@ def test_a_whole_id_wins_over_longer_ones(tmp_path: Path) -> None:
     writer.session_start(environment=ENVIRONMENT, session_id="abcd")
     writer.session_start(environment=ENVIRONMENT, session_id="abcdef")
     assert look_up(opened(tmp_path), "abcd").id == "abcd"
+
+
+def test_a_whole_id_is_found_without_reading_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = TrailWriter(tmp_path)
+    key = writer.entry({"type": "other"})
+    writer.session_start(environment=ENVIRONMENT, session_id="5e551011-0000")
+    created = [writer.line("a.py", number, number, environment=ENVIRONMENT) for number in range(1, 100)][-1]
+    trail = opened(tmp_path)
+    read: list[tuple[int, int]] = []
+
+    def read_some(path: Path, places: list[tuple[int, int]]) -> list[bytes]:
+        read.extend(places)
+        return read_lines(path, places)
+
+    monkeypatch.setattr(log, "read_lines", read_some)
+    assert [look_up(trail, each).kind for each in (key, "5e551011-0000", created)] == ["entry", "session", "record"]
+    assert len(read) == 2, "the session, the record"
+
+
+def test_a_whole_id_of_two_things_is_ambiguous(tmp_path: Path) -> None:
+    writer = TrailWriter(tmp_path)
+    writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=LONG)
+    writer.entry({"type": "other"}, key=LONG)
+    with pytest.raises(AmbiguousId, match=r"begins 2 ids: record abcd.*entry abcd"):
+        look_up(opened(tmp_path), LONG)
 
 
 @pytest.mark.parametrize("identifier", ["note-7", "abcd" * 4, "x" * 64])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -13,8 +14,10 @@ from lsprotocol import types
 
 from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, settled, started, tell
+from vibes_lsp.checks.report import check_trail
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
-from vibes_lsp.lsp.features import diagnostics
+from vibes_lsp.index.log import LogIndex
+from vibes_lsp.lsp.features import commands, diagnostics
 from vibes_lsp.lsp.history import History, Looked
 from vibes_lsp.lsp.server import Server
 
@@ -103,3 +106,53 @@ async def test_a_check_that_nobody_waits_for_any_more_is_left_out(
     assert slow.calls <= 3, "the first, the last, and that of the commits that were looked up"
     published = [message for message in sink.messages if b"publishDiagnostics" in message]
     assert b'"version":11' in published[-1].replace(b" ", b"")
+
+
+async def test_others_are_answered_while_a_trail_is_checked(
+    running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, sink = running
+    slow = Slow()
+    monkeypatch.setattr(commands, "check_trail", lambda subject: slow(lambda: check_trail(subject)))
+    for number in ("check", "another"):
+        asked = types.ExecuteCommandParams("vibes.check", arguments=[{"uri": trail.root.as_uri()}])
+        tell(server, types.WORKSPACE_EXECUTE_COMMAND, asked, id=number)
+    await once(slow.begun)
+    await hovered(server, sink, trail.root / "src/auth.py")
+    assert (slow.calls, answers(sink)) == (1, ["hover"]), "checks wait for one another"
+    slow.go.set()
+    await settled(server)
+    assert answers(sink) == ["hover", "check", "another"]
+
+
+async def test_others_are_answered_while_a_log_is_searched(
+    running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, sink = running
+    slow = Slow()
+    search = LogIndex.with_prefix
+    monkeypatch.setattr(LogIndex, "with_prefix", lambda log, prefix: slow(lambda: search(log, prefix)))
+    for number, identifier in (("unknown", "ffff"), ("whole", trail.created), ("prefix", trail.created[:12])):
+        asked = types.ExecuteCommandParams("vibes.show", arguments=[{"id": identifier, "uri": trail.root.as_uri()}])
+        tell(server, types.WORKSPACE_EXECUTE_COMMAND, asked, id=number)
+    await once(slow.begun)
+    await hovered(server, sink, trail.root / "src/auth.py")
+    assert sorted(answers(sink)) == ["hover", "whole"]
+    slow.go.set()
+    await settled(server)
+    assert sorted(answers(sink)) == ["hover", "prefix", "unknown", "whole"]
+
+
+async def hovered(server: Server, sink: Sink, file: Path) -> None:
+    """Hover over a file, and wait for the answer."""
+    place = types.HoverParams(types.TextDocumentIdentifier(file.as_uri()), types.Position(2, 0))
+    tell(server, types.TEXT_DOCUMENT_HOVER, place, id="hover")
+    while "hover" not in answers(sink):
+        sink.more.clear()
+        await asyncio.wait_for(sink.more.wait(), 60)
+
+
+def answers(sink: Sink) -> list[str]:
+    """Return what was answered so far, in order, by the ids that these tests give."""
+    found = [json.loads(message.partition(b"\r\n\r\n")[2]) for message in sink.messages]
+    return [each["id"] for each in found if "method" not in each and isinstance(each.get("id"), str)]

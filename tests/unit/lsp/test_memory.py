@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.lsp.application import create_server
 from vibes_lsp.lsp.server import Server
@@ -16,9 +17,11 @@ class Sink:
 
     def __init__(self) -> None:
         self.messages: list[bytes] = []
+        self.more = asyncio.Event()
 
     def write(self, data: bytes) -> None:
         self.messages.append(data)
+        self.more.set()
 
     def close(self) -> None:
         """There is nothing to close."""
@@ -31,9 +34,10 @@ def tell(server: Server, method: str, params: object, **members: Any) -> None:
 
 
 async def settled(server: Server) -> None:
-    """Wait until every task that the server began has ended."""
+    """Wait until every task that the server began has ended; errors that are meant for the client were told it."""
     while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
-        await asyncio.gather(*tasks)
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [each for each in ended if isinstance(each, BaseException) and not isinstance(each, JsonRpcException)] == []
     server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.checks.subject import open_subject
-from vibes_lsp.index.lookup import look_up
+from vibes_lsp.index.lookup import look_up, look_up_whole
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
@@ -51,19 +51,19 @@ def register(server: Server) -> None:
     """Offer the commands."""
 
     @server.command("vibes.show")
-    def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
-        def answer() -> dict[str, Any]:
-            trail = ls.project(arguments.uri).read().trail
-            return shown(trail, look_up(trail, arguments.id))
-
-        return answered(answer)
+    async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
+        trail = answered(lambda: ls.project(arguments.uri).read()).trail
+        whole = answered(lambda: look_up_whole(trail, arguments.id))
+        if whole is not None:
+            return answered(lambda: shown(trail, whole))
+        work = partial(_searched, trail.directory, arguments.id)
+        return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, answered, work)
 
     @server.command("vibes.check")
-    def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
-        def answer() -> dict[str, Any]:
-            return check_trail(open_subject(ls.project(arguments.uri).trail.directory, datetime.now(UTC))).as_json()
-
-        return answered(answer)
+    async def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
+        directory = answered(lambda: ls.project(arguments.uri)).trail.directory
+        async with ls.checking:
+            return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, answered, partial(_checked, directory))
 
     @server.command("vibes.queue")
     async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
@@ -74,6 +74,18 @@ def register(server: Server) -> None:
         shown_ones = waiting[: max(0, min(arguments.limit, _LONGEST_QUEUE))]
         root = project.trail.directory.project
         return {"placements": [{**each, "uri": (root / str(each["filePath"])).as_uri()} for each in shown_ones], "total": len(waiting)}
+
+
+def _searched(directory: AuditDir, prefix: str) -> Members:
+    """Return what a prefix of an id names, with its edges; in a thread, with a trail of its own, for the whole log is read."""
+    trail = Trail(directory)
+    trail.refresh()
+    return shown(trail, look_up(trail, prefix))
+
+
+def _checked(directory: AuditDir) -> Members:
+    """Return what a check of a trail finds, as of `vibes check --json`; in a thread, for every record is read."""
+    return check_trail(open_subject(directory, datetime.now(UTC))).as_json()
 
 
 def _queue(directory: AuditDir, policy: Policy, *, use_git: bool) -> list[Members]:
