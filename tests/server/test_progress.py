@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -77,17 +78,20 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     assert len(found) > 100
 
 
-def test_each_folder_has_a_token_of_its_own_which_is_given_back(wire: Wire, corpus: tuple[Path, CorpusSize]) -> None:
-    root, _ = corpus
-    folders = [{"uri": root.as_uri(), "name": "large"}, {"uri": (root / "src").as_uri(), "name": "large"}]
+def test_each_trail_has_a_token_of_its_own_which_is_given_back(wire: Wire, corpus: tuple[Path, CorpusSize], tmp_path: Path) -> None:
+    root, other = corpus[0], tmp_path / "other"
+    shutil.copytree(root / ".ai-audit", other / ".ai-audit")
+    folders = [{"uri": folder.as_uri(), "name": "large"} for folder in (root, root / "src", other)]
     wire.initialize(root, ABLE, workspaceFolders=folders)
     tokens = []
-    for _ in folders:
+    for folder in (root, other):
         asked = received(wire, "window/workDoneProgress/create")
+        early = wire.request("workspace/executeCommand", {"command": "vibes.show", "arguments": [{"id": "abcd", "uri": folder.as_uri()}]})
+        assert early["error"]["data"] == {"code": "still-reading"}, "it is this one that is read"
         tokens.append(asked["params"]["token"])
         wire.send(id=asked["id"], result=None)
         until_it_ends(wire)
-    assert len(set(tokens)) == len(folders)
+    assert len(set(tokens)) == len(tokens)
     wire.notify("window/workDoneProgress/cancel", {"token": tokens[0]})
     wire.request("textDocument/hover", hover_at("untitled:x", 1))
     assert "unknown token" in wire.logged(), "a token that is still known was not given back"

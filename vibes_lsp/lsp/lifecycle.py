@@ -184,7 +184,7 @@ async def _configure(ls: Server, given: object) -> None:
 
 
 async def _load(ls: Server, uri: str) -> None:
-    """Read a large trail ahead of the first question, in a thread, with progress."""
+    """Read a large trail ahead of the first question, in a thread, with progress; once, whatever folders and answers it serves."""
     path = path_of(uri)
     if path is None:
         return
@@ -196,6 +196,8 @@ async def _load(ls: Server, uri: str) -> None:
     if size < _LARGE:
         return
     project = ls.projects.known(directory)
+    if project.loading or project.trail.log.generation:
+        return
     project.loading = True
     token = await _begin_progress(ls)
     loop = asyncio.get_running_loop()

@@ -17,6 +17,7 @@ from tests.unit.lsp.test_memory import Sink, settled, started, tell
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
 from vibes_lsp.index.log import LogIndex
+from vibes_lsp.lsp import lifecycle
 from vibes_lsp.lsp.features import commands, diagnostics
 from vibes_lsp.lsp.history import History, Looked
 from vibes_lsp.lsp.server import Server
@@ -106,6 +107,33 @@ async def test_a_check_that_nobody_waits_for_any_more_is_left_out(
     assert slow.calls <= 3, "the first, the last, and that of the commits that were looked up"
     published = [message for message in sink.messages if b"publishDiagnostics" in message]
     assert b'"version":11' in published[-1].replace(b" ", b"")
+
+
+async def test_a_large_trail_is_read_by_one_thread_whatever_folders_are_added(
+    running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, _ = running
+    slow, refresh = Slow(), LogIndex.refresh
+    monkeypatch.setattr(lifecycle, "_LARGE", 0)
+    monkeypatch.setattr(LogIndex, "refresh", lambda log, **how: slow(lambda: refresh(log, **how)))
+    add(server, trail.root)
+    await once(slow.begun)
+    add(server, trail.root, trail.root / "src")
+    slow.go.set()
+    await settled(server)
+    assert slow.calls == 1
+    add(server, trail.root)
+    await asyncio.sleep(0)
+    found = server.projects.of((trail.root / "src/auth.py").as_uri())
+    assert found is not None
+    assert found[0].read() is found[0], "it is known, and not read again"
+
+
+def add(server: Server, *folders: Path) -> None:
+    """Add folders to the workspace."""
+    added = [types.WorkspaceFolder(folder.as_uri(), folder.name) for folder in folders]
+    event = types.WorkspaceFoldersChangeEvent(added, [])
+    tell(server, types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, types.DidChangeWorkspaceFoldersParams(event))
 
 
 async def test_others_are_answered_while_a_trail_is_checked(
