@@ -108,6 +108,19 @@ async def test_a_prompt_is_shown_whole(editor: Editor, project: Project) -> None
         await editor.run("vibes.showPrompt", given)
 
 
+async def test_each_text_is_a_document_of_its_own(editor: Editor, changed: Project) -> None:
+    """A client that has one open need not read it again when the next is shown."""
+    uri = await editor.open_known(changed.root / "a.py")
+    ids = [each["annotationId"] for each in (await editor.provenance(uri))["placements"]]
+    first, second = [await editor.run("vibes.showPrompt", {"uri": uri, "annotationId": each}) for each in ids]
+    if editor.profile == "nothing":
+        return
+    assert first["uri"] != second["uri"]
+    for answer in (first, second):
+        assert answer["uri"].endswith("/prompt.md")
+        assert await content(editor, answer["uri"]) == answer["text"]
+
+
 async def test_a_history_names_every_record_and_what_was_there_before(editor: Editor, project: Project) -> None:
     older = project.line("a.py", 5, 6, text=STORY, prompt=project.prompt("The older."))
     newer = project.line("a.py", 4, 7, text=STORY, prompt=project.prompt("The newer."))
@@ -146,5 +159,5 @@ async def test_an_annotation_that_is_not_there_is_an_error(editor: Editor, proje
             await editor.run(command, {"uri": uri, "annotationId": "ab" * 32})
 
 
-async def test_a_text_of_another_session_says_so(editor: Editor) -> None:
-    assert "Ask for it again" in await content(editor, "vibes:/0/changes.md")
+async def test_a_text_that_is_not_kept_any_more_says_so(editor: Editor) -> None:
+    assert "is not kept any more. Ask for it again" in await content(editor, "vibes:/0/changes.md")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import shutil
 import tempfile
@@ -24,7 +25,7 @@ _MAX_KEPT: Final = 32
 _MODELINES: Final = 5
 """Lines at either end of a file in which editors look for settings, unless told otherwise."""
 _MAX_MESSAGE: Final = 400
-_GONE: Final = "This was made for another session. Ask for it again.\n"
+_GONE: Final = "This was shown a while ago, and is not kept any more. Ask for it again.\n"
 
 
 class Showing:
@@ -66,10 +67,15 @@ class Showing:
         return uri
 
     def _written(self, name: str, text: str) -> str:
-        """Write a text where no project is: into a folder of this process that nobody else may enter."""
+        """Write a text where no project is: below a folder of this process that nobody else may enter.
+
+        Another text is another file, since a client that has one open may keep showing what was in it.
+        """
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="vibes-")).resolve()
-        file = self._folder / name
+        folder = self._folder / hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        folder.mkdir(exist_ok=True)
+        file = folder / name
         around = "\n" * _MODELINES  # an editor obeys what it finds in the first and last lines of a file; the text is not ours
         file.write_text(f"{around}{text}\n{around}\f\n", encoding="utf-8", errors="replace")
         return file.as_uri()
