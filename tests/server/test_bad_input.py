@@ -12,7 +12,7 @@ import pytest
 from tests.server.project import STORY, Project
 from tests.server.spoils import SPOILS, Spoil, edited
 from tests.server.wire import Wire, hover_at
-from tests.trails import CompleteTrail
+from tests.trails import CompleteTrail, Repository
 from tests.unit.checks.projects import contents
 
 
@@ -201,6 +201,58 @@ def test_lone_surrogates_are_text_like_any_other(wire: Wire, tmp_path: Path) -> 
     (lens,) = answers["lens"]["result"]
     assert r"\ud83d" in wire.request("codeLens/resolve", lens)["result"]["command"]["title"]
     assert wire.request("textDocument/hover", hover_at(uri, 4))["result"] is not None
+
+
+def test_a_file_that_no_name_can_name_is_passed_over(wire: Wire, tmp_path: Path) -> None:
+    project = Project(tmp_path / "own")
+    project.environment()
+    Repository(project.root)
+    uri, prompt = project.annotated("b.py").as_uri(), project.prompt("Write them.")
+    for path in ("LONE.py", "a.py", "b.py"):
+        project.line(path, 10, 13, text=STORY, prompt=prompt)
+    project.file("a.py")
+    edited(project.files.log, b"LONE", rb"\ud83d")
+    asked = {"textDocument": {"uri": uri}, "position": {"line": 9, "character": 0}, "context": {"includeDeclaration": True}}
+    found = wire.request("textDocument/references", asked)["result"]
+    assert [each["uri"] for each in found] == [uri, project.root.joinpath("a.py").as_uri()]
+    queue = wire.request("workspace/executeCommand", {"command": "vibes.queue", "arguments": [{"uri": uri}]})["result"]
+    assert {each["filePath"] for each in queue["placements"]} == {"a.py", "b.py"}
+    for answer in ask_everything(wire, project).values():
+        assert "error" not in answer
+
+
+def test_a_folder_whose_name_is_too_long_is_no_project(wire: Wire, tmp_path: Path) -> None:
+    uri = (tmp_path / ("long" * 100)).as_uri()
+    for command in ("vibes.check", "vibes.queue"):
+        error = wire.request("workspace/executeCommand", {"command": command, "arguments": [{"uri": uri}]})["error"]
+        assert error["data"] == {"code": "audit-dir-not-found"}
+        assert "no audit directory owns" in error["message"]
+
+
+@pytest.mark.parametrize("spelling", ["inner/../../outside.py", "link.py", "%2e%2e/outside.py"])
+def test_no_file_outside_the_project_is_read(wire: Wire, tmp_path: Path, spelling: str) -> None:
+    project = Project(tmp_path / "own")
+    project.environment()
+    for path in ("link.py", "outside.py", "../outside.py", "inner/../../outside.py"):
+        project.line(path, 4, 7, text=STORY)
+    outside = tmp_path / "outside.py"
+    outside.write_text(STORY, encoding="utf-8")
+    (project.root / "link.py").symlink_to(outside)
+    (project.root / "inner").mkdir()
+    uri = f"{project.root.as_uri()}/{spelling}"
+    assert wire.request("textDocument/hover", hover_at(uri, 4))["result"] is None
+    assert "error" in wire.request("vibes/provenance", {"textDocument": {"uri": uri}})
+
+
+def test_a_file_is_the_same_however_its_path_is_spelled(wire: Wire, tmp_path: Path) -> None:
+    project = Project(tmp_path / "own")
+    project.environment()
+    file = project.annotated()
+    uri = f"{file.parent.as_uri()}/inner/../a.py"
+    assert (
+        wire.request("textDocument/hover", hover_at(uri, 4))["result"]
+        == wire.request("textDocument/hover", hover_at(file.as_uri(), 4))["result"]
+    )
 
 
 def test_a_review_of_any_shape(wire: Wire, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnreadableFile, VibesError
+from vibes_lsp.errors import VibesError
 from vibes_lsp.history.derived import DerivedCommit
 from vibes_lsp.index.grounds import Grounds
 from vibes_lsp.index.past import NO_PAST, Past
@@ -21,14 +21,12 @@ from vibes_lsp.lsp.following import Following, newest
 from vibes_lsp.lsp.history import History, Looked, Nearest
 from vibes_lsp.lsp.views import View
 from vibes_lsp.model.paths import normal_path
+from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.disk import read_file
 
 if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder
-
-_MAX_SOURCE = 64 << 20
 
 
 class StillReading(VibesError):
@@ -173,7 +171,7 @@ class Project:
             UnreadableFile: The file is not open, and cannot be read.
         """
         if document is None:  # what is closed is never forgotten, and so not kept
-            text = Text.from_bytes(self.saved(path))
+            text = self.saved(path)
             return self._view(uri, path, None, text, tuple(self._place(path, text, self.past(path))))
         kept = self._kept.get(uri)
         if kept is None or self.following(document) is None:
@@ -242,12 +240,9 @@ class Project:
             kept.generation = self.generation
         return True
 
-    def saved(self, path: str) -> bytes:
-        """Return a file as it is saved; raises `UnreadableFile`."""
-        data = read_file(self.trail.directory.project / path, limit=_MAX_SOURCE)
-        if data is None:
-            raise UnreadableFile(f"{path} is not there")
-        return data
+    def saved(self, path: str) -> Text:
+        """Return a file as it is saved; raises `UnreadableFile`, also for a link out of the project."""
+        return read_source(self.trail.directory.project, path)
 
     def forget(self, uri: str) -> None:
         """Drop what was kept about a document."""

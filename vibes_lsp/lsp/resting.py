@@ -9,7 +9,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.idle import Idle
@@ -68,7 +67,7 @@ class Resting:
         project, path = found
         texts = open_texts(project, self._server.documents)
         with suppress(UnreadableFile):
-            texts = {path: Text.from_bytes(project.saved(path)).content, **texts}
+            texts = {path: project.saved(path).content, **texts}
         await self._settle(project, partial(project.recorder.completions.settle, texts, paths={path}))
 
     async def _say(self, _key: str) -> None:

@@ -96,6 +96,8 @@ class Server(LanguageServer):
                 return self.projects.at(find_audit_dir(path))
             except AuditDirNotFound as error:
                 missing = error
+            except OSError as error:  # a folder that may not be entered, a name that is too long
+                missing = AuditDirNotFound(f"no audit directory owns {str(path)[:200]}: {error.strerror}")
         raise missing
 
     @override

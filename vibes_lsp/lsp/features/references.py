@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.uris import uri_in
 from vibes_lsp.lsp.views import View
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.store.layout import AuditDir
@@ -30,9 +31,10 @@ def register(server: Server) -> None:
         directory = view.project.trail.directory
         paths = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, _files_of, directory, prompts)
         found = list(_ranges(view, prompts))
-        for path in [each for each in paths if each != view.path][:_MAX_FILES]:
+        uris = [uri for each in paths if each != view.path and (uri := uri_in(directory.project, each)) is not None]
+        for uri in uris[:_MAX_FILES]:
             await asyncio.sleep(0)  # what came meanwhile goes first; a request that was cancelled ends here
-            other = ls.projects.view((directory.project / path).as_uri())
+            other = ls.projects.view(uri)
             if other is not None:
                 found += _ranges(other, prompts)
         return found[:_MAX_FOUND]
