@@ -12,7 +12,6 @@ from uuid import uuid4
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.lsp import showing
 from vibes_lsp.lsp.features import diagnostics
@@ -138,7 +137,7 @@ async def _push(ls: Server, uri: str) -> None:
 
 async def tell(ls: Server, only: Project | None = None) -> None:
     """Say that answers given before may be wrong now, in every way the client understands: about all documents, or those of a project."""
-    uris = ls.documents.uris() if only is None else _opened(ls, only)
+    uris = ls.documents.uris() if only is None else [document.uri for _, document in ls.projects.opened_in(only)]
     for project in ls.projects.all() if only is None else [only]:
         project.told = project.generation
     await tell_about(ls, uris)
@@ -159,12 +158,6 @@ async def tell_about(ls: Server, uris: Sequence[str]) -> None:
         ls.workspace_code_lens_refresh(None)
     if _pulls(ls.client_capabilities):
         ls.workspace_diagnostic_refresh(None)
-
-
-def _opened(ls: Server, project: Project) -> list[str]:
-    """Return the URIs of the open documents that a project owns."""
-    owners = ((uri, ls.projects.of(uri)) for uri in ls.documents.uris())
-    return [uri for uri, owner in owners if owner is not None and owner[0] is project]
 
 
 async def _configure(ls: Server, given: object) -> None:
@@ -217,8 +210,8 @@ async def _load(ls: Server, uri: str) -> None:
     keep_what_is_there()
     project.turn_over()
     await tell(ls)
-    for document in _opened(ls, project)[:1]:  # commits were not looked up while it was read
-        await _look(ls, document)
+    for _, document in ls.projects.opened_in(project)[:1]:  # commits were not looked up while it was read
+        await _look(ls, document.uri)
 
 
 async def _locate_anew(ls: Server, uri: str) -> None:
@@ -262,9 +255,8 @@ async def _look(ls: Server, uri: str) -> None:
     try:
         while project.looking:
             project.looking = False
-            look = partial(
-                project.history.look, _texts(ls, project), dict(project.renamed), list(project.nearest.asked), use_git=ls.settings.use_git
-            )
+            texts = {path: document.text for path, document in ls.projects.opened_in(project)}
+            look = partial(project.history.look, texts, dict(project.renamed), list(project.nearest.asked), use_git=ls.settings.use_git)
             looked = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, look)
             if project.take(looked):
                 await tell(ls, project)
@@ -272,16 +264,6 @@ async def _look(ls: Server, uri: str) -> None:
                 project.elsewhere = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, project.history.look_elsewhere)
     finally:
         project.looking = None
-
-
-def _texts(ls: Server, project: Project) -> dict[str, Text]:
-    """Return the open documents of a project, by path."""
-    texts = {}
-    for uri in _opened(ls, project):
-        found, document = ls.projects.of(uri), ls.documents.get(uri)
-        if found is not None and document is not None:
-            texts[found[1]] = document.text
-    return texts
 
 
 def _renamed(ls: Server, old: str, new: str) -> Project | None:

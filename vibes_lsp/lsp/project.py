@@ -23,6 +23,7 @@ from vibes_lsp.lsp.views import View
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.config import LoadedConfig, load_config
 
 if TYPE_CHECKING:
@@ -109,6 +110,11 @@ class Project:
         from vibes_lsp.recording import Recorder  # noqa: PLC0415  # a server that only reads starts without it
 
         return Recorder(self.trail.directory, beside=self.trail)
+
+    @property
+    def policy(self) -> Policy:
+        """What scores are made by and shown for: the project's policy, and what the user wants to see beyond it (R27)."""
+        return self.config.policy.previewed if self.previews_risk else self.config.policy
 
     def close(self) -> None:
         """Let go of git."""
@@ -209,9 +215,8 @@ class Project:
         return place(self.trail, path, text, past, self.pending.lineages_in(path), known, in_flux=in_flux)
 
     def _view(self, uri: str, path: str, version: int | None, text: Text, placements: tuple[Placement, ...]) -> View:
-        policy = self.config.policy.previewed if self.previews_risk else self.config.policy
         derived = self.looked.derived if path in self.looked.pasts else self.elsewhere
-        report = PlacementReport(self.trail, text, scorer=Scorer(self.trail, policy), derived=derived)
+        report = PlacementReport(self.trail, text, scorer=Scorer(self.trail, self.policy), derived=derived)
         return View(self, path, uri, version, text, placements, report, is_provisional=self.is_provisional(path))
 
     def is_provisional(self, path: str) -> bool:

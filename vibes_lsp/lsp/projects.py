@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.lsp.documents import Documents
+from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.following import Following
 from vibes_lsp.lsp.history import Nearest
 from vibes_lsp.lsp.project import Project
@@ -20,6 +20,18 @@ from vibes_lsp.store.layout import AuditDir, find_audit_dir
 def _project(directory: AuditDir) -> Project:
     nearest = Nearest()
     return Project(Trail(directory, nearest=nearest), load_config(directory), nearest=nearest)
+
+
+def _nearest(uri: str) -> tuple[AuditDir, str] | None:
+    """Return the trail that owns a file, and the file's path in its project; None for what no trail owns."""
+    file = path_of(uri)
+    if file is None:
+        return None
+    try:
+        directory = find_audit_dir(file.parent)
+    except (AuditDirNotFound, OSError):  # a folder that may not be entered, a name that is too long
+        return None
+    return directory, file.relative_to(directory.project).as_posix()
 
 
 class Projects:
@@ -45,14 +57,8 @@ class Projects:
 
     def of(self, uri: str) -> tuple[Project, str] | None:
         """Return a file's project, refreshed, and the file's path in it; None for what no trail owns."""
-        file = path_of(uri)
-        if file is None:
-            return None
-        try:
-            project = self.at(find_audit_dir(file.parent))
-        except (AuditDirNotFound, OSError):  # a folder that may not be entered, a name that is too long
-            return None
-        return project, file.relative_to(project.trail.directory.project).as_posix()
+        found = _nearest(uri)
+        return None if found is None else (self.at(found[0]), found[1])
 
     def at(self, directory: AuditDir) -> Project:
         """Return the project of an audit directory, refreshed."""
@@ -82,11 +88,17 @@ class Projects:
 
     def _owner(self, uri: str) -> Project | None:
         """Return a document's project as it was last seen."""
-        file = path_of(uri)
-        try:
-            return None if file is None else self.known(find_audit_dir(file.parent))
-        except (AuditDirNotFound, OSError):
-            return None
+        found = _nearest(uri)
+        return None if found is None else self.known(found[0])
+
+    def opened_in(self, project: Project) -> list[tuple[str, Document]]:
+        """Return the open documents that a project owns, each with its path in it; none of those that a nearer trail owns."""
+        found = ((_nearest(uri), self._documents.get(uri)) for uri in self._documents.uris())
+        return [
+            (owner[1], document)
+            for owner, document in found
+            if owner is not None and document is not None and owner[0].path == project.trail.directory.path
+        ]
 
     def known(self, directory: AuditDir) -> Project:
         """Return the project of an audit directory as it was last seen."""

@@ -10,11 +10,10 @@ from functools import partial
 from typing import Any, Final
 
 from vibes_lsp.errors import UnreadableFile, VibesError
-from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.idle import Idle
 from vibes_lsp.lsp.project import Project
+from vibes_lsp.lsp.projects import Projects
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.uris import path_of
 
 _logger = logging.getLogger(__name__)
 
@@ -65,7 +64,7 @@ class Resting:
         if found is None or not found[0].pending:
             return
         project, path = found
-        texts = open_texts(project, self._server.documents)
+        texts = open_texts(self._server.projects, project)
         with suppress(UnreadableFile):
             texts = {path: project.saved(path).content, **texts}
         await self._settle(project, partial(project.recorder.completions.settle, texts, paths={path}))
@@ -81,7 +80,7 @@ class Resting:
         if not goes_on:
             self._at_it.add(key)
             try:
-                goes_on = await self._settle(project, partial(_rest, project, open_texts(project, self._server.documents)))
+                goes_on = await self._settle(project, partial(_rest, project, open_texts(self._server.projects, project)))
             finally:
                 self._at_it.discard(key)
         if goes_on:
@@ -105,7 +104,7 @@ class Resting:
             try:
                 project.close()
                 if "recorder" in vars(project):
-                    _rest(project, open_texts(project, self._server.documents))
+                    _rest(project, open_texts(self._server.projects, project))
                     project.recorder.close()
             except VibesError as error:
                 _logger.warning("%s is not brought to rest: %s", project.trail.directory.path, error.message)
@@ -113,15 +112,9 @@ class Resting:
                 _logger.exception("%s is not brought to rest", project.trail.directory.path)
 
 
-def open_texts(project: Project, documents: Documents) -> dict[str, str]:
+def open_texts(projects: Projects, project: Project) -> dict[str, str]:
     """Return the open documents of a project as they are now, by path relative to it."""
-    root = project.trail.directory.project
-    found = {}
-    for uri in documents.uris():
-        document, path = documents.get(uri), path_of(uri)
-        if document is not None and path is not None and path.is_relative_to(root):
-            found[path.relative_to(root).as_posix()] = document.content
-    return found
+    return {path: document.content for path, document in projects.opened_in(project)}
 
 
 def _rest(project: Project, texts: Mapping[str, str]) -> bool:

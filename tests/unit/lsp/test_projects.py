@@ -9,6 +9,21 @@ from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.projects import Projects
 
 
+def test_an_open_document_belongs_to_the_nearest_trail_alone(tmp_path: Path) -> None:
+    documents = Documents()
+    projects = Projects(documents)
+    for folder, path in ((tmp_path, "a.py"), (tmp_path / "inner", "b.py")):
+        TrailWriter(folder)
+        documents.opened((folder / path).as_uri(), 1, path)
+    documents.opened("untitled:x", 1, "x")
+    owned = {}
+    for uri in documents.uris()[:2]:
+        found = projects.of(uri)
+        assert found is not None
+        owned[found[1]] = [(path, document.content) for path, document in projects.opened_in(found[0])]
+    assert owned == {"a.py": [("a.py", "a.py")], "b.py": [("b.py", "b.py")]}
+
+
 def test_a_trail_is_one_however_the_path_of_a_file_is_spelled(tmp_path: Path) -> None:
     TrailWriter(tmp_path)
     projects = Projects(Documents())

@@ -68,8 +68,7 @@ def register(server: Server) -> None:
     @server.command("vibes.queue")
     async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
         project = answered(lambda: ls.project(arguments.uri).read())
-        policy = project.config.policy.previewed if project.previews_risk else project.config.policy
-        work = partial(_queue, project.trail.directory, policy, use_git=ls.settings.use_git)
+        work = partial(_queue, project.trail.directory, project.policy, use_git=ls.settings.use_git)
         waiting = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, answered, work)
         shown_ones = waiting[: max(0, min(arguments.limit, _LONGEST_QUEUE))]
         root = project.trail.directory.project

@@ -74,7 +74,7 @@ def _handler(
             project = ls.project(uri if isinstance(uri, str) else None).read()
             prepared = _PREPARED.get(use_case, _with_text)(ls, members)
             _tell_whereabouts(ls, project, uri)
-            held = open_texts(project, ls.documents) if project.pending else {}
+            held = open_texts(ls.projects, project) if project.pending else {}
             work = partial(_carry_out, use_case, prepared, project.recorder, held)
             result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:

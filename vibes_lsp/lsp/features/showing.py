@@ -20,7 +20,6 @@ from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp import showing
 from vibes_lsp.lsp.markup import Markup, fenced
-from vibes_lsp.lsp.project import Project
 from vibes_lsp.lsp.provenance import Description
 from vibes_lsp.lsp.server import CommandFailed, Server, answered
 from vibes_lsp.lsp.views import View
@@ -63,8 +62,8 @@ def register(server: Server) -> None:
     async def compare(ls: Server, arguments: ChangesArguments) -> dict[str, Any]:
         try:
             project = ls.project(arguments.uri).read()
-            policy = project.config.policy.previewed if project.previews_risk else project.config.policy
-            work = partial(_changes, project.trail.directory, project.config, policy, arguments.base, _unsaved(ls, project))
+            unsaved = {path: document.text for path, document in ls.projects.opened_in(project)}
+            work = partial(_changes, project.trail.directory, project.config, project.policy, arguments.base, unsaved)
             found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
@@ -143,16 +142,6 @@ def _record(record: LogRecord) -> str:
     return (
         f"- log line {record.line}: {quote(record.text('action') or '?', 20)} {quote(lines, 30)}{of_commit}, record {quote(record.id, 12)}"
     )
-
-
-def _unsaved(ls: Server, project: Project) -> dict[str, Text]:
-    """Return the open documents of a project, by path: they count before what is on disk."""
-    texts = {}
-    for uri in ls.documents.uris():
-        found, document = ls.projects.of(uri), ls.documents.get(uri)
-        if found is not None and found[0] is project and document is not None:
-            texts[found[1]] = document.text
-    return texts
 
 
 def _changes(directory: AuditDir, config: LoadedConfig, policy: Policy, base: str | None, unsaved: dict[str, Text]) -> Changes:
