@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-    { ignores: ['dist/', 'node_modules/', '*.mjs'] },
+    { ignores: ['dist/', 'node_modules/', '**/*.mjs'] },
     ...tseslint.configs.strictTypeChecked,
     ...tseslint.configs.stylisticTypeChecked,
     {

@@ -78,6 +78,11 @@ export interface Queue {
   total: number;
 }
 
+/** What an error of the server has as its data: which one it is. */
+export interface Refusal {
+  code?: string;
+}
+
 export type Members = Record<string, unknown>;
 
 export interface Shown {

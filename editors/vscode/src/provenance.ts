@@ -1,11 +1,13 @@
 // What the server last said about each visible document; asked again only when it says so, or after an edit.
 
 import * as vscode from 'vscode';
-import type { Painted, Provenance, ProvenanceDelta, Run } from './protocol';
+import type { Painted, Provenance, ProvenanceDelta, Refusal, Run } from './protocol';
 import type { Server } from './server/server';
 
 /** Milliseconds without an edit after which the server is asked again: longer than between two keys. What is painted moves with the text meanwhile. */
 const PAUSE = 500;
+/** What the server calls the reasons for which a document has no placements: no trail owns it, or it cannot be read. */
+const NOTHING = ['audit-dir-not-found', 'unreadable-file'];
 
 export class KnownProvenance implements vscode.Disposable {
   private readonly known = new Map<string, Provenance>();
@@ -88,18 +90,22 @@ export class KnownProvenance implements vscode.Disposable {
   }
 
   private async ask(document: vscode.TextDocument): Promise<void> {
-    if (this.server.life !== 'running' || document.isClosed) return;
-    const before = this.known.get(document.uri.toString());
+    const isGone = () => document.isClosed; // for good: opened again, it is another one
+    if (this.server.life !== 'running' || isGone()) return;
+    const uri = document.uri.toString();
+    const before = this.known.get(uri);
     try {
       const answer = await this.server.provenance(document.uri, before?.resultId);
-      this.known.set(document.uri.toString(), 'since' in answer ? merged(before, answer) : answer);
+      if (isGone()) return;
+      this.known.set(uri, 'since' in answer ? merged(before, answer) : answer);
       if (answer.version !== document.version) {
         this.askSoon(document);
         return;
       }
     } catch (error) {
-      this.server.log.debug(`nothing about ${document.uri.toString()}: ${String(error)}`);
-      this.known.delete(document.uri.toString());
+      this.server.log.debug(`nothing about ${uri}: ${String(error)}`);
+      if (isGone() || !isFinal(error)) return; // what is painted stays: whatever comes next is asked about again
+      this.known.delete(uri);
     }
     this.changes.fire(document);
   }
@@ -114,6 +120,11 @@ export class KnownProvenance implements vscode.Disposable {
     this.known.clear();
     for (const document of visible()) this.changes.fire(document);
   }
+}
+
+/** Whether an error says that there is nothing, and not only that there is no answer now. */
+function isFinal(error: unknown): boolean {
+  return error instanceof Error && 'data' in error && NOTHING.includes((error.data as Refusal | undefined)?.code ?? '');
 }
 
 /** Returns the whole of an answer that says only what is other than before. */
