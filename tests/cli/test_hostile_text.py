@@ -21,13 +21,17 @@ HOSTILE: Final = {
     "escape codes": "\x1b[31mred\x1b]0;title\x07\x9b2J",
     "bidi": "\u202eevil\u2066x\u2069\u200f\u061c",
     "lines": "one\ntwo\r\nthree\u2028four\u2029five\x0bsix\x0cseven\x85eight",
+    "fillers": "a\u3164b\u115fc\u034fd\uffa0e",
+    "selectors": "a\u180bb\ufe00c\U000e0100d",
+    "formats": "a\U0001d173b\U0001bca0c",
     "invisible": "a\u200bb\u2060c\ufeffd\u00ade\U000e0041\U000e007f",
     "surrogates": "lone \ud83d end \udc00",
     "controls": "\x00\x08\x7f\x1a",
     "markup": "[bold red]x[/] [link=https://example.org]y[/link] :warning: [/",
 }
 ACTING: Final = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u180b\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00\ufeff\uffa0\ud800-\udfff"
+    "\U0001bca0\U0001d173\U000e0000-\U000e0100]"
 )
 """Characters that a terminal acts on, or that hide themselves or others; a newline is ours."""
 FINDING: Final = re.compile(r"\.ai-audit/[a-z.]+(:\d+)?: (error|warning|note)\[[a-z-]+\] |(ok|note|problem) +[a-z. ]+: | {10}\S")

@@ -1,6 +1,6 @@
 """All that the command line prints: data to standard output, progress and errors to standard error.
 
-Text from a trail is untrusted: control and direction-changing characters are shown escaped, never sent to the terminal.
+Text from a trail is untrusted: what nobody can see, or what turns writing around, is shown escaped, never sent to the terminal.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 from typing_extensions import override
 
 from vibes_lsp.errors import VibesError
+from vibes_lsp.model.inert import UNSEEN
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_UNSAFE: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
 _MAX_MESSAGE: Final = 1000
 
 
@@ -35,7 +33,7 @@ def plain(value: object, limit: int | None = None) -> str:
     text = str(value)
     if limit is not None and len(text) > limit:
         text = text[: limit - 1] + "…"
-    return _UNSAFE.sub(_escaped, text)
+    return UNSEEN.sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:

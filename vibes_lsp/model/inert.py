@@ -9,17 +9,21 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_UNSAFE: Final = re.compile(
+UNSEEN: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff"
-    "\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+"""What nobody can see, or what turns writing around: controls, line separators, halves of characters, and all that Unicode has renderers leave out.
+
+Selectors of variants are among them, though they may do no more than colour a sign: any text can be hidden in a row of them.
+"""
 _TICKS: Final = re.compile("`+")
 
 
 def flat(value: object, limit: int) -> str:
     """Return untrusted text as one line, cut to `limit` characters; what nobody can see or what turns writing around shows as its code."""
     text = str(value)[: 4 * limit]
-    text = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", " ".join(text.split()))
+    text = UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", " ".join(text.split()))
     return text[: limit - 1] + "…" if len(text) > limit else text
 
 
@@ -33,6 +37,6 @@ def span(value: object, limit: int) -> str:
 
 def fenced(lines: Iterable[str], language: str = "") -> str:
     """Return untrusted lines as a block of Markdown that nothing in them ends; what nobody can see shows as its code, but for tabs."""
-    safe = [_UNSAFE.sub(lambda match: match[0] if match[0] == "\t" else f"\\u{ord(match[0]):04x}", line) for line in lines]
+    safe = [UNSEEN.sub(lambda match: match[0] if match[0] == "\t" else f"\\u{ord(match[0]):04x}", line) for line in lines]
     fence = "`" * max(3, 1 + max((len(run) for line in safe for run in _TICKS.findall(line)), default=0))
     return "\n".join([f"{fence}{language}", *safe, fence])

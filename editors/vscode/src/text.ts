@@ -1,7 +1,7 @@
 // Text from a trail is untrusted: it is shown as one line of plain text wherever it appears.
 
-const UNSEEN =
-  /[\p{Cc}\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
+/** The same as the server's: what Unicode has renderers leave out, and what it does not say so of. */
+const UNSEEN = /[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 
 /** Returns one line of at most `limit` characters; what nobody can see shows as its code, and nothing becomes an icon. */
 export function plain(value: unknown, limit = 120): string {

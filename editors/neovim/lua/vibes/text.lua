@@ -2,7 +2,7 @@
 
 local M = {}
 
--- Code points that nobody can see, or that turn the direction of writing: first and last of each run.
+-- Code points that nobody can see, or that turn the direction of writing, as the server has them: first and last of each run.
 local unseen = {
   { 0x00, 0x1f },
   { 0x7f, 0x9f },
@@ -20,7 +20,8 @@ local unseen = {
   { 0xfe00, 0xfe0f },
   { 0xfeff, 0xfeff },
   { 0xffa0, 0xffa0 },
-  { 0xfff9, 0xfffb },
+  { 0xfff0, 0xfffb },
+  { 0x1bca0, 0x1bca3 },
   { 0x1d173, 0x1d17a },
   { 0xe0000, 0xe0fff },
 }
