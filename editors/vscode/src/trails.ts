@@ -21,6 +21,33 @@ export function watchForTrails(appeared: () => unknown): vscode.Disposable {
   );
 }
 
+/** Reports what is recorded in the trails of the workspace, by whomever, and in those elsewhere that are named to it. */
+export class TrailWatch implements vscode.Disposable {
+  private readonly watchers = new Map<string, vscode.Disposable>();
+
+  constructor(private readonly recorded: () => unknown) {
+    this.watch('', '**/.ai-audit/annotations.jsonl');
+  }
+
+  /** Includes the trails of some folders. */
+  include(folders: readonly vscode.Uri[]): void {
+    for (const folder of folders) {
+      if (vscode.workspace.getWorkspaceFolder(folder) || this.watchers.has(folder.toString())) continue;
+      this.watch(folder.toString(), new vscode.RelativePattern(vscode.Uri.joinPath(folder, '.ai-audit'), 'annotations.jsonl'));
+    }
+  }
+
+  dispose(): void {
+    vscode.Disposable.from(...this.watchers.values()).dispose();
+  }
+
+  private watch(name: string, pattern: vscode.GlobPattern): void {
+    const watcher = vscode.workspace.createFileSystemWatcher(pattern);
+    const events = [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete];
+    this.watchers.set(name, vscode.Disposable.from(watcher, ...events.map((event) => event(this.recorded))));
+  }
+}
+
 /** Returns the folders of the workspace that have an audit trail: in them, or the nearest one above them. */
 export async function findTrails(): Promise<vscode.Uri[]> {
   const folders = vscode.workspace.workspaceFolders ?? [];

@@ -53,6 +53,60 @@ export interface Document {
   isClosed: boolean;
 }
 
+class Made {
+  readonly parts: unknown[];
+
+  constructor(...parts: unknown[]) {
+    this.parts = parts;
+  }
+}
+export { Made as Range, Made as ThemeColor, Made as ThemeIcon, Made as TreeItem };
+export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
+export const FileType = { Directory: 2 };
+
+/** A pattern whose files all lie in one folder. */
+export class RelativePattern {
+  constructor(
+    readonly base: Uri | { uri: Uri },
+    readonly pattern: string,
+  ) {}
+}
+
+/** Tells of files; `pattern` is what was asked for. */
+export class Watcher {
+  static all: Watcher[] = [];
+  readonly changed = new EventEmitter<Uri>();
+  readonly onDidCreate = this.changed.event;
+  readonly onDidChange = this.changed.event;
+  readonly onDidDelete = this.changed.event;
+
+  constructor(readonly pattern: string | RelativePattern) {
+    Watcher.all.push(this);
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+}
+
+/** A view that is shown or hidden by the test. */
+export class View {
+  visible = false;
+  message = '';
+  badge: { value: number } | undefined;
+  private readonly shown = new EventEmitter<{ visible: boolean }>();
+  readonly onDidChangeVisibility = this.shown.event;
+
+  show(visible: boolean): void {
+    this.visible = visible;
+    this.shown.fire({ visible });
+  }
+
+  dispose(): void {
+    this.shown.dispose();
+  }
+}
+
 /** All that a test may fire. */
 export const events = {
   changed: new EventEmitter<{ document: Document; contentChanges: object[] }>(),
@@ -62,11 +116,54 @@ export const events = {
   configured: new EventEmitter<{ affectsConfiguration(section: string): boolean }>(),
 };
 
+/** What there is in the workspace: folders, those above them that are there, too, and the files that are looked for. */
+export const disk = { folders: [] as Uri[], above: [] as string[], files: [] as Uri[] };
+
 export const workspace = {
   onDidChangeTextDocument: events.changed.event,
   onDidCloseTextDocument: events.closed.event,
   onDidSaveTextDocument: events.saved.event,
   onDidChangeConfiguration: events.configured.event,
+  textDocuments: [],
+  isTrusted: true,
+  get workspaceFolders() {
+    return disk.folders.map((uri) => ({ uri }));
+  },
+  getWorkspaceFolder: (uri: Uri) => disk.folders.find(({ path }) => uri.path === path || uri.path.startsWith(`${path}/`)),
+  getConfiguration: () => ({ get: (_name: string, fallback: unknown) => fallback }),
+  findFiles: () => Promise.resolve(disk.files),
+  createFileSystemWatcher: (pattern: string | RelativePattern) => new Watcher(pattern),
+  fs: {
+    stat: ({ path }: Uri) => (disk.above.includes(path) ? Promise.resolve({ type: FileType.Directory }) : Promise.reject(new Error(path))),
+  },
 };
 
-export const window = { visibleTextEditors: [] as { document: Document }[], onDidChangeVisibleTextEditors: events.editors.event };
+export const views: View[] = [];
+
+/** What was said to the user, who answers nothing. */
+export const said: string[] = [];
+const say = (message: string) => {
+  said.push(message);
+  return new Promise<undefined>(() => undefined);
+};
+
+export const window = {
+  visibleTextEditors: [] as { document: Document }[],
+  onDidChangeVisibleTextEditors: events.editors.event,
+  createTreeView: () => {
+    views.push(new View());
+    return views.at(-1);
+  },
+  showInformationMessage: say,
+  showErrorMessage: say,
+  tabGroups: { onDidChangeTabs: new EventEmitter().event },
+  withProgress: (_options: object, work: (progress: object, token: object) => unknown) =>
+    work({ report: () => undefined }, { isCancellationRequested: false, onCancellationRequested: new EventEmitter().event }),
+};
+
+export const languages = { createLanguageStatusItem: () => ({ dispose: () => undefined }) };
+export const LanguageStatusSeverity = {};
+export const ProgressLocation = {};
+export const env = { appRoot: '' };
+export const extensions = { getExtension: () => undefined };
+export const commands = { executeCommand: () => Promise.resolve() };

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from tests.demo.workspace import build
 from tests.editors.vscode.conftest import Open
+from tests.server.project import Project
 
 
 def test_the_queue_is_worked_off_in_the_review_view(open_window: Open, tmp_path: Path) -> None:
@@ -54,3 +56,23 @@ def test_the_record_under_the_cursor_leads_to_its_prompt(open_window: Open, tmp_
     assert code.until(lambda: "prompt_type: user_instruction" in code.view("Provenance"), "the prompt's entry")
     code.go_to(14)
     assert code.until(lambda: any("approved by Ada" in row for row in code.view("Provenance")), "the other record's review")
+
+
+def test_the_review_view_follows_what_others_record_and_tells_a_copy_of_the_trail_apart(open_window: Open, tmp_path: Path) -> None:
+    project = Project(tmp_path / "shop")
+    project.config()
+    project.environment()
+    project.annotated("a.py")
+    shutil.copytree(project.root, tmp_path / "copy")
+    shutil.move(tmp_path / "copy", project.root / "copy")  # as a worktree in the folder is
+    code = open_window(project.root)
+    code.until(lambda: code.program.logged("starting "), "the extension")
+    code.command("VIBES: Focus on Review View")
+
+    def listed(count: int) -> list[str] | None:
+        rows = [row for row in code.view("Review") if row.startswith("Lines")]
+        return rows if len(rows) == count else None
+
+    code.until(lambda: listed(2), "the same range in both")
+    project.annotated("b.py")
+    code.until(lambda: listed(3), "what was recorded of a file that nobody has open")

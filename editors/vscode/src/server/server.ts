@@ -31,11 +31,14 @@ export class Server implements vscode.Disposable {
   private lastStart: Promise<void> = Promise.resolve();
   private readonly lives = new vscode.EventEmitter<Life>();
   private readonly changes = new vscode.EventEmitter<string>();
+  private readonly readings = new vscode.EventEmitter<void>();
 
   /** Fires when the server's life changes. */
   readonly onDidChangeLife = this.lives.event;
   /** Fires with the URI of a document about which earlier answers may be wrong now. */
   readonly onDidChangeProvenance = this.changes.event;
+  /** Fires when the server has done what takes it long: it answers what it could not while it read a large trail. */
+  readonly onDidFinishReading = this.readings.event;
 
   private readonly watching = vscode.workspace.onDidChangeConfiguration((event) => {
     if (!event.affectsConfiguration('vibes') || this.life !== 'running') return;
@@ -121,6 +124,7 @@ export class Server implements vscode.Disposable {
     this.watching.dispose();
     this.lives.dispose();
     this.changes.dispose();
+    this.readings.dispose();
   }
 
   private running(): LanguageClient {
@@ -168,7 +172,13 @@ export class Server implements vscode.Disposable {
               ? (usual ??= client.createDefaultErrorHandler()).closed()
               : { action: CloseAction.DoNotRestart, handled: true },
         },
-        middleware: this.typing.middleware,
+        middleware: {
+          ...this.typing.middleware,
+          handleWorkDoneProgress: (token, params, next) => {
+            next(token, params);
+            if (params.kind === 'end') this.readings.fire();
+          },
+        },
         diagnosticPullOptions: { onChange: false, onSave: true }, // after a pause: what is in the list of problems moves with the text meanwhile
         outputChannel: this.log,
         stdioOptions: { stdout: logLines, stderr: logLines },

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { Band, Queue, Waiting } from '../protocol';
 import type { Server } from '../server/server';
 import { plain } from '../text';
-import { findTrails } from '../trails';
+import { findTrails, TrailWatch } from '../trails';
 
 const AT_MOST = 500;
 const PAUSE = 300;
@@ -34,6 +34,8 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
   private queue: Waiting[] | undefined;
   private isOld = true;
   private timer: NodeJS.Timeout | undefined;
+  private asking: Promise<void> | undefined;
+  private readonly trails = new TrailWatch(() => this.refreshSoon());
   private readonly changes = new vscode.EventEmitter<undefined>();
   private readonly view: vscode.TreeView<Node>;
   private readonly parts: { dispose(): unknown }[];
@@ -45,7 +47,9 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
     this.parts = [
       this.view,
       this.changes,
+      this.trails,
       server.onDidChangeLife(() => this.refreshSoon()),
+      server.onDidFinishReading(() => this.refreshSoon()),
       server.onDidChangeProvenance((uri) => {
         const isEdited = vscode.workspace.textDocuments.some((each) => each.isDirty && each.uri.toString() === uri);
         if (!isEdited) this.refreshSoon(); // the queue is about what is saved
@@ -64,10 +68,7 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
   async refresh(): Promise<void> {
     clearTimeout(this.timer);
     this.isOld = true;
-    if (!this.view.visible) return;
-    this.isOld = false;
-    this.queue = this.server.life === 'running' ? await this.ask() : [];
-    this.changes.fire(undefined);
+    if (this.view.visible) await (this.asking ??= this.askWhileOld());
   }
 
   async chooseGrouping(): Promise<void> {
@@ -102,22 +103,44 @@ export class ReviewTree implements vscode.TreeDataProvider<Node>, vscode.Disposa
     return [];
   }
 
-  private async ask(): Promise<Waiting[]> {
+  /** Asks one question at a time: what is new meanwhile is asked about afterwards, so that no answer is overtaken. */
+  private async askWhileOld(): Promise<void> {
+    try {
+      for (let isAnswered = true; isAnswered && this.isOld && this.view.visible;) {
+        this.isOld = false;
+        isAnswered = await this.ask();
+        this.isOld ||= !isAnswered;
+        this.changes.fire(undefined);
+      }
+    } finally {
+      this.asking = undefined;
+    }
+  }
+
+  /** Returns whether there was an answer. */
+  private async ask(): Promise<boolean> {
     try {
       const roots = await findTrails();
+      this.trails.include(roots);
+      if (this.server.life !== 'running') {
+        this.queue = [];
+        this.view.message = '';
+        return true;
+      }
       const answers = await Promise.all(
         roots.map((root) => this.server.run<Queue>('vibes.queue', { uri: this.server.toWire(root), limit: AT_MOST })),
       );
-      const queue = answers.flatMap(({ placements }) => placements);
+      this.queue = answers.flatMap(({ placements }) => placements);
       this.tellHowMany(
-        queue,
+        this.queue,
         answers.reduce((sum, { total }) => sum + total, 0),
       );
-      return queue;
+      return true;
     } catch (error) {
       this.server.log.warn(`the review queue: ${String(error)}`);
       this.view.message = plain(error instanceof Error ? error.message : String(error), 300);
-      return [];
+      this.queue ??= [];
+      return false;
     }
   }
 
@@ -157,7 +180,7 @@ function itemOf(waiting: Waiting): vscode.TreeItem {
   const who = plain(waiting.model.name ?? 'unknown model', 40);
   const stale = waiting.review?.stale === true ? ' · changed since its review' : '';
   const item = new vscode.TreeItem(where);
-  item.id = waiting.annotationId;
+  item.id = `${waiting.uri}#${waiting.annotationId}`; // a copy of a trail in the workspace, as a worktree has one, has the same ids
   item.description = `${risk}${who}${stale}`;
   item.iconPath = ICONS[waiting.band ?? 'none'];
   item.contextValue = 'waiting';
