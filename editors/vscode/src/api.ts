@@ -15,7 +15,7 @@ interface Answer {
 /** Returns the interface; `told` hears of every document that somebody is about to record something of. */
 export function createApi(server: Server, told: (uri: vscode.Uri) => void): VibesApi {
   const run = async <Result>(command: string, members: object): Promise<Result> => {
-    await server.start();
+    await server.startUnlessTried();
     return await server.run<Result>(command, onWire(members, server));
   };
   const record = async (command: string, members: InlineCompletion | Annotation): Promise<Recorded> => {

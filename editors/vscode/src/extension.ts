@@ -13,7 +13,7 @@ import { LineTexts } from './lineText';
 import { Marks } from './marks/marks';
 import { KnownProvenance } from './provenance';
 import { Server } from './server/server';
-import { install, watchServer } from './server/status';
+import { Installer, watchServer } from './server/status';
 import { StatusBar } from './statusBar';
 import { findTrails, nearestAbove, watchForTrails } from './trails';
 import { ProvenanceTree } from './views/provenanceTree';
@@ -23,6 +23,7 @@ import { Visibility } from './visibility';
 export function activate(context: vscode.ExtensionContext): VibesApi {
   const log = vscode.window.createOutputChannel('VIBES', { log: true });
   const server = new Server(vscode.Uri.joinPath(context.globalStorageUri, 'server'), log);
+  const installer = new Installer(server);
   const known = new KnownProvenance(server);
   const visibility = new Visibility();
   const review = new ReviewTree(server);
@@ -31,7 +32,7 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
   const authors = new Authors(context.workspaceState);
   context.subscriptions.push(
     log,
-    watchServer(server),
+    watchServer(server, installer),
     known,
     visibility,
     new Marks(known, visibility),
@@ -54,7 +55,7 @@ export function activate(context: vscode.ExtensionContext): VibesApi {
     vscode.commands.registerCommand('vibes.ui.cycleLineText', () => visibility.cycleLineText()),
     vscode.commands.registerCommand('vibes.ui.restart', () => server.restart()),
     vscode.commands.registerCommand('vibes.ui.showLog', () => log.show()),
-    vscode.commands.registerCommand('vibes.ui.installServer', () => install(server)),
+    vscode.commands.registerCommand('vibes.ui.installServer', () => installer.install()),
     ...startWithTrails(server),
     server,
   );

@@ -49,6 +49,11 @@ export function programsOf(environment: vscode.Uri): vscode.Uri {
   return vscode.Uri.joinPath(environment, WINDOWS ? 'Scripts' : 'bin');
 }
 
+/** Returns the path that the server has in an environment. */
+export function programIn(environment: vscode.Uri): string {
+  return vscode.Uri.joinPath(programsOf(environment), PROGRAM).fsPath;
+}
+
 async function besidePython(): Promise<Program | undefined> {
   const python = await selectedPython();
   if (python === undefined) return undefined;
@@ -78,7 +83,7 @@ async function onPath(): Promise<Program | undefined> {
 }
 
 async function installed(own: vscode.Uri): Promise<Program | undefined> {
-  return await first([vscode.Uri.joinPath(programsOf(own), PROGRAM).fsPath], 'installed by this extension');
+  return await first([programIn(own)], 'installed by this extension');
 }
 
 async function first(candidates: string[], origin: string): Promise<Program | undefined> {

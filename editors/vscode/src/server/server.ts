@@ -23,6 +23,8 @@ export class Server implements vscode.Disposable {
   program: Program | undefined;
   /** Why it does not run. */
   failure: string | undefined;
+  /** Whether it was the user who had it started last. */
+  isAskedFor = false;
 
   private client: LanguageClient | undefined;
   /** What the settings named when it was started last. */
@@ -59,7 +61,7 @@ export class Server implements vscode.Disposable {
 
   /** Starts the server unless it runs; never rejects, `life` says how it went. Starts come one after another. */
   start(): Promise<void> {
-    this.lastStart = this.lastStart.then(() => this.startNow());
+    this.lastStart = this.lastStart.then(() => this.startNow(true));
     return this.lastStart;
   }
 
@@ -82,6 +84,17 @@ export class Server implements vscode.Disposable {
       await this.startNow();
     });
     await this.lastStart;
+  }
+
+  /** Replaces the program: nothing starts it meanwhile, and it is started afterwards, however that went. Rejects with what went wrong. */
+  async renew(replace: () => Promise<void>): Promise<void> {
+    const renewed = this.lastStart.then(async () => {
+      await this.stopNow();
+      await replace();
+    });
+    const start = () => this.startNow();
+    this.lastStart = renewed.then(start, start);
+    await renewed;
   }
 
   async stop(): Promise<void> {
@@ -132,8 +145,9 @@ export class Server implements vscode.Disposable {
     return this.client;
   }
 
-  private async startNow(): Promise<void> {
+  private async startNow(isAskedFor = false): Promise<void> {
     if (this.client !== undefined) return;
+    this.isAskedFor = isAskedFor;
     this.become('starting');
     try {
       this.program = undefined;

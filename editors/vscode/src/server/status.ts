@@ -1,11 +1,12 @@
 // What the user is told about the server: a status item, whether it is too old, and an offer to install it.
 
 import * as vscode from 'vscode';
+import { findTrails } from '../trails';
 import { installServer } from './installation';
 import type { Server } from './server';
 import { misfit, OLDEST } from './version';
 
-export function watchServer(server: Server): vscode.Disposable {
+export function watchServer(server: Server, installer: Installer): vscode.Disposable {
   const item = vscode.languages.createLanguageStatusItem('vibes.server', [{ scheme: 'file' }]);
   item.name = 'VIBES';
   item.command = { command: 'vibes.ui.showLog', title: 'Show Log' };
@@ -14,7 +15,7 @@ export function watchServer(server: Server): vscode.Disposable {
     void vscode.commands.executeCommand('setContext', 'vibes.running', server.life === 'running');
     void vscode.commands.executeCommand('setContext', 'vibes.missing', server.life === 'missing');
     if (server.life === 'running') void tick();
-    if (server.life === 'missing') void offerInstallation(server);
+    if (server.life === 'missing') void installer.offer();
     if (server.life === 'failed' && server.program === undefined) void sayWhatIsWrong(server);
   };
   show();
@@ -60,21 +61,31 @@ async function sayWhatIsWrong(server: Server): Promise<void> {
   if (answer) await vscode.commands.executeCommand('workbench.action.openSettings', 'vibes.server');
 }
 
-async function offerInstallation(server: Server): Promise<void> {
-  const elsewhere = vscode.workspace.isTrusted ? '' : ' outside this workspace, which is not trusted';
-  const question = `VIBES: this folder has an audit trail, but vibes-lsp was not found${elsewhere}. Install it into an environment of its own?`;
-  if ((await vscode.window.showInformationMessage(question, 'Install', 'Not now')) === 'Install') await install(server);
-}
+/** Offers to install the server: by itself once, and whenever the user asks for something that it is needed for. */
+export class Installer {
+  private isOffered = false;
 
-/** Installs the server and starts it; says what went wrong. */
-export async function install(server: Server): Promise<void> {
-  try {
-    await server.stop();
-    await installServer(server.own, OLDEST, server.log);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const answer = await vscode.window.showErrorMessage(`VIBES: the server was not installed: ${reason}`, 'Show Log');
-    if (answer) server.log.show();
+  constructor(private readonly server: Server) {}
+
+  async offer(): Promise<void> {
+    if (this.isOffered && !this.server.isAskedFor) return;
+    this.isOffered = true;
+    const hasTrail = (await findTrails()).length > 0;
+    const elsewhere = vscode.workspace.isTrusted ? '' : ' outside this workspace, which is not trusted';
+    const missing = `${hasTrail ? 'this folder has an audit trail, but ' : ''}vibes-lsp was not found${elsewhere}`;
+    const question = `VIBES: ${missing}. Install it into an environment of its own?`;
+    if ((await vscode.window.showInformationMessage(question, 'Install', 'Not now')) === 'Install') await this.install();
   }
-  await server.start();
+
+  /** Installs the server and starts it, or the one that was there; says what went wrong, and does not offer it again by itself. */
+  async install(): Promise<void> {
+    this.isOffered = true;
+    try {
+      await this.server.renew(() => installServer(this.server.own, OLDEST, this.server.log));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const answer = await vscode.window.showErrorMessage(`VIBES: the server was not installed: ${reason}`, 'Show Log');
+      if (answer) this.server.log.show();
+    }
+  }
 }
