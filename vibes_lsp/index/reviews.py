@@ -11,7 +11,7 @@ from vibes_lsp.anchors.making import range_hashes
 from vibes_lsp.index.records import Edge, LogRecord
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, ReviewerKind, Verdict
-from vibes_lsp.risk.standing import Answer, Standing, standing_of
+from vibes_lsp.risk.standing import Answer, Standing, decided_by, standing_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +68,23 @@ def standing(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_remov
         lines: Its lines as they are now; None where they are not found.
         is_removed: Whether it is about what was removed, which nothing can change any more.
     """
-    return standing_of([Answer(each.kind, each.verdict, is_removed or holds(each, lines)) for each in reviews])
+    return standing_of(_answers(reviews, lines, is_removed=is_removed))
 
 
 def counting(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False) -> Review | None:
-    """Return the review that says where an annotation stands, in accord with `standing`; None where there is none (R6).
-
-    It is a person's approval of the text as it is, else a person's rejection that no such approval followed, else a person's newest review, else
-    the newest.
+    """Return the review that decides what `standing` says; None where there is none (R6).
 
     Args:
         reviews: In the order of events.
         lines: Its lines as they are now; None where they are not found.
         is_removed: As for `standing`.
     """
-    people = [each for each in reviews if each.kind == ReviewerKind.HUMAN]
-    rejections = [number for number, each in enumerate(people) if each.verdict == Verdict.REJECTED]
-    since = people[rejections[-1] :] if rejections else people
-    for each in reversed(since):
-        if each.verdict == Verdict.APPROVED and (is_removed or holds(each, lines)):
-            return each
-    if rejections:
-        return since[0]
-    return next(reversed(people or reviews), None)
+    _, number = decided_by(_answers(reviews, lines, is_removed=is_removed))
+    return None if number is None else reviews[number]
+
+
+def _answers(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool) -> list[Answer]:
+    return [Answer(each.kind, each.verdict, is_removed or holds(each, lines)) for each in reviews]
 
 
 def _read(edge: Edge, find: Callable[[str], LogRecord | None]) -> Review | None:

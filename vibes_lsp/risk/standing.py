@@ -44,30 +44,62 @@ def standing_of(answers: Sequence[Answer]) -> Standing:
     Args:
         answers: In the order of events.
     """
-    if not answers:
-        return Standing.UNREVIEWED
-    by_people = _since_rejection([each for each in answers if each.kind == ReviewerKind.HUMAN])
-    if any(each.verdict == Verdict.APPROVED and each.holds is True for each in by_people):
-        return Standing.APPROVED
-    if any(each.verdict == Verdict.REJECTED for each in by_people):
-        return Standing.REJECTED
-    if any(_is_of_unknown_kind(each) and each.holds is not False for each in _since_rejection(answers)):
-        return Standing.UNKNOWN
-    if any(each.kind == ReviewerKind.UNKNOWN and each.verdict == Verdict.REJECTED for each in answers):
-        return Standing.REJECTED
-    if any(each.kind != ReviewerKind.AI for each in answers):
-        return Standing.STALE
-    return Standing.AI
+    return decided_by(answers)[0]
 
 
-def _since_rejection(answers: Sequence[Answer]) -> Sequence[Answer]:
-    """Return the last rejection and what came after it; everything where nobody rejected. An AI rejects nothing."""
-    rejections = [number for number, each in enumerate(answers) if each.verdict == Verdict.REJECTED and each.kind != ReviewerKind.AI]
+def decided_by(answers: Sequence[Answer]) -> tuple[Standing, int | None]:
+    """Return where an annotation stands, as `standing_of` says it, and the number of the answer that decides it: the newest that says so.
+
+    Of answers that are stale, a person's goes before others.
+
+    Args:
+        answers: In the order of events.
+
+    Returns:
+        The number is from 0; None where there is no answer.
+    """
+    everyone = list(enumerate(answers))
+    people = [(number, each) for number, each in everyone if each.kind == ReviewerKind.HUMAN]
+    for standing, some, says in (
+        (Standing.APPROVED, _since_rejection(people), _approves),
+        (Standing.REJECTED, people, _rejects),
+        (Standing.UNKNOWN, _since_rejection(everyone), _is_of_unknown_kind),
+        (Standing.REJECTED, everyone, _rejects),
+        (Standing.STALE, people, _is_anything),
+        (Standing.STALE, everyone, _is_no_ai),
+        (Standing.AI, everyone, _is_anything),
+    ):
+        for number, each in reversed(some):
+            if says(each):
+                return standing, number
+    return Standing.UNREVIEWED, None
+
+
+def _since_rejection(answers: Sequence[tuple[int, Answer]]) -> Sequence[tuple[int, Answer]]:
+    """Return the last rejection and what came after it; everything where nobody rejected."""
+    rejections = [place for place, (_, each) in enumerate(answers) if _rejects(each)]
     return answers[rejections[-1] :] if rejections else answers
 
 
+def _approves(answer: Answer) -> bool:
+    return answer.verdict == Verdict.APPROVED and answer.holds is True
+
+
+def _rejects(answer: Answer) -> bool:
+    """Whether this is a rejection; an AI rejects nothing."""
+    return answer.verdict == Verdict.REJECTED and _is_no_ai(answer)
+
+
 def _is_of_unknown_kind(answer: Answer) -> bool:
-    """Whether an edge says that there was a review, and not all that R6 wants to know of it."""
-    if answer.kind == ReviewerKind.AI or answer.verdict == Verdict.REJECTED:
+    """Whether an edge says that there was a review, which may hold, and not all that R6 wants to know of it."""
+    if answer.kind == ReviewerKind.AI or answer.verdict == Verdict.REJECTED or answer.holds is False:
         return False
     return answer.kind == ReviewerKind.UNKNOWN or answer.verdict is None or answer.holds is None
+
+
+def _is_no_ai(answer: Answer) -> bool:
+    return answer.kind != ReviewerKind.AI
+
+
+def _is_anything(_: Answer) -> bool:
+    return True

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.trails import TrailWriter
 from tests.unit.index.opened import lineage_of, opened
+from vibes_lsp.index.reviews import counting, standing
+from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,3 +127,38 @@ def test_other_edges_are_no_reviews(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2)
     writer.edge("informed_by", one, "s", target_type="session", metadata={"verdict": "approved", "kind": "human"})
     assert reviews_of(writer, one) == []
+
+
+def test_the_review_that_is_shown_is_the_one_that_decides(writer: TrailWriter) -> None:
+    """Of every short list of reviews: the one that is shown says by itself what all of them say together."""
+    one = writer.line("a.py", 1, 2, text=TEXT)
+    writer.review(one)
+    (ours,) = reviews_of(writer, one)
+    kinds = [
+        replace(ours, kind=kind, verdict=verdict, text=text)
+        for kind in ReviewerKind
+        for verdict in (*Verdict, None)
+        for text in (ours.text, "0" * 64, None)
+    ]
+    lines = TEXT.splitlines()
+    for count in range(4):
+        for some in product(kinds, repeat=count):
+            reviews = list(some)
+            shown = counting(reviews, lines)
+            assert standing(reviews, lines) == standing([] if shown is None else [shown], lines), reviews
+            assert (shown is None) == (not reviews)
+
+
+def test_of_reviews_that_say_the_same_the_newest_is_shown(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 2, text=TEXT)
+    for verdict, note in (
+        ("approved", "first"),
+        ("rejected", "second"),
+        ("rejected", "third"),
+        ("approved", "fourth"),
+        ("approved", "fifth"),
+    ):
+        writer.review(one, verdict=verdict, note=note, session="s")
+    reviews = reviews_of(writer, one)
+    shown = [counting(reviews[:count], TEXT.splitlines()) for count in range(1, 6)]
+    assert [each and each.note for each in shown] == ["first", "second", "third", "fourth", "fifth"]
