@@ -43,7 +43,8 @@ class LogIndex:
         columns: What was found on each line.
         refused: Lines that seemed to hold a record and turned out to hold none when they were decoded, each with the reason.
         generation: Grows whenever the content changed.
-        problem: Why the log could not be read at the last refresh; what was known before still answers.
+        problem: Why the log could not be read at the last refresh; `columns` and records that were asked for lately still answer, others raise
+            `UnreadableFile`.
     """
 
     def __init__(self, path: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
