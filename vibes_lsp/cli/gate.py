@@ -61,13 +61,12 @@ def command(  # noqa: PLR0917
     if markdown + sarif + as_json > 1:
         raise VibesError("--markdown, --sarif and --json are three ways to say one thing", hint="give one of them")
     bound = threshold_of(threshold)
-    with _all_kept() as kept:
+    with _uncollected():
         trail = open_trail(audit_dir)
         only = _only(files, trail.directory) if files else None
         grounds = grounds_of(trail, base)
         with Places(trail) as places, progress() as step:
             report = gate(places, grounds, Asked(now(), bound, only, stored=stored, everything=everything, commits=as_json, step=step))
-        kept.append(report)
         if sarif:
             print_json(findings_sarif(report.all_findings(), __version__))
         elif as_json:
@@ -80,19 +79,12 @@ def command(  # noqa: PLR0917
 
 
 @contextmanager
-def _all_kept() -> Iterator[list[object]]:
-    """Have nothing looked for that could be thrown away: annotations are kept until the end, and to walk them again and again takes a fifth of the time.
-
-    What is put into the list stays when the gate is done, and nobody walks it then either: the program is about to end, and the system takes
-    all of it at once, for which Python would take a twentieth of the time.
-    """
-    kept: list[object] = []
+def _uncollected() -> Iterator[None]:
+    """Have nothing looked for that could be thrown away: annotations are kept until the end, and to walk them again and again takes a fifth of the time."""
     gc.disable()
     try:
-        yield kept
+        yield
     finally:
-        kept.append(kept)  # a circle, which nothing but the collector could undo
-        gc.freeze()
         gc.enable()
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.lsp.application import create_server
+from vibes_lsp.lsp.memory import keep_what_is_there
 from vibes_lsp.lsp.server import Server
 
 
@@ -87,3 +90,18 @@ async def test_closed_documents_leave_nothing_behind() -> None:
     await settled(server)
     assert server.documents.uris() == []
     assert server.protocol._request_futures == {}
+
+
+class Circle:
+    """Holds itself, so that only the collector can undo it."""
+
+    def __init__(self) -> None:
+        self.own = self
+
+
+def test_what_is_kept_from_the_collector_holds_nothing_that_could_go() -> None:
+    keep_what_is_there()
+    gone, kept = weakref.ref(Circle()), Circle()
+    keep_what_is_there()
+    assert gone() is None
+    assert not any(each is kept for each in gc.get_objects()), "the collector need not look at it"
