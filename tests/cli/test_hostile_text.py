@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +12,7 @@ import pytest
 from tests.cli.running import vibes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.cli.running import Vibes
     from tests.unit.checks.projects import Project
@@ -184,3 +185,28 @@ def test_hostile_arguments_come_back_inert(project: Project, within: Vibes, kind
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert not ACTING.search(done.err)
     assert not ACTING.search(within("doctor", HOSTILE[kind], cwd=project.root).out)
+
+
+def test_a_path_that_no_file_can_have_is_looked_for_nowhere(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = 5_000
+    project.line("x/" * folders + "a.py")
+    project.line("../" * folders + "a.py")
+    project.line("/" + "x/" * folders + "a.py")
+    project.line("x/" * folders + "../" * folders + "src/auth.py")
+    asked: list[int] = []
+
+    def noting(function: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(path: str | os.PathLike[str], **named: Any) -> Any:
+            asked.append(len(os.fspath(path)))
+            return function(path, **named)
+
+        return noted
+
+    for name in ("lexists", "realpath"):
+        monkeypatch.setattr(os.path, name, noting(getattr(os.path, name)))
+    project.writer.config(risk_scoring={"enabled": True})
+    base = project.repository.commit("policy")
+    for command in ("blame src/auth.py", "find", "coverage", "check", f"gate --base {base}", "diff", "backfill --dry-run", "doctor"):
+        assert within(*command.split(), cwd=project.root).code in (0, 1), command
+    assert asked
+    assert max(asked) < folders

@@ -14,7 +14,7 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.blobs import Blobs
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.history.touches import touches
-from vibes_lsp.model.paths import PathKind, normal_path, path_kind
+from vibes_lsp.model.paths import can_be_below, normal_path
 
 _LATER: Final = 64
 """Commits after a record's own in which its lines are looked for."""
@@ -117,4 +117,4 @@ class CommittedFiles:
 
 
 def _is_inside(path: str) -> bool:
-    return bool(path) and "\0" not in path and path_kind(path) not in {PathKind.ABSOLUTE, PathKind.ESCAPING}
+    return bool(path) and can_be_below(path)

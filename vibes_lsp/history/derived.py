@@ -19,7 +19,7 @@ from vibes_lsp.history.carried import records_carried
 from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.history.touches import touches
-from vibes_lsp.model.paths import PathKind, normal_path, path_kind
+from vibes_lsp.model.paths import can_be_below, normal_path
 
 _FEW: Final = 100
 """So many files are looked for by name; to look for more, all files that commits touch are listed."""
@@ -281,4 +281,4 @@ def _can_be_tracked(path: str) -> bool:
         path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return False
-    return bool(path) and "\0" not in path and path_kind(path) not in {PathKind.ABSOLUTE, PathKind.ESCAPING}
+    return bool(path) and can_be_below(path)

@@ -15,7 +15,7 @@ from vibes_lsp.history.files import FilesHistory
 from vibes_lsp.history.renames import renames_since
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.history.versions import FileVersions, Version
-from vibes_lsp.model.paths import PathKind, normal_path, path_kind
+from vibes_lsp.model.paths import can_be_below, normal_path
 
 
 class ProjectHistory:
@@ -122,7 +122,7 @@ class ProjectHistory:
 
     def _place_of(self, path: str) -> _Place | None:
         """Return where a file's history is: in the innermost repository that it lies in."""
-        if path_kind(path) in {PathKind.ABSOLUTE, PathKind.ESCAPING} or "\0" in path:
+        if not can_be_below(path):
             return None
         parents = normal_path(path).split("/")[:-1]
         for depth in range(len(parents), 0, -1):

@@ -12,6 +12,7 @@ _WORDS: Final = {
     PathKind.ABSOLUTE: "absolute",
     PathKind.ESCAPING: "leaves the project",
     PathKind.UNUSABLE: "not a path",
+    PathKind.TOO_LONG: "longer than any file's",
 }
 ABSENT: Final = "not there"
 

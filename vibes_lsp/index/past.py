@@ -19,7 +19,7 @@ from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.origins import Origins
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.paths import PathKind, normal_path, path_kind
+from vibes_lsp.model.paths import can_be_below, normal_path
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.store.disk import inside, read_file
 
@@ -129,7 +129,7 @@ class Pasts:
     def _names(self) -> list[str]:
         """Return the names that annotations have for files of this project (R19)."""
         names = dict.fromkeys(normal_path(path) for path in self._trail.paths())
-        return [name for name in names if path_kind(name) not in {PathKind.ABSOLUTE, PathKind.ESCAPING}]
+        return [name for name in names if can_be_below(name)]
 
     def _is_there(self, name: str) -> bool:
         try:

@@ -16,7 +16,11 @@ class PathKind(StrEnum):
     ABSOLUTE = "absolute"
     ESCAPING = "escaping"
     UNUSABLE = "unusable"
+    TOO_LONG = "too-long"
 
+
+MAX_PATH: Final = 4096
+"""Longest path of a record that can be a file's, in bytes: what systems and git take at most."""
 
 _ABSOLUTE: Final = re.compile(r"[/\\]|[A-Za-z]:|file:", re.IGNORECASE)
 
@@ -26,11 +30,23 @@ def path_kind(path: str) -> PathKind:
     if not path.strip() or any(ord(character) < 32 for character in path):
         return PathKind.UNUSABLE
     if _ABSOLUTE.match(path):
-        return PathKind.ABSOLUTE
+        return PathKind.TOO_LONG if is_too_long(path) else PathKind.ABSOLUTE
     normal = normal_path(path)
+    if is_too_long(normal):
+        return PathKind.TOO_LONG
     if normal == ".." or normal.startswith("../"):
         return PathKind.ESCAPING
     return PathKind.UNUSABLE if normal == "." else PathKind.INSIDE
+
+
+def is_too_long(path: str) -> bool:
+    """Whether no file can have this path; to look for it would take time for each folder and for the length of its name."""
+    return len(path) > MAX_PATH or (4 * len(path) > MAX_PATH and len(path.encode("utf-8", "surrogatepass")) > MAX_PATH)
+
+
+def can_be_below(path: str) -> bool:
+    """Whether a recorded path can be that of a file below the project on some system: control characters are no reason against it."""
+    return "\0" not in path and path_kind(path) not in {PathKind.ABSOLUTE, PathKind.ESCAPING, PathKind.TOO_LONG}
 
 
 @lru_cache(maxsize=1 << 16)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
+from vibes_lsp.model.paths import is_too_long
 
 MAX_FILE: Final = 1 << 30
 """Largest manifest, config or blob we read, in bytes."""
@@ -135,6 +136,8 @@ def create_file(path: Path, data: bytes) -> bool:
 
 def inside(path: Path, folder: Path) -> bool:
     """Whether `path` lies in `folder` once all links are resolved."""
+    if is_too_long(str(path)):
+        return False
     try:
         return path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL in the name

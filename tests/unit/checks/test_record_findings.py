@@ -88,6 +88,7 @@ def test_annotation_id_mismatch(project: Project) -> None:
         ("/home/someone/other/lib.py", "1 absolute"),
         ("C:\\Users\\someone\\lib.py", "1 absolute"),
         ("../other/lib.py", "1 leaves the project"),
+        ("x/" * 5_000 + "lib.py", "1 longer than any file's"),
         ("src/gone.py", "1 not there"),
         ("src/two\nlines.py", "1 not a path"),
     ],

@@ -126,6 +126,13 @@ def test_time_is_written_as_utc_with_milliseconds(moment: datetime, text: str) -
         ("a\0b", PathKind.UNUSABLE),
         ("a\nb", PathKind.UNUSABLE),
         ("a\x1b[31m", PathKind.UNUSABLE),
+        ("a/" * 2046 + "b.py", PathKind.INSIDE),
+        ("a/" * 2047 + "b.py", PathKind.TOO_LONG),
+        ("ß/" * 1500, PathKind.TOO_LONG),
+        ("/" + "a/" * 2048, PathKind.TOO_LONG),
+        ("../" * 2048, PathKind.TOO_LONG),
+        ("a/../" * 2048 + "b.py", PathKind.INSIDE),
+        ("./" * 2048 + "b.py", PathKind.INSIDE),
     ],
 )
 def test_what_a_recorded_path_can_name(path: str, kind: PathKind) -> None:

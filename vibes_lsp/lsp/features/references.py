@@ -12,7 +12,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.uris import uri_in
 from vibes_lsp.lsp.views import View
-from vibes_lsp.model.paths import PathKind, normal_path, path_kind
+from vibes_lsp.model.paths import can_be_below, normal_path
 from vibes_lsp.store.layout import AuditDir
 
 _MAX_FILES: Final = 200
@@ -56,7 +56,7 @@ def _files_of(directory: AuditDir, prompts: frozenset[str]) -> list[str]:
         for lineage in trail.lineages()
         if not lineage.superseded_by and lineage.current.text("prompt_hash") in prompts
     )
-    return [path for path in dict.fromkeys(paths) if path_kind(path) not in {PathKind.ABSOLUTE, PathKind.ESCAPING} and "\0" not in path]
+    return [path for path in dict.fromkeys(paths) if can_be_below(path)]
 
 
 def _ranges(view: View, prompts: frozenset[str]) -> Iterator[types.Location]:

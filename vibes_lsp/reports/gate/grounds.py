@@ -18,7 +18,7 @@ from vibes_lsp.history.comparison import Span, differences
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.reports.gate.catalogue import UNREAD, UNUSABLE
 from vibes_lsp.reports.gate.since import Since
 from vibes_lsp.store.config import LoadedConfig, load_config
@@ -157,6 +157,8 @@ def _is_an_edit(record: LogRecord) -> bool:
 
 def _is_behind_a_link(project: Path, path: str) -> bool:
     """Whether a file, or a folder on the way to it, is a link: git knows of the link, and not of what is read through it."""
+    if is_too_long(path):
+        return False
     try:
         return (project / path).resolve() != project.resolve() / normal_path(path)
     except (OSError, ValueError, RuntimeError):  # a name that no file can have, or a link to itself
