@@ -100,11 +100,27 @@ def test_blame_of_a_file_that_no_ai_touched(story: Project, within: Vibes) -> No
 
 def test_blame_of_what_is_no_file_of_the_project(story: Project, within: Vibes, tmp_path: Path) -> None:
     (tmp_path / "outside.py").write_text("x = 1\n")
-    (story.root / "folder").mkdir()
-    for path in ("gone.py", "../outside.py", "folder"):
+    for path in ("gone.py", "../outside.py"):
         done = within("blame", path, cwd=story.root)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), path
         assert done.err.startswith("vibes: ")
+
+
+@pytest.mark.parametrize("folder", [".", "folder", "..", "../.."])
+def test_blame_of_a_folder_says_what_to_run_instead(story: Project, within: Vibes, folder: str) -> None:
+    (story.root / "sub" / "folder").mkdir(parents=True)
+    done = within("blame", folder, cwd=story.root / "sub")
+    hint = f"give a file; `vibes find --file {folder}` lists what is in all of its files"
+    assert (done.code, done.out, done.err) == (2, "", f"vibes: {folder} is a folder; {hint}\n")
+
+
+@pytest.mark.parametrize("named", [[], ["--audit-dir", "../.ai-audit"], ["--audit-dir", ".."]])
+def test_a_file_may_be_named_from_a_folder_beside_it(story: Project, within: Vibes, named: list[str]) -> None:
+    (story.root / "sub").mkdir()
+    for command in (["blame"], ["find", "--file"]):
+        there = within(*command, "a.py", cwd=story.root)
+        here = within(*command, "../a.py", *named, cwd=story.root / "sub")
+        assert (here.code, here.out, here.err) == (0, there.out, "")
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,12 @@ def test_what_is_no_json_object_is_said_in_one_line(project: Project, within: Vi
     assert (gone.code, gone.err.count("\n")) == (2, 1)
 
 
+def test_input_that_is_a_folder_is_said_to_be_one(project: Project, within: Vibes) -> None:
+    done = within("record", "session-start", "--input", ".", cwd=project.root)
+    hint = "name a file that holds one JSON object, or give it on standard input"
+    assert (done.code, done.out, done.err) == (2, "", f"vibes: . is a folder; {hint}\n")
+
+
 def test_a_broken_manifest_loses_nothing_and_is_said(project: Project, said: Any) -> None:
     manifest = project.root / ".ai-audit" / "manifest.json"
     manifest.write_bytes(b"<<<<<<< ours\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
 from vibes_lsp.cli.output import plain, print_json, styled
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.reports.blame import Blame, blame, kind_of, owners, read_source
 from vibes_lsp.reports.words import review_label, whereabouts
@@ -26,6 +28,8 @@ _STYLES = {"exact": "green", "moved": "green", "edited": "yellow", "lost": "red"
 @json_option
 def command(file: Path, contents: str | None, git: bool, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
     """Say for each line of FILE which annotation owns it, and whether that still holds."""
+    if os.path.isdir(file):  # noqa: PTH112  # whatever the name is
+        raise UnreadableFile(f"{file} is a folder", hint=f"give a file; `vibes find --file {file}` lists what is in all of its files")
     project = open_project(audit_dir, near=file)
     path = path_in_project(file, project.trail.directory.project)
     text = Text.from_bytes(sys.stdin.buffer.read()) if contents else read_source(project.trail.directory.project, path)

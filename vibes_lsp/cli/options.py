@@ -58,9 +58,14 @@ def path_in_project(file: Path, project: Path) -> str:
         UnreadableFile: It is outside the project.
     """
     try:
-        return Path(os.path.abspath(file)).relative_to(project.absolute()).as_posix()  # noqa: PTH100  # a link stays what it is
+        return spelled(file).relative_to(spelled(project)).as_posix()
     except ValueError:
         raise UnreadableFile(f"{file} is not in the project {project}", hint="name the trail with --audit-dir") from None
+
+
+def spelled(path: Path) -> Path:
+    """Return a path absolute and without `..`; a link stays what it is."""
+    return Path(os.path.abspath(path))  # noqa: PTH100  # which keeps `..`
 
 
 def open_trail(audit_dir: Path | None) -> Trail:
@@ -120,6 +125,6 @@ def open_project(audit_dir: Path | None, near: Path | None = None) -> OpenProjec
         AuditDirNotFound: There is none.
         UnreadableFile: The log cannot be read.
     """
-    found = find_audit_dir(near.absolute().parent).path if audit_dir is None and near is not None else audit_dir
+    found = find_audit_dir(spelled(near).parent).path if audit_dir is None and near is not None else audit_dir
     trail = open_trail(found)
     return OpenProject(trail, load_config(trail.directory))

@@ -67,6 +67,9 @@ def _subcommand(name: str, kind: type[Request]) -> click.Command:
 
 
 def _members(source: Path | None) -> Members:
+    if source is not None and source.exists() and not source.is_file():
+        what = "is a folder" if source.is_dir() else "is no regular file"
+        raise UnreadableFile(f"{source} {what}", hint="name a file that holds one JSON object, or give it on standard input")
     where = "standard input" if source is None else str(source)
     data = sys.stdin.buffer.read(MAX_REQUEST + 1) if source is None else read_file(source, limit=MAX_REQUEST)
     if data is not None and len(data) > MAX_REQUEST:
