@@ -163,3 +163,9 @@ def test_stats_give_the_trail_in_numbers(sound: CompleteTrail) -> None:
         "actions": {"create": 4, "modify": 1},
         "assuranceLevels": {"high": 5},
     }
+
+
+@pytest.mark.parametrize("limit", [2**63 - 1, 2**63, 10**30])
+def test_a_limit_beyond_all_bounds_is_none(sound: CompleteTrail, within: Vibes, limit: int) -> None:
+    done = within("log", "--limit", str(limit), cwd=sound.root)
+    assert (done.code, done.out, done.err) == (0, within("log", "--limit", "9999", cwd=sound.root).out, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,7 +58,7 @@ def command(  # noqa: PLR0917
         and _names(authors.of(record.text("environment_hash")).tool, tool)
     )
     found = 0
-    newest: deque[LogRecord] = deque(maxlen=limit)
+    newest: deque[LogRecord] = deque(maxlen=min(limit, sys.maxsize))
     for found, record in enumerate(wanted, 1):  # noqa: B007  # the count is needed after the loop
         newest.append(record)
     if as_json:
