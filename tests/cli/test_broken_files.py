@@ -225,3 +225,13 @@ def test_a_directory_that_may_not_be_entered(project: Project, within: Vibes, co
     else:
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert "Permission denied" in done.err
+
+
+@pytest.mark.parametrize("command", ["backfill", "remap"])
+@pytest.mark.parametrize("flags", [[], ["--dry-run"], ["--dry-run", "--json"]])
+def test_nothing_is_written_anew_by_a_log_that_cannot_be_read(project: Project, within: Vibes, command: str, flags: list[str]) -> None:
+    (project.root / LOG).unlink()
+    (project.root / LOG).mkdir()
+    done = within(command, *flags, cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith("vibes: annotations.jsonl is not a regular file")

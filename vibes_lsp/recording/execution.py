@@ -61,9 +61,16 @@ class Execution:
             return result
 
     def renew(self, decide: Callable[[Situation], tuple[Draft, _R]], *, dry_run: bool) -> _R:
-        """Carry out a use case that makes the same records again when it is repeated; those that are there are not written."""
+        """Carry out a use case that makes the same records again when it is repeated; those that are there are not written.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
         with self._threads:
-            draft, result = decide(self._situation())
+            situation = self._situation()
+            if self._trail.log.problem is not None:  # what was read of it says nothing of what is there
+                raise self._trail.log.problem
+            draft, result = decide(situation)
             if not dry_run:
                 self._write(draft.records, repeated=True)
             return result
