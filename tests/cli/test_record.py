@@ -177,6 +177,13 @@ def test_what_is_no_json_object_is_said_in_one_line(project: Project, within: Vi
     assert (gone.code, gone.err.count("\n")) == (2, 1)
 
 
+def test_a_number_of_too_many_digits_is_refused_in_our_words(project: Project, within: Vibes, tmp_path: Path) -> None:
+    (tmp_path / "in.json").write_text('{"tool":\n' + "9" * 5000 + "}")
+    done = within("record", "session-start", "--input", tmp_path / "in.json", cwd=project.root)
+    said = f"{tmp_path / 'in.json'}: a number of more than 4,300 digits (line 2, column 1)"
+    assert (done.code, done.out, done.err) == (2, "", f"vibes: {said}; give one JSON object\n")
+
+
 def test_input_that_is_a_folder_is_said_to_be_one(project: Project, within: Vibes) -> None:
     done = within("record", "session-start", "--input", ".", cwd=project.root)
     hint = "name a file that holds one JSON object, or give it on standard input"

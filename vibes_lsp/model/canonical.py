@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
@@ -12,7 +13,7 @@ import msgspec
 
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.model.positions import find_depth, find_second, find_value
+from vibes_lsp.model.positions import find_depth, find_long_number, find_second, find_value
 
 MAX_DEPTH: Final = 64
 """Deepest nesting we accept; real records nest three levels."""
@@ -70,8 +71,10 @@ def _parse(data: bytes | str, decoder: json.JSONDecoder) -> JsonValue:
         raise MalformedJson(str(error), line=line, column=column) from None
     except RecursionError:
         raise _too_deep(source) from None
-    except ValueError as error:  # integers beyond the interpreter's digit limit
-        raise MalformedJson(str(error)) from None
+    except ValueError:  # the interpreter's own words are for programmers
+        most = sys.get_int_max_str_digits()
+        line, column = find_long_number(source, most)
+        raise MalformedJson(f"a number of more than {most:,} digits", line=line, column=column) from None
     if source.count("[") + source.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _too_deep(source)
     return value

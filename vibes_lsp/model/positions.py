@@ -99,6 +99,13 @@ def find_value(source: str, value: str) -> tuple[int, int]:
     return _line_and_column(source, found)
 
 
+def find_long_number(source: str, digits: int) -> tuple[int, int]:
+    """Return the 1-based line and column of the first whole number that has more than so many digits; the beginning if none has."""
+    tokens = ((match.start(), match.group().removeprefix("-")) for match in _TOKEN.finditer(source))
+    found = next((start for start, token in tokens if len(token) > digits and token.isdigit()), 0)
+    return _line_and_column(source, found)
+
+
 def find_second(source: str, name: str) -> tuple[int, int]:
     """Return the 1-based line and column of a member's name where one object gives it again; the beginning if none does."""
     seen: list[set[str]] = []

@@ -18,6 +18,7 @@ from vibes_lsp.model.canonical import parse
         ('{"a":1,\n\n"a" : 2}', (3, 1)),
         ("[" * 60 + "\n" + "[" * 10 + "]" * 70, (2, 5)),
         ("[\n" * 5000, (65, 1)),
+        ('{"a":"' + "9" * 5000 + '",\n "b": -' + "9" * 5000 + "}", (2, 7)),
     ],
 )
 def test_what_is_refused_is_found(text: str, place: tuple[int, int]) -> None:
