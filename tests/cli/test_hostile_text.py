@@ -147,6 +147,28 @@ def test_json_of_hostile_text_gives_it_back(project: Project, within: Vibes, kin
         assert within(command, "--json", cwd=project.root).json
 
 
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_nothing_in_json_acts_or_hides(project: Project, within: Vibes, kind: str) -> None:
+    text = HOSTILE[kind]
+    Poisoner(project, text).everywhere()
+    for command in (
+        "log --type all",
+        "show 2222",
+        "check",
+        "sessions",
+        "models",
+        "stats",
+        "doctor",
+        "find",
+        "coverage",
+        "blame src/auth.py",
+    ):
+        assert not ACTING.search(within(*command.split(), "--json", cwd=project.root).out), command
+    assert not ACTING.search(within("check", "--sarif", cwd=project.root).out)
+    told = within("query", "SELECT prompt_text FROM prompts", "--json", cwd=project.root)
+    assert (told.code, bool(ACTING.search(told.out))) == (0, False)
+
+
 @pytest.mark.slow
 def test_surrogates_come_out_of_a_process_of_its_own_as_utf_8(project: Project) -> None:
     text = HOSTILE["surrogates"]

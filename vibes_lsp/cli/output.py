@@ -54,7 +54,7 @@ def ask(text: str) -> None:
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """Print a result as indented JSON; lone surrogates come out escaped, so that the output is always valid UTF-8.
+    r"""Print a result as indented JSON; what nobody can see comes out escaped, as `\u202e`, so that it acts on nothing that shows it.
 
     Args:
         value: The result; a member that is an iterator is printed as a list, one element at a time, for what is too long to be held.
@@ -87,10 +87,24 @@ def _printed(value: Any, *, ascii_only: bool) -> bytes:
 
     try:
         if not ascii_only:
-            return msgspec.json.format(msgspec.json.encode(value), indent=2)
+            return _seen(msgspec.json.format(msgspec.json.encode(value), indent=2))
     except (UnicodeEncodeError, OverflowError, RecursionError, ValueError):  # what only the slower encoder can print
         pass
-    return json.dumps(value, indent=2, ensure_ascii=ascii_only).encode("utf-8", "backslashreplace")
+    return _seen(json.dumps(value, indent=2, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass"))
+
+
+def _seen(printed: bytes) -> bytes:
+    """Return JSON of the same value in which what nobody can see is escaped; the line ends between members stay."""
+    if printed.isascii() and b"\x7f" not in printed:
+        return printed
+    return UNSEEN.sub(_escaped_in_json, printed.decode("utf-8", "surrogatepass")).encode()
+
+
+def _escaped_in_json(match: re.Match[str]) -> str:
+    if match[0] == "\n":
+        return match[0]
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def print_error(error: VibesError) -> None:
