@@ -57,6 +57,12 @@ def test_blame_follows_what_was_inserted_above(story: Project, within: Vibes) ->
     assert [number for number, line in enumerate(done.lines, 1) if " moved " in line] == [5, 6, 7, 8, 11, 12, 13, 14]
 
 
+def test_blame_shows_tabs_as_stops_of_the_code(story: Project, within: Vibes) -> None:
+    story.file("a.go", "func a() {\n\tif b {\n\t\tc()\t// d\n\t}\n}\n")
+    done = within("blame", "a.go", cwd=story.root)
+    assert [line[3:] for line in done.lines] == ["func a() {", "    if b {", "        c() // d", "    }", "}"]
+
+
 def test_blame_takes_text_that_is_not_saved(story: Project) -> None:
     done = subprocess.run(
         [SCRIPT, "blame", "a.py", "--contents", "-"],

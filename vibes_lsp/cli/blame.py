@@ -11,7 +11,7 @@ import click
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
-from vibes_lsp.cli.output import plain, print_json, styled
+from vibes_lsp.cli.output import TAB, plain, print_json, styled
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.reports.blame import Blame, blame, kind_of, owners, read_source
@@ -54,7 +54,7 @@ def _print(found: Blame) -> None:
             label = f"{plain(placement.current.id)[:8]} a person's"
         elif placement is not None:
             style = _STYLES[placement.located.state]
-        styled([(f"{label:<{width}} ", style), (f"{number:>{digits}} ", "dim"), (plain(line, 500), "")])
+        styled([(f"{label:<{width}} ", style), (f"{number:>{digits}} ", "dim"), (plain(line.expandtabs(TAB), 500), "")])
     elsewhere = [placement for placement in found.placements if not placement.owned]
     for placement in elsewhere:
         kind = "history" if placement.is_history else placement.lineage.action or "edit"

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGE: Final = 1000
 
+TAB: Final = 4
+"""Columns of code between two stops of a tab."""
+
 
 class ReaderGone(Exception):
     """Whoever read standard output has closed it."""
