@@ -204,6 +204,20 @@ def test_coverage_counts_lines_of_tracked_files(story: Project, within: Vibes) -
     assert listed.rstrip().endswith("in all, of 2 files")
 
 
+def test_coverage_says_which_files_git_does_not_track_yet(story: Project, within: Vibes) -> None:
+    repository = Repository(story.root)
+    before = within("coverage", cwd=story.root)
+    assert before.lines[-1] == "1 annotated file is not counted: git does not track it; `git add` changes that"
+    repository.commit("all")
+    assert "git" not in within("coverage", cwd=story.root).out
+
+
+def test_coverage_of_nothing_says_what_counts(tmp_path: Path, within: Vibes) -> None:
+    project = Project(tmp_path / "empty")
+    project.config()
+    assert "there is no file that counts" in within("coverage", cwd=project.root).lines[-1]
+
+
 def test_bands_are_those_of_the_score_as_it_is_now(tmp_path: Path, within: Vibes) -> None:
     project = Project(tmp_path / "scored")
     project.config(risk_scoring={"enabled": True, "weights": {"human_review_present": 100}})

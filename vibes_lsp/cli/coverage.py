@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from vibes_lsp.checks.finding import counted
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
-from vibes_lsp.cli.output import print_json, print_table
+from vibes_lsp.cli.output import print_json, print_line, print_table
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.reports.coverage import coverage, total
+from vibes_lsp.reports.coverage import coverage, total, untracked
 
 
 @click.command("coverage")
@@ -21,8 +22,10 @@ def command(everything: bool, git: bool, audit_dir: Path | None, as_json: bool) 
     """Say how many lines of each tracked file an AI wrote, and how many of those are still as it wrote them."""
     project = open_project(audit_dir)
     directory = project.trail.directory
+    repository = open_repository(directory.project)
     with project.places(use_git=git) as places:
-        files = coverage(places, project.config.tracking, open_repository(directory.project))
+        files = coverage(places, project.config.tracking, repository)
+        left_out = untracked(places, project.config.tracking, repository)
     whole = total(files)
     if as_json:
         print_json({"files": [file.as_json() for file in files], "total": whole.numbers()})
@@ -31,3 +34,8 @@ def command(everything: bool, git: bool, audit_dir: Path | None, as_json: bool) 
     rows = [(f"{file.share:.0%}", file.ai, file.intact, file.lines, file.path) for file in listed]
     rows.append((f"{whole.share:.0%}", whole.ai, whole.intact, whole.lines, f"in all, of {len(files):,} files"))
     print_table(("share", "AI lines", "intact", "lines", "file"), rows, right=("share", "AI lines", "intact", "lines"))
+    if left_out:
+        said = "file is not counted: git does not track it", "files are not counted: git does not track them"
+        print_line(f"{counted(len(left_out), f'annotated {said[0]}', f'annotated {said[1]}')}; `git add` changes that")
+    elif not files:
+        print_line("there is no file that counts: git has to track it, where there is git, and so has the project (config.json)")

@@ -66,6 +66,14 @@ def coverage(places: Places, tracking: Tracking, repository: Repository | None) 
     return found
 
 
+def untracked(places: Places, tracking: Tracking, repository: Repository | None) -> list[str]:
+    """Return the files with annotations that the project tracks and git does not, and that therefore do not count."""
+    if repository is None:
+        return []
+    known = frozenset(_files(places.trail.directory.project, repository))
+    return [path for path in places.annotated_files() if path not in known and tracking.tracks(path)]
+
+
 def total(files: list[FileCoverage]) -> FileCoverage:
     """Return the sum of some files."""
     return FileCoverage("", sum(file.lines for file in files), sum(file.ai for file in files), sum(file.intact for file in files))
