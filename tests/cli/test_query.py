@@ -147,6 +147,29 @@ def test_rows_are_bounded_and_it_is_said(project: Project, within: Vibes) -> Non
     assert "the first 2; there are more" in within("query", "SELECT annotation_id FROM edges", "--limit", "2", cwd=project.root).out
 
 
+def test_columns_that_do_not_fit_are_said_and_cells_are_cut(project: Project, within: Vibes) -> None:
+    done = within("query", "SELECT * FROM environments", cwd=project.root)
+    assert max(map(len, done.lines)) <= 80
+    shown = done.lines[0].split()
+    every = within("query", "SELECT * FROM environments", "--json", cwd=project.root).json["columns"]
+    left_out = every[len(shown) :]
+    assert shown
+    assert left_out
+    assert all(name.startswith(heading.removesuffix("…")) for heading, name in zip(shown, every, strict=False))
+    assert done.lines[-1].startswith(f"{len(left_out)} of {len(every)} columns are not shown; --json has all: {left_out[0]}")
+    few = within("query", "SELECT hash, tool_name FROM environments", cwd=project.root)
+    assert "not shown" not in few.out
+    assert all(len(line.split()[0]) == 64 for line in few.lines[2:])
+
+
+def test_cells_that_do_not_fit_end_in_an_ellipsis(project: Project, within: Vibes) -> None:
+    done = within("query", "SELECT printf('%.100c', 'x') AS a, 1 AS b, printf('%.100c', '漢') AS c", cwd=project.root)
+    assert done.lines[0].split() == ["a", "b", "c"]
+    cells = done.lines[2].split()
+    assert (cells[0].strip("x"), cells[1], cells[2].strip("漢")) == ("…", "1", "…")
+    assert len(cells[0]) > 30
+
+
 def test_what_json_does_not_know_is_still_json(project: Project, within: Vibes) -> None:
     done = within("query", "SELECT x'00ff', 9e999, NULL, 1.5, CAST(x'ff41' AS TEXT)", "--json", cwd=project.root)
     assert done.json["rows"] == [["00ff", None, None, 1.5, "\ufffdA"]]

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
-from vibes_lsp.cli.output import plain, print_json, print_line, print_table
+from vibes_lsp.cli.output import console, plain, print_json, print_line, print_table
 from vibes_lsp.errors import BadQuery
-from vibes_lsp.index.querying import MAX_ROWS, TIMEOUT, query
+from vibes_lsp.index.querying import MAX_ROWS, TIMEOUT, Answer, query
 
-_MAX_CELL = 200
+_MAX_CELL: Final = 200
+_MAX_NAMES: Final = 300
+_NARROW: Final = 8
+"""Columns of a terminal that a column of the answer has at least, if it wants them."""
+_GAP: Final = 3
+"""Columns of a terminal between two of the answer."""
 
 
 @click.command("query")
@@ -35,7 +42,41 @@ def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_jso
     if as_json:
         print_json(answer.as_json())
         return
+    _print(answer)
+
+
+def _print(answer: Answer) -> None:
     columns = [plain(column, _MAX_CELL) for column in answer.columns]
-    print_table(columns, [["" if cell is None else str(cell)[:_MAX_CELL] for cell in row] for row in answer.rows])
+    rows = [["" if cell is None else plain(cell, _MAX_CELL) for cell in row] for row in answer.rows]
+    widths = _widths([[column, *(row[at] for row in rows)] for at, column in enumerate(columns)], console().width)
+    print_table(_cut(columns, widths), [_cut(row, widths) for row in rows])
     if answer.truncated:
         print_line(f"the first {len(answer.rows):,}; there are more")
+    left_out = columns[len(widths) :]
+    if left_out:
+        print_line(f"{len(left_out)} of {len(columns)} columns are not shown; --json has all: {plain(', '.join(left_out), _MAX_NAMES)}")
+
+
+def _widths(columns: Sequence[Sequence[str]], most: int) -> list[int]:
+    """Return how wide the columns are that fit beside one another, from the first on: the widest give way, but no further than they can be read."""
+    from rich.cells import cell_len  # noqa: PLC0415
+
+    if len(columns) == 1:
+        return [_MAX_CELL]  # which is broken into lines
+    wanted = [max(map(cell_len, column)) for column in columns]
+    shown = next((count for count in range(len(wanted), 1, -1) if _total(wanted[:count], _NARROW) <= most), 1)
+    cap = next((cap for cap in range(_MAX_CELL, _NARROW, -1) if _total(wanted[:shown], cap) <= most), _NARROW)
+    return [min(width, cap) for width in wanted[:shown]]
+
+
+def _total(wanted: Sequence[int], cap: int) -> int:
+    return sum(min(width, cap) for width in wanted) + _GAP * (len(wanted) - 1)
+
+
+def _cut(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    from rich.cells import cell_len, set_cell_size  # noqa: PLC0415
+
+    return [
+        cell if cell_len(cell) <= width else set_cell_size(cell, width - 1).rstrip() + "…"
+        for cell, width in zip(cells, widths, strict=False)  # those that are not shown have no width
+    ]
