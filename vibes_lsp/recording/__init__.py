@@ -1,5 +1,14 @@
 """The write side's use cases: whatever makes a trail grow goes through `Recorder`. Other programs may import what is named here."""
 
+from vibes_lsp.errors import (
+    AuditDirNotFound,
+    HistoryUnavailable,
+    RefusedWrite,
+    UnknownId,
+    UnreadableFile,
+    UnsupportedVersion,
+    VibesError,
+)
 from vibes_lsp.model.vocabulary import (
     Action,
     BackfillWhen,
@@ -52,6 +61,7 @@ from vibes_lsp.recording.reviewed import NotAsShown, Reviewing, ReviewScope, Sho
 __all__ = [
     "FORGOTTEN",
     "Action",
+    "AuditDirNotFound",
     "BackfillWhen",
     "Backfilled",
     "Command",
@@ -66,6 +76,7 @@ __all__ = [
     "Edit",
     "Ended",
     "Function",
+    "HistoryUnavailable",
     "InlineCompletion",
     "Model",
     "NodeType",
@@ -81,6 +92,7 @@ __all__ = [
     "RecordedDecision",
     "RecordedEdge",
     "Recorder",
+    "RefusedWrite",
     "Relation",
     "Remapped",
     "Result",
@@ -93,7 +105,11 @@ __all__ = [
     "Session",
     "Shown",
     "Tool",
+    "UnknownId",
+    "UnreadableFile",
+    "UnsupportedVersion",
     "Verdict",
+    "VibesError",
     "WrongArgument",
     "as_json",
 ]

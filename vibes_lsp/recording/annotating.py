@@ -13,6 +13,7 @@ from vibes_lsp.index.placements import place_on
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, NodeType, RecordType
 from vibes_lsp.recording.arguments import Function, Origin, WrongArgument
+from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.edges import add_causes, add_informants, add_replaced, informants, unused_reads
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import required_path
@@ -126,6 +127,7 @@ def write_contexts(situation: Situation, origin: Origin) -> Contexts:
         WrongArgument: Something is missing or not what it may be.
         UnknownId: A session, a decision or something that informed the AI is named and not there.
     """
+    check_argument("origin", origin, Origin, within=False)
     entries = Entries(situation)
     signals = custom_signals(origin.signals, entries)
     environment, model = _environment(situation, entries, origin)

@@ -13,6 +13,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import DelegationType
 from vibes_lsp.recording import annotating, backfilling, correcting, relating, remapping, reviewing, sessions
 from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Tool
+from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.completing import FORGOTTEN, InlineCompletion
 from vibes_lsp.recording.execution import Execution
 from vibes_lsp.recording.results import (
@@ -184,6 +185,7 @@ class Recorder:
 
     def annotate(self, edit: annotating.Edit, origin: Origin, *, request_id: str | None = None) -> Recorded:
         """Record an edit of lines or of a function."""
+        check_argument("edit", edit, annotating.Edit, within=False)
         self._execution.settle_in(edit.path, edit.text)
         return self._execution.once(Recorded, request_id, lambda situation: annotating.annotate(situation, edit, origin))
 

@@ -9,6 +9,7 @@ from vibes_lsp.errors import UnknownId
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import EdgeType, NodeType
 from vibes_lsp.recording.arguments import Command, Decision, WrongArgument
+from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.results import RecordedCommand, RecordedDecision, RecordedEdge
 from vibes_lsp.recording.situation import Draft, Node, Situation
@@ -33,6 +34,7 @@ def record_command(situation: Situation, session: str, command: Command) -> tupl
     Raises:
         UnknownId: The session was never started.
     """
+    check_argument("command", command, Command)
     situation.session(session)
     entries = Entries(situation)
     key = entries.command(command)
@@ -61,6 +63,7 @@ def record_read(situation: Situation, session: str, files: Sequence[str]) -> tup
 
 def record_decision(situation: Situation, decision: Decision) -> tuple[Draft, RecordedDecision]:
     """Return a decision; annotations name it by its hash."""
+    check_argument("decision", decision, Decision)
     entries = Entries(situation)
     key = entries.decision(decision)
     return Draft(situation.timestamp), RecordedDecision(key, entries.masked)
@@ -73,6 +76,7 @@ def record_edge(situation: Situation, relation: Relation) -> tuple[Draft, Record
         UnknownId: An end, or the session, is not there.
         WrongArgument: A type is not what it may be.
     """
+    check_argument("relation", relation, Relation, within=False)
     if relation.edge_type not in set(EdgeType):
         raise WrongArgument("edge_type", f"is one of {', '.join(EdgeType)}, not {relation.edge_type!r}")
     if relation.session_id is not None:

@@ -13,6 +13,7 @@ from vibes_lsp.index.reviews import Review
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.vocabulary import NO_MODEL, EdgeType, NodeType, ReviewerKind, Verdict
 from vibes_lsp.recording.arguments import Model, Tool, WrongArgument
+from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.results import Reviewed
 from vibes_lsp.recording.reviewed import Chooser, Reviewing
@@ -46,6 +47,7 @@ def review(situation: Situation, reviewing: Reviewing) -> tuple[Draft, Reviewed]
         NotAsShown: The reviewer was shown something else.
         UnreadableFile: The file cannot be read.
     """
+    check_argument("review", reviewing, Reviewing, within=False)
     if reviewing.verdict not in set(Verdict):
         raise WrongArgument("verdict", f"is one of {', '.join(Verdict)}, not {reviewing.verdict!r}")
     reviewer = _reviewer(situation, reviewing)

@@ -9,6 +9,7 @@ from vibes_lsp.index import sessions as log
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import DelegationType, EdgeType, NodeType, RecordType, SessionEvent
 from vibes_lsp.recording.arguments import Model, Tool, WrongArgument
+from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.results import Delegated, Ended, Session
 from vibes_lsp.recording.situation import Draft, Node, Situation, present
@@ -39,6 +40,8 @@ def start_session(situation: Situation, tool: Tool, model: Model, start: Start) 
     Raises:
         UnknownId: The parent was never started.
     """
+    check_argument("tool", tool, Tool)
+    check_argument("model", model, Model)
     parent = start.parent_session_id
     known = None if parent is None else situation.session(parent)
     entries = Entries(situation)

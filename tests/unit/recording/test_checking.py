@@ -1,0 +1,131 @@
+"""What other programs hand over is checked before anything is made of it: what is wrong is named, and nothing is written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from vibes_lsp import recording
+from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.recording import (
+    Command,
+    CommandType,
+    Decision,
+    DecisionOption,
+    Model,
+    Origin,
+    Prompt,
+    PromptType,
+    Recorder,
+    Relation,
+    Reviewing,
+    RiskSignal,
+    Tool,
+    VibesError,
+    WrongArgument,
+)
+from vibes_lsp.store.layout import AuditDir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.unit.recording.projects import Project
+
+ANY: Any = None
+WRONG_FILES: Any = (5,)
+WRONG_CODE: Any = "1"
+TOOL, MODEL = Tool("t", "1"), Model("m", "1")
+
+
+def nested(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+def in_itself() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["a"] = [value]
+    return value
+
+
+def origin(**members: Any) -> Origin:
+    everything: dict[str, Any] = {"tool": TOOL, "model": MODEL} | members
+    return Origin(**everything)
+
+
+def annotate(start: Any = 1, end: Any = 1, given: Any = None, **members: Any) -> Callable[[Recorder], object]:
+    return lambda recorder: recorder.annotate_lines("a.py", start, end, "create", given or origin(**members))
+
+
+def edit(*members: Any) -> Callable[[Recorder], object]:
+    return lambda recorder: recorder.annotate(recording.Edit(*members), origin())
+
+
+WRONG: dict[str, list[Callable[[Recorder], object]]] = {
+    "lines": [annotate("1"), annotate(1, None), annotate(1.5), annotate(True), edit("a.py", "create", (1,))],
+    "path": [edit(5, "create", (1, 1))],
+    "text": [edit("a.py", "create", (1, 1), None, b"x = 1\n")],
+    "origin": [lambda recorder: recorder.annotate_lines("a.py", 1, 1, "create", ANY), annotate(given="me")],
+    "tool": [annotate(tool="t"), lambda recorder: recorder.start_session(ANY, MODEL)],
+    "tool.name": [annotate(tool=Tool(ANY, "1")), lambda recorder: recorder.start_session(Tool(ANY, "1"), MODEL)],
+    "model.parameters": [
+        annotate(model=Model("m", "1", {"a": nested(10_000)})),
+        annotate(model=Model("m", "1", in_itself())),
+        annotate(model=Model("m", "1", {"a": object()})),
+        annotate(model=Model("m", "1", {"a": [float("nan")]})),
+        annotate(model=Model("m", "1", {"a": {ANY: 1}})),
+        annotate(model=Model("m", "1", {ANY: 1})),
+        lambda recorder: recorder.start_session(TOOL, Model("m", "1", nested(63))),
+    ],
+    "prompt.text": [annotate(prompt=Prompt(ANY, PromptType.CHAT_MESSAGE))],
+    "prompt.context_files": [
+        annotate(prompt=Prompt("x", PromptType.CHAT_MESSAGE, ANY)),
+        annotate(prompt=Prompt("x", PromptType.OTHER, WRONG_FILES)),
+    ],
+    "informed_by": [annotate(informed_by="a.py")],
+    "signals.0.value": [annotate(signals=(RiskSignal("org:x", ANY),))],
+    "command.exit_code": [lambda recorder: recorder.record_command("s", Command("x", CommandType.OTHER, WRONG_CODE))],
+    "decision.options.0.id": [lambda recorder: recorder.record_decision(Decision("d", (DecisionOption(ANY, "x"),), "x", "y"))],
+    "edge_type": [lambda recorder: recorder.record_edge(Relation(ANY, "a", "session", "b", "session"))],
+    "metadata": [lambda recorder: recorder.record_edge(Relation("informed_by", "a", "session", "b", "session", None, nested(100)))],
+    "verdict": [lambda recorder: recorder.review(Reviewing(ANY, "a.py", (1, 1)))],
+}
+
+
+@pytest.mark.parametrize(("member", "wrong"), [(member, wrong) for member, all_ in WRONG.items() for wrong in all_])
+def test_what_is_wrong_is_named(project: Project, member: str, wrong: Callable[[Recorder], object]) -> None:
+    (project.root / "a.py").write_text("x = 1\n")
+    log = project.root / ".ai-audit" / "annotations.jsonl"
+    before = log.read_bytes() if log.exists() else b""
+    with Recorder(project.root) as recorder, pytest.raises(WrongArgument) as caught:
+        wrong(recorder)
+    assert caught.value.member == member
+    assert (log.read_bytes() if log.exists() else b"") == before
+
+
+def test_what_may_be_is_taken(project: Project) -> None:
+    (project.root / "a.py").write_text("x = 1\n")
+    parameters = {"b": [1, 2.5, None, True, "x", {"b": (1, 2)}], **nested(62)}
+    prompt = Prompt("x", "chat_message", ["b.py"])  # type: ignore[arg-type]  # as many write it
+    with Recorder(project.root) as recorder:
+        assert annotate(model=Model("m", "1", parameters), prompt=prompt)(recorder)
+    trail = Trail(AuditDir(project.root / ".ai-audit"))
+    trail.refresh()
+    (record,) = trail.log.of_kind(Kind.LINE)
+    assert trail.manifest.entry(record.text("environment_hash") or "") is not None
+
+
+def test_the_errors_that_are_documented_can_be_imported() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "recording.md").read_text("utf-8")
+    said = page[page.index("what can go wrong is a") :].split("\n\n")[0]
+    names = re.findall(r"`([A-Z]\w+)`", said)
+    assert len(names) > 5
+    for name in names:
+        assert name in recording.__all__
+        assert issubclass(getattr(recording, name), VibesError)
