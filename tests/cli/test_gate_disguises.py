@@ -158,6 +158,45 @@ def test_a_trail_under_another_name_is_no_pass(project: Gated, within: Vibes) ->
     assert project.gate(within).code == 2
 
 
+@pytest.mark.parametrize("base", [False, True])
+@pytest.mark.parametrize("folder", [False, True], ids=["file", "folder"])
+@pytest.mark.parametrize("target", ["itself", "gone.py", "../outside", "/dev/null"])
+def test_a_link_that_cannot_be_followed_does_not_take_the_code_out(
+    project: Gated, within: Vibes, target: str, folder: bool, base: bool
+) -> None:
+    project.write("src/a.py")
+    project.base = project.commit()
+    if folder:
+        shutil.rmtree(project.root / "src")
+    link = project.root / ("src" if folder else "src/a.py")
+    link.unlink(missing_ok=True)
+    link.symlink_to(link.name if target == "itself" else target)
+    project.commit("Link")
+    done = within("gate", *(("--base", project.base) if base else ()), "--json", cwd=project.root)
+    assert (done.code, done.json["result"]) == (1, "FAIL")
+    assert ("gate-unread", "error", "src/a.py") in {(each["check"], each["severity"], each["file"]) for each in done.json["findings"]}
+
+
+def test_a_link_to_itself_is_called_so(project: Gated, within: Vibes) -> None:
+    project.write()
+    (project.root / "a.py").unlink()
+    (project.root / "a.py").symlink_to("a.py")
+    done = within("blame", "a.py", cwd=project.root)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "vibes: a.py cannot be read: links lead back to themselves; let them lead to a file of the project\n"
+
+
+def test_a_link_in_the_place_of_removed_code_is_nobodys_business(project: Gated, within: Vibes) -> None:
+    removed = project.write()
+    project.edge(
+        "supersedes", project.line("a.py", 1, 1, action="delete"), removed, target_type="annotation", metadata={"reason": "covers"}
+    )
+    (project.root / "a.py").unlink()
+    (project.root / "a.py").symlink_to("generated.py")
+    project.commit()
+    assert checks(project.told(within), "error") == set()
+
+
 @pytest.mark.parametrize("elsewhere", ["a.py", "c.py"])
 def test_code_that_was_removed_and_came_back_is_gated(project: Gated, within: Vibes, elsewhere: str) -> None:
     project.write()

@@ -15,7 +15,7 @@ from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.reports.placements import PlacementReport
-from vibes_lsp.store.disk import inside, read_file
+from vibes_lsp.store.disk import inside, is_circular, read_file
 
 MAX_SOURCE = 64 << 20
 """Largest source file that is looked at, in bytes."""
@@ -54,7 +54,7 @@ def read_source(project: Path, path: str) -> Text:
     Raises:
         UnreadableFile: It is not there, cannot be read, or is a link out of the project (R19).
     """
-    if not inside(project / path, project):
+    if not inside(project / path, project) and not is_circular(project / path):
         raise UnreadableFile(f"{path} leads out of the project")
     data = read_file(project / path, limit=MAX_SOURCE)
     if data is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -144,6 +145,19 @@ def inside(path: Path, folder: Path) -> bool:
         return False
 
 
+def is_circular(path: Path) -> bool:
+    """Whether links on the way to `path` lead back to where they began."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    except ValueError:  # a NUL in the name
+        return False
+    return False
+
+
 def _unreadable(path: Path, error: OSError) -> UnreadableFile:
+    if error.errno == errno.ELOOP:
+        return UnreadableFile(f"{path.name} cannot be read: links lead back to themselves", hint="let them lead to a file of the project")
     reason = error.strerror or str(error)
     return UnreadableFile(f"{path.name} cannot be read: {reason}", hint=f"check the permissions of {path}")

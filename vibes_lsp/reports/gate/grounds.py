@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from vibes_lsp.checks import catalogue as checks
@@ -18,8 +17,9 @@ from vibes_lsp.history.comparison import Span, differences
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.paths import is_too_long, normal_path
+from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.gate.catalogue import UNREAD, UNUSABLE
+from vibes_lsp.reports.gate.looking import is_behind_a_link
 from vibes_lsp.reports.gate.since import Since
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME
@@ -55,7 +55,7 @@ class Grounds:
         prefix = repository.prefix_of(project)
         with Blobs(repository.root) as blobs:
             found = {each.name.removeprefix(prefix) for each in differences(repository, blobs, Span(self.since.commit, None), project)}
-        found |= {normal_path(path) for path in self.trail.paths() if _is_behind_a_link(project, path)}
+        found |= {normal_path(path) for path in self.trail.paths() if is_behind_a_link(project, path)}
         audit = self.trail.directory.path.name
         return frozenset(path for path in found | self._annotated() if path.split("/")[0] != audit)
 
@@ -153,13 +153,3 @@ def _require_prism(config: LoadedConfig, where: str) -> None:
 
 def _is_an_edit(record: LogRecord) -> bool:
     return not (record.text("action") or "").startswith("rebase_")
-
-
-def _is_behind_a_link(project: Path, path: str) -> bool:
-    """Whether a file, or a folder on the way to it, is a link: git knows of the link, and not of what is read through it."""
-    if is_too_long(path):
-        return False
-    try:
-        return (project / path).resolve() != project.resolve() / normal_path(path)
-    except (OSError, ValueError, RuntimeError):  # a name that no file can have, or a link to itself
-        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -17,7 +18,8 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places, in_doubt
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.index.repeats import Shown
-from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.paths import is_too_long, normal_path
+from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.reports.blame import read_source
 
 Step: TypeAlias = Callable[[str, int, int], None]
@@ -44,6 +46,8 @@ class Looking:
         self.places.read_history()
         annotated = self.places.annotated_files()
         files = annotated if self.only is None else self._meant(annotated)
+        for path in self._behind_links(annotated):
+            self._text(path)
         lost: list[tuple[Text, Placement]] = []
         for text, placement in self._in_files(files):
             if placement.located.state == State.LOST:
@@ -90,6 +94,13 @@ class Looking:
                 if placement.moved_from not in {None, *former}:
                     yield text, placement
 
+    def _behind_links(self, annotated: Collection[str]) -> list[str]:
+        """Return the files that have annotations, are meant, and stand behind a link that leads to no file."""
+        known, project, trail = set(annotated), self.places.trail.directory.project, self.places.trail
+        names = dict.fromkeys(path for path in map(normal_path, trail.paths()) if path not in known)
+        meant = [path for path in names if (self.only is None or path in self.only) and is_behind_a_link(project, path)]
+        return [path for path in meant if any(not each.superseded_by and each.action != Action.DELETE for each in trail.lineages_in(path))]
+
     def recorded(self) -> Iterator[tuple[Text, Placement]]:
         """Give every line and function record of the log, each for itself, on the lines that it names."""
         texts: dict[str, Text] = {}
@@ -122,6 +133,18 @@ class Looking:
         except UnreadableFile as error:
             self.unread[path] = error.message
             return None
+
+
+def is_behind_a_link(project: Path, path: str) -> bool:
+    """Whether a file, or a folder on the way to it, is a link: git knows of the link, and not of what is read through it."""
+    if is_too_long(path):
+        return False
+    names = normal_path(path).split("/")
+    parts = (project.joinpath(*names[:count]) for count in range(1, len(names) + 1))
+    try:  # links first: one that leads to itself resolves to nothing
+        return any(part.is_symlink() for part in parts) or (project / path).resolve() != project.resolve().joinpath(*names)
+    except (OSError, ValueError, RuntimeError):  # a name that no file can have
+        return False
 
 
 def _each(text: Text, placements: Sequence[Placement]) -> Iterator[tuple[Text, Placement]]:
