@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.subject import Subject
-from vibes_lsp.index.columns import EDGE_TYPES, key_of
+from vibes_lsp.index.columns import EDGE_TYPES
+from vibes_lsp.index.keys import key_of
 from vibes_lsp.model.vocabulary import Action, EdgeType
 
 _REBASED = (Action.REBASE_REMAP, Action.REBASE_ORPHAN)

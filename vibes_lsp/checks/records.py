@@ -10,7 +10,7 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.finding import Finding, counted
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.index.columns import key_of
+from vibes_lsp.index.keys import key_of
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
 from vibes_lsp.model.timestamps import parse_timestamp

@@ -8,7 +8,7 @@ from typing import Final
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.finding import Finding, counted
 from vibes_lsp.checks.subject import Subject
-from vibes_lsp.index.columns import key_of
+from vibes_lsp.index.keys import key_of
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.model.vocabulary import ContextType, NodeType, RecordType
 

@@ -5,9 +5,6 @@ Records themselves are never kept; they are decoded from the file when someone a
 
 from __future__ import annotations
 
-import binascii
-import re
-import sys
 from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -19,16 +16,12 @@ from typing import Any, Final
 import msgspec
 
 from vibes_lsp.errors import MalformedJson
+from vibes_lsp.index.keys import add_keys
 from vibes_lsp.model.canonical import CONFLICT_MARKERS, parse_object
-from vibes_lsp.model.hashing import annotation_id, sha256
+from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
 from vibes_lsp.store.log import MAX_LINE, LineBatch
-
-KEY_DIGITS: Final = 16
-"""Hexadecimal digits of an id that its key holds."""
-_FULL: Final = 64
-_DIGITS: Final = re.compile(r"[0-9A-Fa-f]{16}\Z").match
 
 
 class Kind(IntEnum):
@@ -55,13 +48,6 @@ _GET_SESSION: Final = attrgetter("session_id")
 _GET_EDGE_TYPE: Final = attrgetter("edge_type")
 _EDGE_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(EDGE_TYPES)}
 _REASON_CODES: Final[dict[str | None, int]] = {name: code for code, name in enumerate(REASONS)}
-
-
-def key_of(identifier: str) -> int:
-    """Return the 64-bit key of an id: the first digits of a digest, so that a prefix is a range; else a hash of it."""
-    if len(identifier) == _FULL and _DIGITS(identifier[:KEY_DIGITS]):
-        return int(identifier[:KEY_DIGITS], 16)
-    return int(_digest(identifier)[:KEY_DIGITS], 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +181,7 @@ class Columns:
             for index, identifier in enumerate(identifiers):
                 if identifier is None:
                     identifiers[index] = self._computed_id(batch.lines[index], kinds[index])
-        _add_keys(self.keys, identifiers)
+        add_keys(self.keys, identifiers)
         numbers = range(batch.first, batch.first + len(rows))
         edges = kinds.translate(_IS_EDGE)
         if 1 in edges:
@@ -220,8 +206,8 @@ class Columns:
     def _add_edges(self, edges: list[Any]) -> None:
         self.edge_types += bytes(map(_EDGE_CODES.get, map(_GET_EDGE_TYPE, edges), repeat(UNKNOWN)))
         self.edge_reasons += bytes([_REASON_CODES.get(edge.metadata and edge.metadata.reason, UNKNOWN) for edge in edges])
-        _add_keys(self.edge_sources, [edge.source_ref or edge.source_id or "" for edge in edges])
-        _add_keys(self.edge_targets, [edge.target_ref or edge.target_id or "" for edge in edges])
+        add_keys(self.edge_sources, [edge.source_ref or edge.source_id or "" for edge in edges])
+        add_keys(self.edge_targets, [edge.target_ref or edge.target_id or "" for edge in edges])
 
     def _computed_id(self, line: bytes, kind: int) -> str:
         """A record without an id gets the one that its content has, so that edges can name it (R3)."""
@@ -280,21 +266,3 @@ def _tolerant(record: Members) -> Any:
             )
         case _:
             return _Other(identifier)
-
-
-def _add_keys(column: array[int], identifiers: list[str]) -> None:
-    """Append the keys of many ids; converting all their digits at once is what makes the scan fast."""
-    if set(map(len, identifiers)) != {_FULL}:
-        identifiers = [each if len(each) == _FULL else _digest(each) for each in identifiers]
-    try:
-        keys = array("Q", binascii.unhexlify("".join(identifiers)))[:: _FULL // KEY_DIGITS]
-    except ValueError:  # as long as a digest, and none
-        column.extend(map(key_of, identifiers))
-        return
-    if sys.byteorder == "little":
-        keys.byteswap()
-    column.extend(keys)
-
-
-def _digest(identifier: str) -> str:
-    return sha256(identifier.encode("utf-8", "surrogatepass"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from vibes_lsp.index.columns import key_of
+from vibes_lsp.index.keys import key_of
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.past import Past
 from vibes_lsp.index.trail import Trail

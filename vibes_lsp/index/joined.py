@@ -13,7 +13,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final
 
-from vibes_lsp.index.columns import ANNOTATIONS, EDGE_TYPES, Columns, key_of
+from vibes_lsp.index.columns import ANNOTATIONS, EDGE_TYPES, Columns
+from vibes_lsp.index.keys import key_of
 from vibes_lsp.index.lineage import Lineage, Nearest, components, covers, join_lineages, joins
 from vibes_lsp.index.log import LogIndex
 from vibes_lsp.index.records import Edge, LogRecord
@@ -264,7 +265,7 @@ class Joined:
                 if edge.record.id in edges:
                     continue
                 edges[edge.record.id] = edge
-                for end in {edge.source, edge.target} - known.keys():
+                for end in {edge.source, edge.target}.difference(known):
                     record = self._log.by_id(end)
                     if record is not None and record.is_annotation:
                         known[end] = record

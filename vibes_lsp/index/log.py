@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.index.columns import ANNOTATIONS, EDGE_TYPES, Columns, Kind, key_of
+from vibes_lsp.index.columns import ANNOTATIONS, EDGE_TYPES, Columns, Kind
+from vibes_lsp.index.keys import KEY_DIGITS, KEY_REST, key_of
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.model.canonical import parse_object
 from vibes_lsp.model.hashing import annotation_id
@@ -166,10 +167,10 @@ class LogIndex:
 
     def with_prefix(self, prefix: str) -> list[LogRecord]:
         """Return the records whose id begins with `prefix`, one for each id, in the order of the log."""
-        digits = prefix[:16].lower()
+        digits = prefix[:KEY_DIGITS].lower()
         try:
-            low, high = int(digits.ljust(16, "0"), 16), int(digits.ljust(16, "f"), 16)
-            lines = [line for line, key in enumerate(self.columns.keys, 1) if low <= key <= high]
+            low, high = (int(digits.ljust(KEY_DIGITS, filling), 16) for filling in "0f")
+            lines = [line for line, key in enumerate(self.columns.keys, 1) if low <= key >> KEY_REST <= high]
         except ValueError:
             lines = []
         found = {record.id: record for record in reversed(list(self.records(lines))) if record.id.startswith(prefix)}

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
-from vibes_lsp.index.columns import EDGE_TYPES, Kind, key_of
+from vibes_lsp.index.columns import EDGE_TYPES, Kind
 from vibes_lsp.index.joined import Joined
+from vibes_lsp.index.keys import key_of
 from vibes_lsp.index.lineage import Lineage, Nearest, join_lineages
 from vibes_lsp.index.log import LogIndex, Progress
 from vibes_lsp.index.records import Edge, read_edge

@@ -8,6 +8,7 @@ import pytest
 
 from tests.trails import OMIT, TrailWriter
 from tests.unit.index.opened import opened
+from vibes_lsp.index import keys
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.log import LogIndex
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 HEAD = "ab" * 8
 ONE, OTHER = HEAD + "1" * 48, HEAD + "2" * 48
-"""Two ids whose first sixteen digits, all that an index keeps, are the same."""
+"""Two ids whose first digits are the same."""
 
 
 @pytest.fixture
@@ -161,7 +162,11 @@ def test_ids_that_are_no_digests_find_their_records_and_edges(writer: TrailWrite
     assert log.by_id("note-8") is None
 
 
-def test_two_ids_with_the_same_first_digits_are_told_apart(writer: TrailWriter) -> None:
+@pytest.mark.parametrize("alike", [False, True])
+def test_two_ids_with_the_same_first_digits_are_told_apart(writer: TrailWriter, monkeypatch: pytest.MonkeyPatch, alike: bool) -> None:
+    if alike:  # also in what of the rest an index keeps
+        monkeypatch.setattr(keys, "hash", lambda _: -1, raising=False)
+    assert (keys.key_of(ONE) == keys.key_of(OTHER)) is alike
     for line, identifier in enumerate((ONE, OTHER), 1):
         writer.line("a.py", line, line, annotation_id=identifier)
         writer.edge("caused_by", identifier, f"prompt {line}")
@@ -177,6 +182,16 @@ def test_two_ids_with_the_same_first_digits_are_told_apart(writer: TrailWriter) 
     assert [edge.source for edge in log.edges(into=ONE)] == [OTHER]
     assert [record.id for record in log.with_prefix(HEAD)] == [ONE, OTHER]
     assert [record.id for record in log.with_prefix(HEAD + "2")] == [OTHER]
+
+
+def test_ids_that_only_count_up_are_not_looked_for_among_each_other(writer: TrailWriter) -> None:
+    identifiers = [f"{number:064x}" for number in range(1, 101)]
+    for number, identifier in enumerate(identifiers, 1):
+        writer.line("a.py", number, number, annotation_id=identifier)
+    log = opened(writer.root).log
+    assert log.by_id(identifiers[50]) is not None
+    assert set(log.columns.keys) >= set(map(keys.key_of, identifiers))
+    assert len(set(log.columns.keys)) == len(log.columns.keys)
 
 
 def test_edges_come_in_the_order_of_the_log_once_each(writer: TrailWriter) -> None:
