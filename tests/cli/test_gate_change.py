@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,6 +38,16 @@ def test_only_files_of_the_change_are_gated(project: Gated, within: Vibes) -> No
     assert (found["result"], found["base"], found["findings"]) == ("FAIL", project.base, [])
     assert decisions(found) == {"new.py": ("block", False), "unsaved.py": ("flag", False)}
     assert decisions(project.told(within, "unsaved.py", "old.py")) == {"unsaved.py": ("flag", False)}
+
+
+def test_a_file_that_was_only_touched_is_not_gated(project: Gated, within: Vibes) -> None:
+    project.write("old.py")
+    project.write("edited.py")
+    project.base = project.commit()
+    os.utime(project.root / "old.py", (0, 0))
+    assert decisions(project.told(within)) == {}
+    project.file("edited.py", f"# new\n{STORY}")
+    assert decisions(project.told(within)) == {"edited.py": ("block", False)}
 
 
 def test_a_branch_is_judged_by_what_it_added_and_by_the_base_as_it_is_now(project: Gated, within: Vibes) -> None:

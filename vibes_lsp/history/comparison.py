@@ -6,7 +6,7 @@ Git is asked for names and objects only: no diff, filter or text conversion of a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -46,12 +46,14 @@ class Difference:
         former: What it was called before; None for a new file.
         old: The object that holds what it was; None for a new file.
         new: The object that holds what it is; None when that is on disk.
+        listed: Whether git tells of it; else the file was only touched since git last saw it, and may be as it was.
     """
 
     name: str
     former: str | None
     old: str | None
     new: str | None
+    listed: bool = True
 
 
 def span_of(repository: Repository, given: str | None) -> Span:
@@ -98,8 +100,8 @@ def _since(repository: Repository, blobs: Blobs, base: str, touched: Iterable[st
             continue
         entry = blobs.entry(base, name)
         known = entry is not None and entry.is_file
-        staged[name] = Difference(name, name if known else None, entry.id if entry is not None and known else None, None)
-    return [Difference(each.name, each.former, each.old, None) for each in staged.values()]
+        staged[name] = Difference(name, name if known else None, entry.id if entry is not None and known else None, None, listed=False)
+    return [replace(each, new=None) for each in staged.values()]
 
 
 def _listed(repository: Repository, command: tuple[str, ...], commits: tuple[str, ...]) -> list[Difference]:

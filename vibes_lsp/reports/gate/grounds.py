@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from vibes_lsp.anchors.text import Text
 from vibes_lsp.checks import catalogue as checks
 from vibes_lsp.checks.base import check_base, policy_at
 from vibes_lsp.checks.finding import Finding, Severity, counted
 from vibes_lsp.checks.subject import Subject
-from vibes_lsp.errors import HistoryUnavailable, PrismOff
+from vibes_lsp.errors import HistoryUnavailable, PrismOff, UnreadableFile
 from vibes_lsp.history.blobs import Blobs
-from vibes_lsp.history.comparison import Span, differences
+from vibes_lsp.history.comparison import Difference, Span, differences
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
+from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.gate.catalogue import UNREAD, UNUSABLE
 from vibes_lsp.reports.gate.looking import is_behind_a_link
 from vibes_lsp.reports.gate.since import Since
@@ -54,10 +56,22 @@ class Grounds:
         repository, project = self.since.repository, self.trail.directory.project
         prefix = repository.prefix_of(project)
         with Blobs(repository.root) as blobs:
-            found = {each.name.removeprefix(prefix) for each in differences(repository, blobs, Span(self.since.commit, None), project)}
+            listed = differences(repository, blobs, Span(self.since.commit, None), project)
+            found = {each.name.removeprefix(prefix) for each in listed if each.listed or not self._is_as_it_was(each, blobs, prefix)}
         found |= {normal_path(path) for path in self.trail.paths() if is_behind_a_link(project, path)}
         audit = self.trail.directory.path.name
         return frozenset(path for path in found | self._annotated() if path.split("/")[0] != audit)
+
+    def _is_as_it_was(self, touched: Difference, blobs: Blobs, prefix: str) -> bool:
+        """Whether a file that was touched has the lines that the base has: in a fresh clone many seem to have been touched."""
+        before = None if touched.old is None else blobs.contents(touched.old)
+        if before is None:
+            return False
+        try:
+            now = read_source(self.trail.directory.project, touched.name.removeprefix(prefix))
+        except UnreadableFile:
+            return False
+        return now.lines == Text.from_bytes(before).lines
 
     def _annotated(self) -> set[str]:
         """Return the files that new annotations are about, if they are not old ones with another place."""
