@@ -74,6 +74,27 @@ def test_survival_says_what_it_cannot_know(story: Project, within: Vibes) -> Non
     assert (told["lines"], told["intactLines"], told["unknownLines"]) == (8, 8, 2)
 
 
+def test_why_lines_are_not_verified_is_said(tmp_path: Path, within: Vibes) -> None:
+    project = Project(tmp_path / "late")
+    project.environment()
+    project.file("a.py")
+    Repository(project.root).commit("made", "2026-02-03T08:00:00+00:00")
+    project.line("a.py", 4, 7, text=STORY, timestamp="2026-02-03T09:00:00Z")
+    project.line("a.py", 10, 13, timestamp="2026-02-03T09:00:00Z")
+    reasons = {"git had its text before it was recorded", "the record has nothing to check against"}
+    found = within("find", cwd=project.root).lines
+    assert set(found[-2:]) == {f"1 unverified: {why}" for why in reasons}
+    blamed = within("blame", "a.py", cwd=project.root).lines
+    assert {line.partition(": ")[2] for line in blamed[-2:]} == {f"not verified: {why}" for why in reasons}
+    hint = within("doctor", "a.py", "--json", cwd=project.root).json["steps"][-1]["hint"]
+    assert hint == (
+        "1 unverified: git had its text before it was recorded; record an edit before it is committed; "
+        "1 unverified: the record has nothing to check against"
+    )
+    told = within("find", "--json", cwd=project.root).json["placements"]
+    assert {each["method"] for each in told} == {"anchor-before-edit", "recorded"}
+
+
 def test_find_follows_a_file_that_was_renamed(story: Project, within: Vibes) -> None:
     repository = Repository(story.root)
     repository.git("mv", "a.py", "b.py")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,18 +13,25 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp import __version__
+from vibes_lsp.anchors.text import Text
 from vibes_lsp.checks.files import check_config, check_log, check_manifest
 from vibes_lsp.checks.finding import Severity, counted
 from vibes_lsp.checks.housekeeping import check_housekeeping
 from vibes_lsp.checks.subject import Subject
-from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.history.hook_standing import Standing, look_at_hook
+from vibes_lsp.index.doubts import BEFORE_EDIT, REMEDY, doubt
 from vibes_lsp.index.foreign import foreign_paths
+from vibes_lsp.index.places import Places
 from vibes_lsp.index.repeats import show_once
+from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.recording.entries import REDACTION
+from vibes_lsp.store.disk import inside, read_file
 from vibes_lsp.store.initialise import REVIEWER_TOOL
+
+_MAX_SOURCE: Final = 64 << 20
 
 
 class Health(StrEnum):
@@ -161,12 +169,27 @@ def _file(subject: Subject, file: Path) -> Iterator[Step]:
     if shown:
         message = f"{counted(len(shown), 'annotation', 'annotations')}, {history:,} of them history"
         message += f"; {counted(placeholders, 'record names', 'records name')} no real line" if placeholders else ""
-        yield Step(about, Health.OK, message)
+        yield Step(about, Health.OK, message, _doubts(subject.trail, path))
         return
     name = normal_path(path).rsplit("/", 1)[-1]
     alike = [each for each in subject.trail.paths() if normal_path(each).rsplit("/", 1)[-1] == name]
     hint = f"the log names {', '.join(alike[:3])}" if alike else "no record names a file of this name"
     yield Step(about, Health.PROBLEM if tracked else Health.NOTE, "no annotation names this file", hint)
+
+
+def _doubts(trail: Trail, path: str) -> str:
+    """Say how many annotations of a file are not verified, why, and what would have helped; nothing where all are or it cannot be read."""
+    file, project = trail.directory.project / path, trail.directory.project
+    try:
+        data = read_file(file, limit=_MAX_SOURCE) if inside(file, project) else None
+    except UnreadableFile:
+        data = None
+    if data is None:
+        return ""
+    with Places(trail) as places:
+        reasons = Counter(filter(None, map(doubt, places.of(path, Text.from_bytes(data)))))
+    said = (f"{count:,} unverified: {why}{f'; {REMEDY}' if why == BEFORE_EDIT else ''}" for why, count in reasons.items())
+    return "; ".join(said)
 
 
 def _recorded(file: Path, project: Path) -> str | None:

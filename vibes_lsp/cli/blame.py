@@ -13,6 +13,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
 from vibes_lsp.cli.output import TAB, plain, print_json, styled
 from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.index.doubts import doubt
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.reports.blame import Blame, blame, kind_of, owners, read_source
 from vibes_lsp.reports.words import review_label, whereabouts
@@ -55,8 +56,9 @@ def _print(found: Blame) -> None:
         elif placement is not None:
             style = _STYLES[placement.located.state]
         styled([(f"{label:<{width}} ", style), (f"{number:>{digits}} ", "dim"), (plain(line.expandtabs(TAB), 500), "")])
-    elsewhere = [placement for placement in found.placements if not placement.owned]
-    for placement in elsewhere:
+    for placement in found.placements:
+        if placement.owned and doubt(placement) is None:
+            continue
         kind = "history" if placement.is_history else placement.lineage.action or "edit"
         styled([(f"{plain(placement.current.id)[:8]} {plain(kind, 20)}: ", "bold"), (whereabouts(placement), "")])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from vibes_lsp.anchors.located import State
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
 from vibes_lsp.errors import VibesError
+from vibes_lsp.index.doubts import doubt
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import parse_timestamp
@@ -62,6 +64,8 @@ def command(  # noqa: PLR0917
         print_json({"placements": [facts for _, facts in found]})
         return
     print_table(("id", "where", "state", "review", "model"), [_row(placement, facts) for placement, facts in found], wrap="where")
+    for why, count in Counter(why for placement, _ in found if (why := doubt(placement)) is not None).items():
+        print_line(f"{count:,} unverified: {why}")
     if not found:
         print_line("nothing found")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vibes_lsp.anchors.located import State
+from vibes_lsp.index.doubts import doubt
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.model.members import Members
@@ -40,11 +41,8 @@ def _state(placement: Placement, before: str) -> str:
         case State.LOST:
             return f"could not be found (recorded at {before})" if placement.current.type == RecordType.LINE else "could not be found"
         case _:
-            return (
-                "found by name only"
-                if placement.current.type == RecordType.FUNCTION
-                else "not verified: the record has nothing to check against"
-            )
+            why = doubt(placement)
+            return str(why) if placement.current.type == RecordType.FUNCTION else f"not verified: {why}"
 
 
 def title(placement: Placement) -> str:
