@@ -59,7 +59,7 @@ def test_coverage_does_not_count_a_persons_lines(story: Project, within: Vibes) 
 def test_survival_by_model_and_file(story: Project, within: Vibes) -> None:
     story.file("a.py", EDITED)
     told = json.loads(within("stats", "--survival", "--json", cwd=story.root).out)["survival"]
-    assert told["total"] == {"name": "in all", "lines": 8, "intactLines": 7, "unknownLines": 0, "share": 0.875}
+    assert told["total"] == {"name": "in all", "lines": 8, "intactLines": 7, "unknownLines": 0, "lostFunctions": 0, "share": 0.875}
     assert {each["name"].split()[0]: each["share"] for each in told["models"]} == {"older-model": 0.75, "newer-model": 1.0}
     assert [(each["name"], each["intactLines"]) for each in told["files"]] == [("a.py", 7)]
     shown = within("stats", "--survival", cwd=story.root)
@@ -72,6 +72,18 @@ def test_survival_says_what_it_cannot_know(story: Project, within: Vibes) -> Non
     story.file("a.py")
     told = json.loads(within("stats", "--survival", "--json", "--no-git", cwd=story.root).out)["survival"]["total"]
     assert (told["lines"], told["intactLines"], told["unknownLines"]) == (8, 8, 2)
+
+
+def test_survival_counts_functions_that_are_gone(story: Project, within: Vibes) -> None:
+    for name, action in (("gone", "create"), ("also_gone", "modify"), ("removed", "delete"), ("parse", "create")):
+        story.function("a.py", name, action=action)
+    story.file("a.py", f"{STORY}\ndef parse():\n    pass\n")
+    told = json.loads(within("stats", "--survival", "--json", cwd=story.root).out)["survival"]
+    assert (told["total"]["lines"], told["total"]["unknownLines"], told["total"]["lostFunctions"]) == (8, 0, 2)
+    assert {each["name"].split()[0]: each["lostFunctions"] for each in told["models"]} == {"older-model": 0, "newer-model": 2}
+    assert [each["lostFunctions"] for each in told["files"]] == [2]
+    total = within("stats", "--survival", cwd=story.root).lines[-1].split()
+    assert total == ["100%", "8", "0", "2", "in", "all"]
 
 
 def test_why_lines_are_not_verified_is_said(tmp_path: Path, within: Vibes) -> None:

@@ -48,12 +48,12 @@ def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: boo
 
 
 def _print_survival(left: SurvivalReport) -> None:
-    columns = ("intact", "of lines", "not known", "by")
+    columns = ("intact", "of lines", "not known", "functions lost", "by")
     rows = [
-        ("-" if each.share is None else f"{each.share:.0%}", each.recorded, each.unknown, plain(each.name, 80))
+        ("-" if each.share is None else f"{each.share:.0%}", each.recorded, each.unknown, each.lost_functions, plain(each.name, 80))
         for each in (*left.models, *left.files, left.total)
     ]
-    print_table(columns, rows, right=columns[:3], wrap="by")
+    print_table(columns, rows, right=columns[:4], wrap="by")
 
 
 def _listed(counts: dict[str, int]) -> str:

@@ -12,7 +12,7 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.environments import Authors
 
@@ -26,12 +26,14 @@ class Survival:
         recorded: Lines that were recorded and can be accounted for.
         intact: Of these, lines that stand as they were written.
         unknown: Lines that cannot be accounted for: nothing tells what they were.
+        lost_functions: Functions that are gone; how many lines they had is not recorded.
     """
 
     name: str
     recorded: int
     intact: int
     unknown: int
+    lost_functions: int
 
     @property
     def share(self) -> float | None:
@@ -41,7 +43,14 @@ class Survival:
     def as_json(self) -> Members:
         """Return the numbers with the name."""
         share = None if self.share is None else round(self.share, 4)
-        return {"name": self.name, "lines": self.recorded, "intactLines": self.intact, "unknownLines": self.unknown, "share": share}
+        return {
+            "name": self.name,
+            "lines": self.recorded,
+            "intactLines": self.intact,
+            "unknownLines": self.unknown,
+            "lostFunctions": self.lost_functions,
+            "share": share,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,7 @@ def survival(places: Places) -> SurvivalReport:
         except UnreadableFile:
             continue
         for placement in places.of(path, text):
-            if placement.may_own:
+            if placement.may_own or _is_function(placement):
                 models[authors.of(placement.current.text("environment_hash")).label].append(placement)
                 files[path].append(placement)
     everything = [placement for placements in files.values() for placement in placements]
@@ -84,9 +93,18 @@ def _ordered(groups: dict[str, list[Placement]]) -> list[Survival]:
     return sorted((_counted(name, group) for name, group in groups.items()), key=lambda each: (-each.recorded, each.name))
 
 
+def _is_function(placement: Placement) -> bool:
+    """Whether an annotation is that of a function: its lines are not recorded, but that it is gone can be told."""
+    is_code = not placement.is_history and placement.lineage.action not in {Action.DELETE, Action.REVIEW}
+    return is_code and placement.current.type == RecordType.FUNCTION
+
+
 def _counted(name: str, placements: Iterable[Placement]) -> Survival:
-    recorded = intact = unknown = 0
+    recorded = intact = unknown = lost = 0
     for placement in placements:
+        if _is_function(placement):
+            lost += placement.located.state == State.LOST
+            continue
         lines = recorded_lines(placement.current)
         if lines is None or placement.lineage.action == Action.DELETE:
             continue
@@ -96,4 +114,4 @@ def _counted(name: str, placements: Iterable[Placement]) -> Survival:
             unknown += count
         else:
             recorded, intact = recorded + count, intact + min(left, count)
-    return Survival(name, recorded, intact, unknown)
+    return Survival(name, recorded, intact, unknown, lost)
