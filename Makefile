@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools editors terminal-editors test-vscode node lua lint lint-client lint-lua format test test-fast bench demo docs package vsix plugin dist screenshots clean
+.PHONY: help setup tools editors node lua lint lint-client lint-lua format test test-fast bench demo docs package vsix plugin dist screenshots clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -26,10 +26,7 @@ tools: ## fetch the programs that tests run and the system lacks, into .tools
 	@tests/tools/from-debian.sh jq
 	@tests/tools/from-debian.sh bc
 
-editors: terminal-editors ## fetch the editors that tests drive, into .tools
-	@tests/tools/vscode.sh
-
-terminal-editors: node lua # those that run in a terminal
+editors: node lua ## fetch the editors that tests drive, into .tools
 	@tests/tools/from-debian.sh tmux
 	@tests/tools/from-debian.sh patchelf
 	@tests/tools/from-suite.sh bookworm neovim nvim VIMRUNTIME=usr/share/nvim/runtime
@@ -38,6 +35,7 @@ terminal-editors: node lua # those that run in a terminal
 	@tests/tools/from-suite.sh forky hx hx HELIX_RUNTIME=usr/lib/hx/runtime
 	@tests/tools/emacs.sh bookworm
 	@tests/tools/emacs.sh trixie
+	@tests/tools/vscode.sh
 
 lua: node # what the Neovim client is checked with
 	@tests/tools/lua.sh
@@ -70,11 +68,9 @@ format: setup ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	@if [ -e tests/tools/lua/node_modules/.installed ]; then .tools/bin/node tests/tools/lua/format.mjs editors/neovim; fi
 
-test: setup tools terminal-editors lint ## lint, then every test but those in VS Code
+test: setup tools editors lint ## lint, then every test, in every editor
 	@$(PY) -m pytest -n auto --dist loadfile --ignore tests/editors/vscode
-
-test-vscode: setup editors ## the tests in VS Code, on a screen: one editor at a time
-	@$(PY) -m pytest tests/editors/vscode
+	@$(PY) -m pytest -n 2 --dist loadfile tests/editors/vscode
 
 test-fast: setup tools ## the quick tests only, without lint
 	@$(PY) -m pytest -n auto --dist loadfile -m 'not slow'
