@@ -15,6 +15,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, RecordType, SupersedesReason
 from vibes_lsp.recording.arguments import WrongArgument
+from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.recording.results import Corrected
 from vibes_lsp.recording.situation import Draft, Node, Situation
@@ -46,6 +47,7 @@ def reanchor(situation: Situation, wanted: Reanchoring) -> tuple[Draft, Correcte
         WrongArgument: It is not one of lines, or the file has no such lines.
         UnreadableFile: No text was given and the file cannot be read.
     """
+    check_argument("reanchoring", wanted, Reanchoring, within=False)
     lineage = _lineage(situation, wanted.annotation_id)
     path = required_path(situation.project, wanted.path)
     text = Text(wanted.text) if wanted.text is not None else source_text(situation.project, path)

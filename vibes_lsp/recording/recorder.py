@@ -197,6 +197,7 @@ class Recorder:
         Raises:
             UnreadableFile: No text was given, and the file cannot be read.
         """
+        check_argument("completion", completion, InlineCompletion, within=False)
         return self.completions.record(completion, origin)
 
     def record_command(self, session_id: str, command: Command, *, request_id: str | None = None) -> RecordedCommand:

@@ -86,6 +86,9 @@ def delegate(
         UnknownId: The parent was never started.
         WrongArgument: The child has another parent.
     """
+    for name, author, kind in (("tool", tool, Tool), ("model", model, Model)):
+        if author is not None:
+            check_argument(name, author, kind)
     session = situation.session(parent)
     entries = Entries(situation)
     draft = Draft(situation.timestamp, parent)

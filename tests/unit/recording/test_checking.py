@@ -16,6 +16,7 @@ from vibes_lsp.recording import (
     CommandType,
     Decision,
     DecisionOption,
+    InlineCompletion,
     Model,
     Origin,
     Prompt,
@@ -69,9 +70,17 @@ def edit(*members: Any) -> Callable[[Recorder], object]:
 
 WRONG: dict[str, list[Callable[[Recorder], object]]] = {
     "lines": [annotate("1"), annotate(1, None), annotate(1.5), annotate(True), edit("a.py", "create", (1,))],
+    "reanchoring": [lambda recorder: recorder.reanchor(ANY)],
+    "new_text": [lambda recorder: recorder.record_inline_completion(InlineCompletion("a.py", "c", (0, 0), (0, 0), ANY), origin())],
+    "start": [lambda recorder: recorder.record_inline_completion(InlineCompletion("a.py", "c", ANY, (0, 0), "x"), origin())],
+    "model": [lambda recorder: recorder.record_delegation("s", model=WRONG_CODE)],
     "path": [edit(5, "create", (1, 1))],
     "text": [edit("a.py", "create", (1, 1), None, b"x = 1\n")],
-    "origin": [lambda recorder: recorder.annotate_lines("a.py", 1, 1, "create", ANY), annotate(given="me")],
+    "origin": [
+        lambda recorder: recorder.record_inline_completion(InlineCompletion("a.py", "c", (0, 0), (0, 0), "x"), ANY),
+        lambda recorder: recorder.annotate_lines("a.py", 1, 1, "create", ANY),
+        annotate(given="me"),
+    ],
     "tool": [annotate(tool="t"), lambda recorder: recorder.start_session(ANY, MODEL)],
     "tool.name": [annotate(tool=Tool(ANY, "1")), lambda recorder: recorder.start_session(Tool(ANY, "1"), MODEL)],
     "model.parameters": [
