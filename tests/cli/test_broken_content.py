@@ -90,7 +90,7 @@ def test_a_lone_surrogate_in_an_entry_is_text_like_any_other(project: Project, w
         (b'{"type":"line"} {"type":"line"}', "extra data"),
         (b'{"type":"line"', "expecting ',' delimiter"),
         (b"\x00\x00\x00", "expecting value"),
-        (b"7" * 5000, "exceeds the limit"),
+        (b"7" * 5000, "more than 4,300 digits"),
     ],
 )
 def test_a_broken_line_between_sound_ones(project: Project, within: Vibes, line: bytes, message: str) -> None:

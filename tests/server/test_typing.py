@@ -220,8 +220,9 @@ async def test_a_function_is_edited_while_its_text_is_another(editor: Editor, pr
     assert await placed(editor, uri) == [(10, 14, "edited")]
     after = len(editor.client.sent)
     editor.replace(uri, (11, 0), (12, 0), "")
-    await editor.told(uri, after=after)
-    assert await placed(editor, uri) == [(10, 13, "exact")]
+    while await placed(editor, uri) != [(10, 13, "exact")]:  # the pause after the first edit may be told of as well
+        await editor.told(uri, after=after)
+        after = len(editor.client.sent)
 
 
 async def test_an_owner_gives_back_the_lines_that_left_it(editor: Editor, project: Project) -> None:

@@ -19,7 +19,7 @@ from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.origins import Origins
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.paths import can_be_below, normal_path
+from vibes_lsp.model.paths import can_be_below, is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.store.disk import inside, read_file
 
@@ -127,9 +127,9 @@ class Pasts:
         return self._history.current_path(name)
 
     def _names(self) -> list[str]:
-        """Return the names that annotations have for files of this project (R19)."""
+        """Return the names that annotations have for files of this project (R19), and those that no file can have: their text may be here."""
         names = dict.fromkeys(normal_path(path) for path in self._trail.paths())
-        return [name for name in names if can_be_below(name)]
+        return [name for name in names if can_be_below(name) or is_too_long(name)]
 
     def _is_there(self, name: str) -> bool:
         try:
