@@ -117,8 +117,13 @@ def terminal(*arguments: str | Path, cwd: Path, **environment: str) -> Iterator[
         os.close(screen)
 
 
-_LEADER: Final = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
-"""Makes the terminal the session's own, so that it sends signals, then becomes the program."""
+_LEADER: Final = """
+import fcntl, os, signal, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Makes the terminal the session's own, so that it sends signals, and has Ctrl-C end what it becomes, as a shell does; tests may run where it is ignored."""
 
 
 def _resize(screen: int, rows: int, columns: int) -> None:
