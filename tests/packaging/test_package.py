@@ -45,7 +45,8 @@ def test_the_wheel_has_the_package_its_licence_and_nothing_else(built: Path) -> 
 def test_the_source_archive_is_whole_and_builds_the_same_wheel(built: Path, tmp_path: Path) -> None:
     with tarfile.open(built / f"dist/vibes_lsp-{__version__}.tar.gz") as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-        archive.extractall(tmp_path, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11 has it from 3.11.4 on
+        archive.extractall(tmp_path)
     whole = {"LICENSE", "README.md", "CHANGELOG.md", "Makefile", "constraints.txt", "docs/releasing.md", "tests/conftest.py"}
     assert whole | {"editors/neovim/plugin/vibes.lua", "editors/vscode/package.json"} <= names
     assert not [name for name in names if re.search(r"node_modules|\.tools/|(^|/)dist/|__pycache__|\.vsix$", name)]
