@@ -197,6 +197,17 @@ def test_a_link_in_the_place_of_removed_code_is_nobodys_business(project: Gated,
     assert checks(project.told(within), "error") == set()
 
 
+@pytest.mark.parametrize("command", [("gate",), ("gate", "--base", "HEAD"), ("coverage",), ("blame", "a.py")], ids=" ".join)
+def test_paths_of_thousands_of_folders_hold_nothing_up(project: Gated, within: Vibes, command: tuple[str, ...]) -> None:
+    for number in range(600):  # those that are asked again for each of their folders take minutes
+        project.line(f"d{number}/{'x/' * 2000}a.py", 1, 1)
+    project.write()
+    project.commit()
+    done = within(*command, cwd=project.root)
+    assert done.code in (0, 1)
+    assert done.err == ""
+
+
 @pytest.mark.parametrize("elsewhere", ["a.py", "c.py"])
 def test_code_that_was_removed_and_came_back_is_gated(project: Gated, within: Vibes, elsewhere: str) -> None:
     project.write()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import stat
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -124,18 +125,19 @@ class ProjectHistory:
         """Return where a file's history is: in the innermost repository that it lies in."""
         if not can_be_below(path):
             return None
-        parents = normal_path(path).split("/")[:-1]
-        for depth in range(len(parents), 0, -1):
-            folder = "/".join(parents[:depth]) + "/"
-            if self._is_repository(folder):
-                return self._open(folder)
-        return self._open("")
+        folder = innermost = ""
+        for parent in normal_path(path).split("/")[:-1]:
+            folder += f"{parent}/"
+            if not self._is_folder(folder):
+                break
+            if os.path.lexists(f"{self._project}/{folder}.git"):
+                innermost = folder
+        return self._open(innermost)
 
-    def _is_repository(self, folder: str) -> bool:
-        """Whether a folder of the project has a repository of its own; one that a symbolic link leads to does not count."""
+    def _is_folder(self, folder: str) -> bool:
+        """Whether the project has a folder itself; one that a symbolic link leads to, and all below it, are another's."""
         try:
-            inside = self._project / folder
-            return os.path.lexists(inside / ".git") and inside.resolve() == self._project.resolve() / folder
+            return stat.S_ISDIR(os.lstat(f"{self._project}/{folder}".rstrip("/")).st_mode)
         except (OSError, ValueError):
             return False
 

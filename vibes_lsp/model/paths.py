@@ -22,12 +22,13 @@ class PathKind(StrEnum):
 MAX_PATH: Final = 4096
 """Longest path of a record that can be a file's, in bytes: what systems and git take at most."""
 
+_CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _ABSOLUTE: Final = re.compile(r"[/\\]|[A-Za-z]:|file:", re.IGNORECASE)
 
 
 def path_kind(path: str) -> PathKind:
     """Classify a recorded path by its text alone; whether the file exists is not asked."""
-    if not path.strip() or any(ord(character) < 32 for character in path):
+    if not path.strip() or _CONTROL.search(path):
         return PathKind.UNUSABLE
     if _ABSOLUTE.match(path):
         return PathKind.TOO_LONG if is_too_long(path) else PathKind.ABSOLUTE

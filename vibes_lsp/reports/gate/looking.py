@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,12 +141,28 @@ def is_behind_a_link(project: Path, path: str) -> bool:
     """Whether a file, or a folder on the way to it, is a link: git knows of the link, and not of what is read through it."""
     if is_too_long(path):
         return False
-    names = normal_path(path).split("/")
-    parts = (project.joinpath(*names[:count]) for count in range(1, len(names) + 1))
-    try:  # links first: one that leads to itself resolves to nothing
-        return any(part.is_symlink() for part in parts) or (project / path).resolve() != project.resolve().joinpath(*names)
+    normal = normal_path(path)
+    try:
+        linked = _has_link(project, normal)
+        if linked is None and normal == path:
+            return False
+        return linked or (project / path).resolve() != project.resolve() / normal
     except (OSError, ValueError, RuntimeError):  # a name that no file can have
         return False
+
+
+def _has_link(project: Path, path: str) -> bool | None:
+    """Whether a file, or a folder on the way to it, is a symbolic link; None when it is not there: a way may have thousands of folders."""
+    part = os.fspath(project)
+    for name in path.split("/"):
+        part = f"{part}/{name}"
+        try:
+            mode = os.lstat(part).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if stat.S_ISLNK(mode):
+            return True
+    return False
 
 
 def _each(text: Text, placements: Sequence[Placement]) -> Iterator[tuple[Text, Placement]]:
