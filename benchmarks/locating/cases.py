@@ -129,6 +129,12 @@ def choose_ranges(rng: random.Random, lines: Sequence[str], written: Sequence[Ra
     return sorted(chosen)
 
 
+def random_range(rng: random.Random, length: int) -> Range:
+    """Return a range of a text of so many lines."""
+    start = rng.randint(1, length)
+    return start, min(start + choose_length(rng) - 1, length)
+
+
 def choose_length(rng: random.Random) -> int:
     """Return how many lines a range has: up to 60, short ones more often."""
     return round(math.exp(rng.uniform(0, math.log(_LONGEST))))

@@ -1,35 +1,22 @@
-"""A git repository as it was at each commit of its main line, read through git alone; bare or not, never written to."""
+"""A git repository as it was at each commit of its main line."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Final, Self
+from typing import IO, Final
 
 from benchmarks.locating.linemaps import DEAD, Change, Hunk, parse_hunk, parse_patch
+from benchmarks.locating.repository import SOURCES, Repository, Version
 from benchmarks.locating.truth import doubts_of
 
-SOURCES: Final = (
-    "c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "jsx", "kt", "lua", "mjs", "php", "py", "rb", "rs", "scala", "sh", "swift", "ts", "tsx", "zig",
-)  # fmt: skip
 ALGORITHMS: Final = ("histogram", "myers")
-_SETTINGS: Final = ("core.quotePath=false", "diff.external=", "log.showSignature=false", "blame.ignoreRevsFile=", "protocol.allow=never")
-_GIT: Final = ("git", "--no-pager", "--no-replace-objects", *(word for setting in _SETTINGS for word in ("-c", setting)))
 _DIFF: Final = ("-w", "-U0", "--full-index", "--text", "--no-ext-diff", "--no-textconv", "--no-color", "--indent-heuristic")
 _KEPT_BLOBS: Final = 500
 _SAME: Final = Change(())
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A file in one commit: its path and the id of its content."""
-
-    path: str
-    blob: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,37 +34,20 @@ class _Commit:
     arriving: dict[str, Touch] = field(default_factory=dict)
 
 
-class History:
-    """The first-parent history of HEAD, the oldest commit first.
-
-    Attributes:
-        name: What reports call the repository.
-    """
+class History(Repository):
+    """The first-parent history of HEAD, the oldest commit first."""
 
     def __init__(self, repository: Path, newest: int = 5000) -> None:
-        inside = repository.resolve()
-        self.name: Final = inside.parent.name if inside.name in ("repo", ".git") else inside.name
-        self._repository = inside
+        super().__init__(repository)
         self._changes: dict[str, dict[tuple[str, str], Change]] = {}
         self._commits: list[_Commit] = []
         for algorithm in ALGORITHMS:
             with self._stream(algorithm, newest) as lines:
                 self._commits, self._changes[algorithm] = _parse_log(lines)
         self._known_keys: dict[str, list[bytes]] = {}
-        self._batch = self._start("cat-file", "--batch")
 
     def __len__(self) -> int:
         return len(self._commits)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the one process that is kept running."""
-        self._batch.communicate()
 
     def commit(self, number: int) -> str:
         """Return the full name of a commit."""
@@ -85,24 +55,7 @@ class History:
 
     def files(self, number: int) -> list[Version]:
         """Return the source files of a commit, by path."""
-        listed = self._run("ls-tree", "-r", "-z", "--full-tree", self.commit(number)).split(b"\0")
-        versions = []
-        for entry in filter(None, listed):
-            about, path = entry.decode("utf-8", "surrogateescape").split("\t", 1)
-            mode, _, blob = about.split(" ")
-            if mode.startswith("100") and path.rpartition(".")[2] in SOURCES:
-                versions.append(Version(path, blob))
-        return versions
-
-    def content(self, blob: str) -> bytes:
-        """Return the bytes of a blob."""
-        asked, told = self._batch.stdin, self._batch.stdout
-        assert asked is not None
-        assert told is not None
-        asked.write(f"{blob}\n".encode())
-        asked.flush()
-        size = int(told.readline().split()[2])
-        return told.read(size + 1)[:-1]
+        return self.sources(self.commit(number))
 
     def follow(self, version: Version, start: int, end: int) -> list[Version] | None:
         """Return the different versions of a file from one commit to a later one, renames followed; None when it was deleted."""
@@ -115,17 +68,6 @@ class History:
                 return None
             versions.append(touch.new)
         return versions
-
-    def versions(self, version: Version) -> list[Version]:
-        """Return the different versions up to one that the newest commit has, the oldest first, renames followed."""
-        versions = [version]
-        for commit in reversed(self._commits):
-            touch = commit.arriving.get(versions[-1].path)
-            if touch is not None and touch.old is None:
-                break
-            if touch is not None and touch.old is not None:
-                versions.append(touch.old)
-        return versions[::-1]
 
     def changes(self, versions: Sequence[Version], algorithm: str) -> list[Change]:
         """Return what each step from version to version did to the lines, as one of git's algorithms sees it."""
@@ -149,13 +91,13 @@ class History:
 
     def direct(self, old: str, new: str) -> Change:
         """Return the change from one blob to another, whatever lay between."""
-        patch = self._run("diff", *_DIFF, "--histogram", old, new)
+        patch = self.run("diff", *_DIFF, "--histogram", old, new)
         return Change(parse_patch(iter(patch.split(b"\n"))))
 
     def blamed(self, version: Version, start: int, end: int, length: int) -> list[int]:
         """Return the map of a file by `git blame --reverse`: the last commit that has a line, and its number there."""
         last = self.commit(end)
-        told = self._run(
+        told = self.run(
             "blame", "--reverse", "-w", "--first-parent", "-s", "--porcelain", f"{self.commit(start)}..{last}", "--", version.path
         )
         lines = [DEAD] * (length + 1)
@@ -174,22 +116,11 @@ class History:
             self._known_keys[blob] = [b"".join(line.split()) for line in self.content(blob).split(b"\n")]
         return self._known_keys[blob]
 
-    def blame(self, path: str) -> None:
-        """Run `git blame --porcelain` on a file of the newest commit, for its time."""
-        self._run("blame", "--porcelain", self.commit(len(self) - 1), "--", path)
-
-    def _run(self, *arguments: str) -> bytes:
-        return subprocess.run([*_GIT, *arguments], cwd=self._repository, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
-
-    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
-        return subprocess.Popen([*_GIT, *arguments], cwd=self._repository, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
-
     def _stream(self, algorithm: str, newest: int) -> _Lines:
         """Return the log of the main line: for each commit the files it touched, and what it did to their lines."""
         order = ("--first-parent", "--reverse", f"--max-count={newest}", "--format=commit %H")
         shown = ("--raw", "--no-abbrev", "-p", "-M", "-l0", f"--diff-algorithm={algorithm}", *_DIFF)
-        return _Lines(self._start("log", *order, *shown, "HEAD", "--", *(f"*.{extension}" for extension in SOURCES)))
+        return _Lines(self.start("log", *order, *shown, "HEAD", "--", *(f"*.{extension}" for extension in SOURCES)))
 
 
 class _Lines:

@@ -11,8 +11,9 @@ from operator import ne
 from typing import Final
 
 from benchmarks.locating.cases import Case, choose_ranges
-from benchmarks.locating.history import ALGORITHMS, History, Version
+from benchmarks.locating.history import ALGORITHMS, History
 from benchmarks.locating.linemaps import DEAD
+from benchmarks.locating.repository import Version
 from benchmarks.locating.truth import Truth, agreed, composed
 from vibes_lsp.anchors.text import Text
 

@@ -1,24 +1,20 @@
-"""How long locating takes: `python -m benchmarks.locating.speed [PATH...]`.
+"""How long locating takes: `python -m benchmarks.locating.speed`.
 
 A thousand ranges in 20,000 lines against a plain search: the context wherever it stands, the nearest place first, verified by hash.
-With git repositories given: all ranges of their largest files against `git blame --porcelain` of the same files. All in processor time,
-git's included but for what its one reader of contents takes, which runs all along.
+All in processor time.
 """
 
 from __future__ import annotations
 
 import random
-import statistics
-import sys
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Final
 
-from benchmarks.locating.cases import Range, choose_length
+from benchmarks.locating.cases import Range, random_range
 from benchmarks.locating.generated import EDITS, Draft
-from benchmarks.locating.history import History, Version
 from benchmarks.locating.linemaps import DEAD
 from benchmarks.measure import processor_time
 from vibes_lsp.anchors.located import Origin, Recorded
@@ -28,9 +24,6 @@ from vibes_lsp.anchors.text import Text
 
 LINES: Final = 20_000
 RANGES: Final = 1_000
-OPENED_RANGES: Final = 200
-OPENED_FILES: Final = 10
-_VERSIONS: Final = 10
 _SHIFT: Final = ("insert", "delete") * 10
 _EDIT: Final = (*_SHIFT, *("edit",) * 50)  # four lines each: 1 % of all
 SCENARIOS: Final[Mapping[str, Sequence[str]]] = {
@@ -42,20 +35,12 @@ SCENARIOS: Final[Mapping[str, Sequence[str]]] = {
 }
 
 
-def main(repositories: Sequence[Path] = ()) -> None:
+def main() -> None:
     """Measure and print."""
-    _print_scenarios()
-    if repositories:
-        _print_openings(repositories)
-    else:
-        print("opening files: no git repositories given")
-
-
-def _print_scenarios() -> None:
     rng = random.Random(7)
     lines = _standard_library()
     old = Text("".join(f"{line}\n" for line in lines))
-    ranges = [_random_range(rng, len(lines)) for _ in range(RANGES)]
+    ranges = [random_range(rng, len(lines)) for _ in range(RANGES)]
     recorded = [Recorded(start, end, make_anchors(old, start, end)) for start, end in ranges]
     print(f"locating {RANGES:,} ranges in {len(lines):,} lines (milliseconds; right starts of those that survive)")
     print(f"  {'':<10}{'search':>9}{'anchors':>9}{'old text':>9}  search/anchors     right: search, anchors, old text")
@@ -78,11 +63,6 @@ def _standard_library() -> list[str]:
     folder = Path(random.__file__).parent
     texts = (path.read_text("utf-8").splitlines() for path in sorted(folder.glob("*.py")) if path.stat().st_size > 20_000)
     return list(chain.from_iterable(texts))[:LINES]
-
-
-def _random_range(rng: random.Random, length: int) -> Range:
-    start = rng.randint(1, length)
-    return start, min(start + choose_length(rng) - 1, length)
 
 
 def _subjects(recorded: Sequence[Recorded], old: str, new: str) -> dict[str, Callable[[], list[int | None]]]:
@@ -129,51 +109,5 @@ def _share_right(ranges: Sequence[Range], places: Mapping[int, int], found: Sequ
     return sum(true == place for true, place in survive) / len(survive)
 
 
-def _print_openings(repositories: Sequence[Path]) -> None:
-    """Time the largest files of all repositories, ranges recorded in up to ten versions of each."""
-    histories = [History(path) for path in repositories]
-    files = [(history, version) for history in histories for version in history.files(len(history) - 1)]
-    files.sort(key=lambda file: file[0].content(file[1].blob).count(b"\n"), reverse=True)
-    print(f"opening a file, {OPENED_RANGES} ranges of up to {_VERSIONS} versions, against git blame --porcelain (milliseconds)")
-    print(f"  {'lines':>7}{'blame':>9}{'anchors':>9}{'history':>9}  blame/anchors  blame/history")
-    ratios: list[tuple[float, float]] = []
-    for history, version in files[:OPENED_FILES]:
-        times = processor_time(_openings(random.Random(3), history, version), rounds=5)
-        ratios.append((times["blame"] / times["anchors"], times["blame"] / times["history"]))
-        size = len(Text.from_bytes(history.content(version.blob)).lines)
-        shown = "".join(f"{seconds * 1000:9.1f}" for seconds in times.values())
-        print(f"  {size:7,}{shown}{ratios[-1][0]:14.1f}x{ratios[-1][1]:14.1f}x  {history.name} {version.path}")
-    for name, column in zip(("anchors", "history"), zip(*ratios, strict=True), strict=True):
-        print(f"  blame/{name}: median {statistics.median(column):.1f}x, least {min(column):.1f}x  (aim at 10x and 3x)")
-    for history in histories:
-        history.close()
-
-
-def _openings(rng: random.Random, history: History, version: Version) -> dict[str, Callable[[], object]]:
-    """Return what is to be timed: blame, placing by anchors, and placing with the contents of all versions read from git."""
-    versions = history.versions(version)
-    first = max(0, len(versions) - _VERSIONS)
-    blobs = [each.blob for each in versions[first:]]
-    recorded: list[Recorded] = []
-    made_in: list[int] = []
-    texts = [Text.from_bytes(history.content(blob)) for blob in blobs]
-    for _ in range(OPENED_RANGES):
-        number = rng.randrange(len(texts))
-        start, end = _random_range(rng, len(texts[number].lines))
-        recorded.append(Recorded(start, end, make_anchors(texts[number], start, end)))
-        made_in.append(number)
-
-    def with_history() -> object:
-        read: list[Text] = []
-        for blob in reversed(blobs):
-            read.insert(0, Text.from_bytes(history.content(blob), read[0] if read else None))
-        later = [tuple(read[number + 1 : -1]) for number in range(len(read))]
-        origins = [Origin(read[number], each.start, each.end, later[number]) for each, number in zip(recorded, made_in, strict=True)]
-        return locate(recorded, read[-1], origins)
-
-    newest = texts[-1].content
-    return {"blame": lambda: history.blame(version.path), "anchors": lambda: locate(recorded, Text(newest)), "history": with_history}
-
-
 if __name__ == "__main__":
-    main([Path(argument) for argument in sys.argv[1:]])
+    main()

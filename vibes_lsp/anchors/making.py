@@ -46,7 +46,7 @@ def context_of(lines: Sequence[str]) -> str:
 
 def range_hash(lines: Sequence[str]) -> str:
     """Return the digest of a range: its lines joined by LF, without a final newline."""
-    return sha256(encode("\n".join(lines)))
+    return hashlib.sha256(encode("\n".join(lines))).hexdigest()
 
 
 def range_hashes(lines: Sequence[str]) -> Iterator[str]:

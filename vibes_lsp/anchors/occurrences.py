@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, compress
 from typing import Final, TypeAlias
@@ -26,9 +27,10 @@ class Occurrences:
     def __init__(self, lines: Sequence[str], contexts: Iterable[Context]) -> None:
         self._lines = lines
         wanted = chain.from_iterable(pieces[:-1] if cut else pieces for pieces, cut in contexts)
-        self._numbers: dict[str, list[int]] = {line: [] for line in wanted}
-        for number in compress(range(len(lines)), map(self._numbers.__contains__, lines)):
-            self._numbers[lines[number]].append(number + 1)
+        numbers: dict[str, list[int]] = {line: [] for line in wanted}
+        for number in compress(range(len(lines)), map(numbers.__contains__, lines)):
+            numbers[lines[number]].append(number + 1)
+        self._numbers = numbers
 
     def of_line(self, line: str) -> Sequence[int]:
         """Return where a line of the contexts stands, in order."""
@@ -48,9 +50,20 @@ class Occurrences:
         for offset, piece in enumerate(pieces):
             if len(known[piece]) < len(rarest):
                 rarest, before = known[piece], offset
-        lines, wanted = self._lines, list(pieces)
-        first, stop = before + 1, len(pieces) - before - 1
-        return [number - before for number in rarest if lines[number - first : number + stop] == wanted]
+        if not rarest:
+            return rarest
+        lines, behind = self._lines, len(pieces) - before
+        if len(rarest) == 1:
+            first = rarest[0] - before
+            return [first] if first > 0 and lines[first - 1 : rarest[0] - 1 + behind] == [*pieces] else []
+        last = len(lines) - behind + 1
+        places = rarest
+        if rarest[0] <= before or rarest[-1] > last:  # some stand too near to an end of the text
+            places = [number for number in rarest if before < number <= last]
+        for offset, piece in enumerate(pieces, -before - 1):
+            if offset != -1:
+                places = [number for number in places if lines[number + offset] == piece]
+        return [number - before for number in places] if before else places
 
     def _cut(self, pieces: tuple[str, ...]) -> Sequence[int]:
         *whole, begun = pieces
@@ -91,9 +104,17 @@ def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely
 
 
 def _nearest_first(starts: Sequence[int], likely: int) -> Iterator[int]:
-    if likely in starts:
-        yield likely
-    yield from sorted([start for start in starts if start != likely], key=lambda start: abs(start - likely))
+    after = bisect_left(starts, likely)
+    before = after - 1
+    while before >= 0 and after < len(starts):
+        if likely - starts[before] <= starts[after] - likely:
+            yield starts[before]
+            before -= 1
+        else:
+            yield starts[after]
+            after += 1
+    yield from starts[after:]
+    yield from reversed(starts[: before + 1])
 
 
 def copies(block: list[str], text: Text, start: int) -> list[int] | None:

@@ -82,7 +82,7 @@ class Trials:
         is_straight = last - pins[0][0] == place - pins[0][1]
         most = _MAX_INSERTED if is_straight else _MAX_INSERTED_AGAIN
         gone = min(_MAX_INSERTED, sum(line > last for line in self._known))
-        growths = [*(there - place - end + last for there in ends), *range(most + 1), *range(-1, -gone - 1, -1)]
+        growths = [*(there - place - end + last for there in ends), 0, *range(-1, -gone - 1, -1), *range(1, most + 1)]
         stops = [(end + 1, place + end - last + 1 + growth) for growth in dict.fromkeys(growths)]
         stops = [stop for stop in stops if place < stop[1] <= len(self._lines) + 1]
         way = self._search(sha256(), _turns(pins), stops, digest)

@@ -25,7 +25,7 @@ from vibes_lsp.anchors.resemblance import Resemblance
 _TRIALS: Final = 1_000
 """Digests tried for all edited ranges of a text together."""
 
-_MAX_TRIALS: Final = 300
+_MAX_TRIALS: Final = 80
 """Those tried for one of them, unless many share the time."""
 
 _TELLING_LINES: Final = 2
