@@ -123,11 +123,10 @@ def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     places = [place for _, place in pins]
     if all(map(lt, places, islice(places, 1, None))):
         return pins
-    tops: list[int] = []
-    ends: list[int] = []
-    previous: list[int] = []
-    highest = last = -1
-    for number, (_, place) in enumerate(pins):
+    begun = next(number for number, (one, other) in enumerate(pairwise(places), 1) if one >= other)
+    tops, ends, previous = places[:begun], [*range(begun)], [*range(-1, begun - 1)]
+    highest, last = tops[-1], begun - 1
+    for number, place in enumerate(islice(places, begun, None), begun):
         if place > highest:
             previous.append(last)
             tops.append(place)

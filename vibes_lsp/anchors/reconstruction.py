@@ -65,6 +65,7 @@ class Trials:
         self._known = {line: known[line] for line in known_within(known, each.start, each.end)}
         self._bytes_left = _MAX_BYTES
         self._indented: tuple[str, str] | None = None
+        self._runs: dict[tuple[int, int, int], tuple[Sequence[str], str]] = {}
 
     def undo(self, pins: Sequence[Pin], ends: Iterable[int]) -> Undone | None:
         """Return the edit that made of the range what stands there now; None when it is none of those that can be undone.
@@ -112,23 +113,28 @@ class Trials:
         if growth < 0:
             for kept in range(1, old + growth + 1):
                 if all(number in self._known for number in range(line + kept, line + kept - growth)):
-                    yield kept, self._ended(self._spelled(line, _way(stretch, kept)), is_last=is_last)
+                    spelled = _joined(self._spelled(line, _way(stretch, kept)))
+                    yield kept, spelled[:-1] if is_last else spelled
             return
-        before = self._spelled(line, range(now, now + old))
+        before, head = self._run(line, now, old)
+        after, tail = self._run(line, stop - old, old)
+        tail = tail[:-1] if is_last else tail
         if growth == 0:
-            yield old, self._ended(before, is_last=is_last)
+            yield old, tail
             return
-        after = self._spelled(line, range(stop - old, stop))
-        head, tail = self._ended(before), self._ended(after, is_last=is_last)
         begin = rest = 0
         for kept, (one, other) in enumerate(zip(before, after, strict=True), 1):
             begin, rest = begin + len(one) + 1, rest + len(other) + 1
             if kept < old or not is_last:  # what was put in behind the end is no part of the range
                 yield kept, head[:begin] + tail[rest:]
 
-    def _ended(self, lines: Sequence[str], *, is_last: bool = False) -> str:
-        """Return lines as they are digested: without a newline behind the last of all."""
-        return "\n".join(lines) if is_last else "\n".join((*lines, ""))
+    def _run(self, first: int, now: int, count: int) -> tuple[Sequence[str], str]:
+        """Return how so many lines were spelled that stand together now, each for itself and as they are digested: the same are tried often."""
+        known = self._runs.get((first, now, count))
+        if known is None:
+            lines = self._spelled(first, range(now, now + count))
+            known = self._runs[first, now, count] = lines, _joined(lines)
+        return known
 
     def _spelled(self, first: int, way: Sequence[int]) -> list[str]:
         """Return how lines were spelled, as far as is known; else as they are now, but for a change of indentation."""
@@ -162,6 +168,11 @@ class Trials:
         same = (spelled[line].strip() == lines[now - 1].strip() for line, now in pairs)
         is_proof = any(line not in self._known for line, _ in telling) or (bool(telling) and all(same))
         return Undone(end, tuple(kinds), pairs, is_proof)
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Return lines as they are digested; the last of all has no newline behind it."""
+    return "\n".join((*lines, ""))
 
 
 def _turns(pins: Sequence[Pin]) -> list[Pin]:
