@@ -89,8 +89,8 @@ class Evidence:
     def _stands_whole(self, each: Recorded, found: Candidates) -> Located | None:
         if not found.hits or (len(found.places) > len(found.hits) and self._is_rather_edited(each, found)):
             return None
-        if found.only is None:
-            place, ambiguous = self._drift.likeliest(each.start, each.end, found.hits), True
+        if found.only is None:  # at which of them, if there are several, all ranges together say
+            place, ambiguous = found.hits[0], True
         else:
             place = found.only
             ambiguous = self._is_contested(each, place) or not self._is_likely(each, found, place)
@@ -153,7 +153,7 @@ class Evidence:
     def _is_rather_edited(self, each: Recorded, found: Candidates) -> bool:
         """Whether the range, edited since, stands where its neighbours put it, so that what stands whole elsewhere is a copy."""
         homes = self._drift.homes(each.start, each.end)
-        return not any(home in found.hits for home in homes) and any(home in found.places for home in homes)
+        return homes.isdisjoint(found.hits) and not homes.isdisjoint(found.places)
 
     def _is_left_behind(self, pieces: int, taken: range, expected: int) -> bool:
         """Whether most of a context of so many lines stands where the range is to be expected, though not in the range that was found."""

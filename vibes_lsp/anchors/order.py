@@ -63,7 +63,9 @@ class Drift:
         """Return where the neighbours of a range put it, on either side of it, in the order that they keep."""
         around = self._around(start, end)
         homes = {start + now - recorded for recorded, now in around}
-        return {home for home in homes if all((recorded < start) == (now < home) for recorded, now in around)}
+        for recorded, now in around:
+            homes = {home for home in homes if (recorded < start) == (now < home)}
+        return homes
 
     def likeliest(self, start: int, end: int, places: Sequence[int]) -> int:
         """Return the likeliest of some places, which ascend: in order, then as far drifted as a neighbour, then nearest to the expected one."""
