@@ -9,10 +9,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import log2
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.anchors.order import Drift, Pin
 
@@ -33,8 +34,7 @@ _MAX_PLACES: Final = 16
 """Places looked at for one line: the nearest to where the pins on either side put it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(msgspec.Struct, frozen=True, gc=False):
     """A line that is known of the old text.
 
     Attributes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines, is_distinctive
 from vibes_lsp.anchors.located import Located, Method, Recorded, State
@@ -25,8 +26,7 @@ _NEAR: Final = 6
 """Lines around the expected one among which the beginning of an edited range is looked for."""
 
 
-@dataclass(slots=True)
-class Candidates:
+class Candidates(msgspec.Struct, frozen=True, gc=False):
     """Lines where a range may begin.
 
     Attributes:
