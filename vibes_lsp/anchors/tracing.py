@@ -133,6 +133,8 @@ def _could_be_elsewhere(origin: Origin, lines: LineMap, place: _Block) -> bool:
     block = origin.text.lines[origin.start - 1 : origin.end]
     if place.moved and distinctive_lines(block) < MOVED_LINES:
         return True
+    if not any(map(is_distinctive, block)) and not _is_held(lines, range(origin.start, origin.end + 1), place.first - origin.start):
+        return True
     now, then = copies(block, lines.new, place.first), copies(block, lines.old, origin.start)
     if now is None or then is None:
         return True
@@ -141,6 +143,19 @@ def _could_be_elsewhere(origin: Origin, lines: LineMap, place: _Block) -> bool:
         return False
     mine = _surroundings(lines, origin.start, place.first, len(block))
     return any(not _is_more(mine, _surroundings(lines, *pair, len(block))) for pair in _rivals(lines, pairs, mine, len(block)))
+
+
+def _is_held(lines: LineMap, block: range, shift: int) -> bool:
+    """Whether what is around a block that says nothing went with it: on both sides the next line that says something, or the end of the text."""
+    old, new = lines.old.lines, lines.new.lines
+    before = next((line for line in range(block.start - 1, 0, -1) if is_distinctive(old[line - 1])), None)
+    after = next((line for line in range(block.stop, len(old) + 1) if is_distinctive(old[line - 1])), None)
+    begins = shift == 0 if before is None else _went(lines, before, shift)
+    return begins and (len(new) - len(old) == shift if after is None else _went(lines, after, shift))
+
+
+def _went(lines: LineMap, line: int, shift: int) -> bool:
+    return (lines.kept(line) or lines.changed(line)) == line + shift
 
 
 def _rivals(lines: LineMap, pairs: Sequence[tuple[int, int]], mine: tuple[int, int], length: int) -> Iterator[tuple[int, int]]:

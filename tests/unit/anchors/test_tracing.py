@@ -100,6 +100,25 @@ def test_neighbours_that_stayed_settle_which_copy_is_meant() -> None:
     assert (located.state, located.start, located.sure) == (State.MOVED, 5, True)
 
 
+NESTED = "describe 'area'\n  it 'returns it'\n    area(1, 2).should.eql 2\n  end\nend\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "sure"),
+    [
+        ("use(Areas)\n" + NESTED, True),
+        (NESTED + "describe 'volume'\nend\n", True),
+        ("use(Areas)\n" + NESTED.replace("eql 2", "eql 3"), True),
+        (NESTED.replace("  it", "  now\n  it").replace("  end", "    end\n  end"), False),
+        (NESTED.removesuffix("\n") + " # of area\nend\n", False),
+    ],
+    ids=["moved", "stays", "changed before", "one more", "one more behind"],
+)
+def test_lines_that_say_nothing_are_where_those_around_them_put_them(now: str, sure: bool) -> None:
+    located = traced(NESTED, 4, 5, now)
+    assert (located.state in (State.EXACT, State.MOVED), located.sure) == (sure or located.ambiguous, sure)
+
+
 @pytest.mark.parametrize(
     ("each", "origin", "method"),
     [
