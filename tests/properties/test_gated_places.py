@@ -11,8 +11,8 @@ from tests.cli.gated import Gated
 from tests.trails import OMIT
 from vibes_lsp.anchors.located import State
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.gate.looking import Looking
 from vibes_lsp.store.layout import AuditDir
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp import __version__
-from vibes_lsp.anchors.text import Text
 from vibes_lsp.checks.files import check_config, check_log, check_manifest
 from vibes_lsp.checks.finding import Severity, counted
 from vibes_lsp.checks.housekeeping import check_housekeeping
@@ -24,14 +23,12 @@ from vibes_lsp.index.doubts import BEFORE_EDIT, REMEDY, doubt
 from vibes_lsp.index.foreign import foreign_paths
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.repeats import show_once
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.recording.entries import REDACTION
-from vibes_lsp.store.disk import inside, read_file
 from vibes_lsp.store.initialise import REVIEWER_TOOL
-
-_MAX_SOURCE: Final = 64 << 20
 
 
 class Health(StrEnum):
@@ -179,15 +176,12 @@ def _file(subject: Subject, file: Path) -> Iterator[Step]:
 
 def _doubts(trail: Trail, path: str) -> str:
     """Say how many annotations of a file are not verified, why, and what would have helped; nothing where all are or it cannot be read."""
-    file, project = trail.directory.project / path, trail.directory.project
     try:
-        data = read_file(file, limit=_MAX_SOURCE) if inside(file, project) else None
+        text = read_source(trail.directory.project, path)
     except UnreadableFile:
-        data = None
-    if data is None:
         return ""
     with Places(trail) as places:
-        reasons = Counter(filter(None, map(doubt, places.of(path, Text.from_bytes(data)))))
+        reasons = Counter(filter(None, map(doubt, places.of(path, text))))
     said = (f"{count:,} unverified: {why}{f'; {REMEDY}' if why == BEFORE_EDIT else ''}" for why, count in reasons.items())
     return "; ".join(said)
 

@@ -15,7 +15,8 @@ from vibes_lsp.cli.output import TAB, plain, print_json, styled
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.doubts import doubt
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.reports.blame import Blame, blame, kind_of, owners, read_source
+from vibes_lsp.index.sources import read_source
+from vibes_lsp.reports.blame import Blame, blame, kind_of, owners
 from vibes_lsp.reports.words import review_label, whereabouts
 
 _STYLES = {"exact": "green", "moved": "green", "edited": "yellow", "lost": "red", "unverified": "dim"}

@@ -18,10 +18,10 @@ from vibes_lsp.history.derived import DerivedCommit
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.origins import Origins
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import can_be_below, is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
-from vibes_lsp.store.disk import inside, read_file
 
 _MAX_FILES = 200
 _MAX_SOURCE = 8 << 20
@@ -173,12 +173,10 @@ class Pasts:
         return self._gone[name]
 
     def _read(self, name: str) -> Text | None:
-        project = self._trail.directory.project
         try:
-            data = read_file(project / name, limit=_MAX_SOURCE) if inside(project / name, project) else None
+            return read_source(self._trail.directory.project, name, limit=_MAX_SOURCE)
         except UnreadableFile:
             return None
-        return None if data is None else Text.from_bytes(data)
 
 
 def _is_beyond_doubt(located: Located, text: Text) -> bool:

@@ -15,13 +15,13 @@ from vibes_lsp.index.past import NO_PAST, Past
 from vibes_lsp.index.pending import Pending
 from vibes_lsp.index.placements import Known, Placement, place
 from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.following import Following, newest
 from vibes_lsp.lsp.history import History, Looked, Nearest
 from vibes_lsp.lsp.views import View
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.config import LoadedConfig, load_config

@@ -1,29 +1,17 @@
-"""The project's own files, as they are saved."""
+"""The text that is recorded about when none is given: the file's, as it is saved."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.store.disk import read_file
-
-MAX_SOURCE: Final = 64 << 20
-"""Largest source file that is annotated, in bytes."""
+from vibes_lsp.index.sources import read_source
 
 
 def source_text(project: Path, path: str) -> Text:
-    """Return a file's text.
-
-    Args:
-        project: The project's root.
-        path: Relative to it, and inside it.
+    """Return the text of a file of the project; whoever records can also give it.
 
     Raises:
-        UnreadableFile: It is not there, or cannot be read.
+        UnreadableFile: It is not there, cannot be read, or is a link out of the project.
     """
-    data = read_file(project / path, limit=MAX_SOURCE)
-    if data is None:
-        raise UnreadableFile(f"{path} is not there", hint="save it first, or give its text")
-    return Text.from_bytes(data)
+    return read_source(project, path, hint="save it first, or give its text")

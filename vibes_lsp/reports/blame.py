@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 
 from vibes_lsp.anchors.located import LineKind, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.reports.placements import PlacementReport
-from vibes_lsp.store.disk import inside, is_circular, read_file
-
-MAX_SOURCE = 64 << 20
-"""Largest source file that is looked at, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +40,6 @@ def blame(places: Places, path: str, text: Text, scorer: Scorer) -> Blame:
     """Return a file's blame against a text."""
     placements = tuple(places.of(path, text))
     return Blame(path, text, placements, PlacementReport(places.trail, text, scorer=scorer, derived=places.derived))
-
-
-def read_source(project: Path, path: str) -> Text:
-    """Return a file of the project.
-
-    Raises:
-        UnreadableFile: It is not there, cannot be read, or is a link out of the project (R19).
-    """
-    if not inside(project / path, project) and not is_circular(project / path):
-        raise UnreadableFile(f"{path} leads out of the project")
-    data = read_file(project / path, limit=MAX_SOURCE)
-    if data is None:
-        raise UnreadableFile(f"{path} is not there", hint="give a file of the project")
-    return Text.from_bytes(data)
 
 
 def owners(placements: Sequence[Placement]) -> dict[int, Placement]:

@@ -19,9 +19,10 @@ from vibes_lsp.index.moments import as_of
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.reports.blame import kind_of, owners, read_source
+from vibes_lsp.reports.blame import kind_of, owners
 from vibes_lsp.reports.placements import PlacementReport
 
 _BINARY: Final = 8_000

@@ -11,8 +11,8 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.members import Members
-from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 
 

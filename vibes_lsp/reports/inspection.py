@@ -12,9 +12,10 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.reviews import Review, holds
 from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType
-from vibes_lsp.reports.blame import kind_of, read_source
+from vibes_lsp.reports.blame import kind_of
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.reasoning import reasoning_text
 

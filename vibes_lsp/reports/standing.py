@@ -20,10 +20,10 @@ from vibes_lsp.index.commits import recorded_commit
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.hashing import annotation_id, sha256
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import Action, RecordType
-from vibes_lsp.reports.blame import read_source
 
 SOURCE_ID: Final = "source_annotation_id"
 """Member of a record that differs from the trail's own: the id of the current record there."""

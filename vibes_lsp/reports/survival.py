@@ -11,9 +11,9 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.ranges import recorded_lines
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, RecordType
-from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.environments import Authors
 
 

@@ -17,6 +17,7 @@ from vibes_lsp.checks.report import check_trail
 from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import (
     Command,
@@ -33,7 +34,7 @@ from vibes_lsp.recording import (
     Relation,
     Reviewing,
 )
-from vibes_lsp.reports.blame import Blame, blame, read_source
+from vibes_lsp.reports.blame import Blame, blame
 from vibes_lsp.risk.policy import Policy
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from vibes_lsp.history.blobs import Blobs
 from vibes_lsp.history.comparison import Difference, Span, differences
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.records import LogRecord
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.gate.catalogue import UNREAD, UNUSABLE
 from vibes_lsp.reports.gate.looking import is_behind_a_link
 from vibes_lsp.reports.gate.since import Since

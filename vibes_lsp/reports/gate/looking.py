@@ -20,9 +20,9 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places, in_doubt
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.index.repeats import Shown
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
-from vibes_lsp.reports.blame import read_source
 
 Step: TypeAlias = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""

@@ -14,8 +14,8 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.reviews import Review
 from vibes_lsp.index.sessions import Session, read_session
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.vocabulary import Action, NodeType, ReviewerKind, Verdict
-from vibes_lsp.reports.blame import read_source
 from vibes_lsp.reports.environments import UNKNOWN, Authors
 from vibes_lsp.reports.gate.since import Since
 
