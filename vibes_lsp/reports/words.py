@@ -27,6 +27,9 @@ def whereabouts(placement: Placement) -> str:
 
 
 def _state(placement: Placement, before: str) -> str:
+    why = doubt(placement)
+    if why is not None:
+        return why if placement.current.type == RecordType.FUNCTION else f"not verified: {why}"
     located = placement.located
     match located.state:
         case State.EXACT:
@@ -38,11 +41,8 @@ def _state(placement: Placement, before: str) -> str:
             if located.intact is None or total is None:
                 return f"edited since (recorded at {before})" if total is not None else "edited since"
             return f"edited since: {located.intact} of {total[1] - total[0] + 1} lines intact"
-        case State.LOST:
+        case _:  # lost: what is not verified was said above
             return f"could not be found (recorded at {before})" if placement.current.type == RecordType.LINE else "could not be found"
-        case _:
-            why = doubt(placement)
-            return str(why) if placement.current.type == RecordType.FUNCTION else f"not verified: {why}"
 
 
 def title(placement: Placement) -> str:
