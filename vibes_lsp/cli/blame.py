@@ -11,7 +11,7 @@ import click
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
-from vibes_lsp.cli.output import TAB, plain, print_json, styled
+from vibes_lsp.cli.output import plain, plain_code, print_json, styled
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.doubts import doubt
 from vibes_lsp.index.placements import Placement
@@ -56,7 +56,7 @@ def _print(found: Blame) -> None:
             label = f"{plain(placement.current.id)[:8]} a person's"
         elif placement is not None:
             style = _STYLES[placement.located.state]
-        styled([(f"{label:<{width}} ", style), (f"{number:>{digits}} ", "dim"), (plain(line.expandtabs(TAB), 500), "")])
+        styled([(f"{label:<{width}} ", style), (f"{number:>{digits}} ", "dim"), (plain_code(line, 500), "")])
     for placement in found.placements:
         if placement.owned and doubt(placement) is None:
             continue

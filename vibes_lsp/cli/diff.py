@@ -9,7 +9,7 @@ import click
 
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
-from vibes_lsp.cli.output import TAB, plain, print_json, print_line, print_warning, styled
+from vibes_lsp.cli.output import plain, plain_code, print_json, print_line, print_warning, styled
 from vibes_lsp.reports.blame import kind_of
 from vibes_lsp.reports.changes import ChangedFile, ChangedRange, Changes, changes
 from vibes_lsp.reports.words import review_words, title, whereabouts
@@ -87,4 +87,4 @@ def _print_lines(file: ChangedFile, changed: ChangedRange) -> None:
     for number in range(changed.start, changed.end + 1):
         mark = "~" if kind_of(changed.placement, number) == LineKind.EDITED else "+"
         style = "yellow" if mark == "~" else "green"
-        styled([(f"  {number:>{width}} ", "dim"), (f"{mark} {plain(file.text.lines[number - 1].expandtabs(TAB), _MAX_LINE)}", style)])
+        styled([(f"  {number:>{width}} ", "dim"), (f"{mark} {plain_code(file.text.lines[number - 1], _MAX_LINE)}", style)])

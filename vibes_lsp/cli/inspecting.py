@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from vibes_lsp.anchors.located import LineKind
-from vibes_lsp.cli.output import TAB, plain, print_line, styled
+from vibes_lsp.cli.output import plain, plain_code, print_line, styled
 from vibes_lsp.model.members import JsonValue, text
 from vibes_lsp.model.vocabulary import ReviewerKind
 from vibes_lsp.reports.inspection import Inspection
@@ -73,7 +73,7 @@ def _print_lines(item: Inspection, first: int, stop: int) -> None:
     for number in range(first, stop):
         line, kind = item.lines[number]
         mark, style = _MARKS[kind]
-        styled([(f"{item.start + number:>{width}} ", "dim"), (f"{mark} {plain(line.expandtabs(TAB))}", style)])
+        styled([(f"{item.start + number:>{width}} ", "dim"), (f"{mark} {plain_code(line)}", style)])
 
 
 def _named(author: JsonValue) -> str:

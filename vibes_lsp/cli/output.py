@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGE: Final = 1000
 
-TAB: Final = 4
+_TAB: Final = 4
 """Columns of code between two stops of a tab."""
 
 
@@ -37,6 +37,11 @@ def plain(value: object, limit: int | None = None) -> str:
     if limit is not None and len(text) > limit:
         text = text[: limit - 1] + "…"
     return UNSEEN.sub(_escaped, text)
+
+
+def plain_code(line: str, limit: int | None = None) -> str:
+    """Return a line of code as `plain` does, with its tabs as wide as they look."""
+    return plain(line.expandtabs(_TAB), limit)
 
 
 def _escaped(match: re.Match[str]) -> str:
