@@ -212,6 +212,14 @@ def test_coverage_says_which_files_git_does_not_track_yet(story: Project, within
     assert "git" not in within("coverage", cwd=story.root).out
 
 
+def test_coverage_counts_no_lines_of_files_elsewhere(story: Project, within: Vibes) -> None:
+    (story.root.parent / "elsewhere.py").write_text(STORY, encoding="utf-8")
+    (story.root / "c.py").symlink_to("../elsewhere.py")
+    Repository(story.root).commit("All")
+    found = within("coverage", "--json", cwd=story.root).json
+    assert [each["filePath"] for each in found["files"]] == ["a.py", "b.py"]
+
+
 def test_coverage_of_nothing_says_what_counts(tmp_path: Path, within: Vibes) -> None:
     project = Project(tmp_path / "empty")
     project.config()

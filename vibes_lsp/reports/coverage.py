@@ -13,10 +13,10 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.blame import kind_of, owners
-from vibes_lsp.store.disk import read_file
 
 _MAX_SOURCE: Final = 8 << 20
 _PASSED_OVER: Final = frozenset({".git", ".ai-audit", "node_modules", ".venv"})
@@ -60,7 +60,7 @@ def coverage(places: Places, tracking: Tracking, repository: Repository | None) 
     for path in sorted(_files(trail.directory.project, repository)):
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
             continue
-        text = _text(trail.directory.project / path)
+        text = _text(trail.directory.project, path)
         if text is not None:
             found.append(_file(places, path, text))
     return found
@@ -100,9 +100,9 @@ def _files(project: Path, repository: Repository | None) -> Iterator[str]:
             yield (Path(folder) / name).relative_to(project).as_posix()
 
 
-def _text(path: Path) -> Text | None:
+def _text(project: Path, path: str) -> Text | None:
     try:
-        data = read_file(path, limit=_MAX_SOURCE)
+        text = read_source(project, path, limit=_MAX_SOURCE)
     except UnreadableFile:
         return None
-    return None if data is None or b"\0" in data[:8192] else Text.from_bytes(data)
+    return None if "\0" in text.content[:8192] else text
