@@ -68,6 +68,11 @@ class Finding:
         return self.override or self.check.severity
 
     @property
+    def place(self) -> str:
+        """The file, with line and column where there are any."""
+        return ":".join([self.file, *(str(number) for number in (self.line, self.column) if number is not None)])
+
+    @property
     def order(self) -> tuple[int, str, str, int, int, str]:
         """Errors first, then by check and place."""
         return list(Severity).index(self.severity), self.check.id, self.file, self.line or 0, self.column or 0, self.field or ""

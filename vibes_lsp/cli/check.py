@@ -8,16 +8,15 @@ from pathlib import Path
 import click
 
 from vibes_lsp import __version__
-from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.checks.finding import Finding, Severity, counted
 from vibes_lsp.checks.report import Report, check_trail, word
 from vibes_lsp.checks.subject import open_subject
+from vibes_lsp.cli.findings import print_finding
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option, now
 from vibes_lsp.cli.output import plain, print_json, print_line, progress, styled
 from vibes_lsp.reports.sarif import findings_sarif
 
-_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _SHOWN = 10
-_MAX_MESSAGE = 400
 
 
 @click.command("check")
@@ -59,11 +58,7 @@ def _print(report: Report, *, everything: bool) -> None:
         print_line()
         _print_findings(report.findings, everything=everything)
     print_line()
-    print_line(", ".join(_plural(report.count(severity), severity) for severity in Severity))
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+    print_line(", ".join(counted(report.count(severity), severity, f"{severity}s") for severity in Severity))
 
 
 def _counts(label: str, counts: dict[str, int]) -> str:
@@ -77,19 +72,6 @@ def _print_findings(findings: tuple[Finding, ...], *, everything: bool) -> None:
     for finding in findings:
         seen[finding.check.id] += 1
         if everything or seen[finding.check.id] <= _SHOWN:
-            _print_finding(finding)
+            print_finding(finding)
         elif seen[finding.check.id] == _SHOWN + 1:
             styled([(f"  … and {totals[finding.check.id] - _SHOWN:,} more of {finding.check.id}; --all prints them", "dim")])
-
-
-def _print_finding(finding: Finding) -> None:
-    place = ":".join([plain(finding.file), *(str(number) for number in (finding.line, finding.column) if number is not None)])
-    styled(
-        [
-            (place, "bold"),
-            (": ", ""),
-            (finding.severity.value, _STYLES[finding.severity]),
-            (f"[{finding.check.id}] ", "dim"),
-            (plain(finding.message, _MAX_MESSAGE), ""),
-        ]
-    )

@@ -11,9 +11,9 @@ from typing import Final
 import click
 
 from vibes_lsp import __version__
-from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.cli.findings import print_finding
 from vibes_lsp.cli.options import audit_dir_option, json_option, now, open_trail, path_in_project
-from vibes_lsp.cli.output import plain, print_json, print_line, print_table, progress, styled
+from vibes_lsp.cli.output import print_json, print_line, print_table, progress, styled
 from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.index.places import Places
 from vibes_lsp.reports.gate.deciding import threshold_of
@@ -25,10 +25,8 @@ from vibes_lsp.reports.sarif import findings_sarif
 from vibes_lsp.reports.words import review_words
 from vibes_lsp.store.layout import AuditDir
 
-_STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _MAX_SHOWN: Final = 100
 _MAX_FINDINGS: Final = 50
-_MAX_MESSAGE: Final = 400
 
 
 @click.command("gate")
@@ -105,7 +103,7 @@ def _print(report: GateReport) -> None:
     if len(shown) > _MAX_SHOWN:
         print_line(f"… and {len(shown) - _MAX_SHOWN:,} more; --json has all")
     for finding in report.findings[:_MAX_FINDINGS]:
-        _print_finding(finding)
+        print_finding(finding)
     if len(report.findings) > _MAX_FINDINGS:
         print_line(f"… and {len(report.findings) - _MAX_FINDINGS:,} more findings; --json has all")
     if shown or report.findings:
@@ -118,16 +116,3 @@ def _row(item: Item) -> tuple[object, ...]:
     rules = "; ".join(item.reasons[:2])
     said = [f"rule: {rules}" if rules else "", review_words(item.facts)]
     return item.verdict, item.place, item.figures or "", " · ".join(part for part in said if part)
-
-
-def _print_finding(finding: Finding) -> None:
-    place = plain(finding.file) if finding.line is None else f"{plain(finding.file)}:{finding.line}"
-    styled(
-        [
-            (place, "bold"),
-            (": ", ""),
-            (finding.severity.value, _STYLES[finding.severity]),
-            (f"[{finding.check.id}] ", "dim"),
-            (plain(finding.message, _MAX_MESSAGE), ""),
-        ]
-    )

@@ -75,5 +75,4 @@ def _item(item: Item) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
-    return f"- **{finding.severity.value}** `{finding.check.id}` {span(place, _MAX_TEXT)}: {span(finding.message, 2 * _MAX_TEXT)}"
+    return f"- **{finding.severity.value}** `{finding.check.id}` {span(finding.place, _MAX_TEXT)}: {span(finding.message, 2 * _MAX_TEXT)}"
