@@ -17,7 +17,7 @@ from vibes_lsp.index.doubts import doubt
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.sources import read_source
 from vibes_lsp.reports.blame import Blame, blame, kind_of, owners
-from vibes_lsp.reports.words import review_label, whereabouts
+from vibes_lsp.reports.words import model_name, review_label, whereabouts
 
 _STYLES = {"exact": "green", "moved": "green", "edited": "yellow", "lost": "red", "unverified": "dim"}
 
@@ -66,11 +66,9 @@ def _print(found: Blame) -> None:
 
 def _label(found: Blame, placement: Placement) -> str:
     facts = found.report.placement(placement)
-    model = facts["model"]
-    name = str(model["name"]) if isinstance(model, dict) else "unknown"
     band = f" {facts['band']}" if facts["band"] is not None else ""
     review = review_label(facts)
     reviewed = f" {review}" if review is not None else ""
     doubt = "?" if placement.located.ambiguous else ""
     captured = " captured" if facts.get("captured") else ""
-    return f"{plain(placement.current.id)[:8]} {plain(name)[:24]} {placement.located.state.value}{doubt}{captured}{band}{reviewed}"
+    return f"{plain(placement.current.id)[:8]} {plain(model_name(facts))[:24]} {placement.located.state.value}{doubt}{captured}{band}{reviewed}"

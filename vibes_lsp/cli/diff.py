@@ -12,7 +12,7 @@ from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, ope
 from vibes_lsp.cli.output import plain, plain_code, print_json, print_line, print_warning, styled
 from vibes_lsp.reports.blame import kind_of
 from vibes_lsp.reports.changes import ChangedFile, ChangedRange, Changes, changes
-from vibes_lsp.reports.words import review_words, title, whereabouts
+from vibes_lsp.reports.words import model_name, review_words, title, whereabouts
 
 _MAX_LINE: Final = 500
 _MAX_PROMPT: Final = 300
@@ -67,10 +67,8 @@ def _print_annotation(file: ChangedFile, changed: ChangedRange) -> None:
     placement = changed.placement
     facts = file.facts[placement.current.id]
     figures = file.report.figures(facts)
-    model = facts["model"]
-    name = str(model["name"]) if isinstance(model, dict) else "unknown"
     said = [
-        plain(name, 40),
+        plain(model_name(facts), 40),
         plain(title(placement), 60),
         whereabouts(placement),
         f"risk {figures}" if figures is not None else "",

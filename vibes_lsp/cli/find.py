@@ -17,7 +17,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.find import Question, find
-from vibes_lsp.reports.words import review_label
+from vibes_lsp.reports.words import model_name, review_label
 
 
 @click.command("find")
@@ -71,7 +71,6 @@ def command(  # noqa: PLR0917
 
 
 def _row(placement: Placement, facts: Members) -> tuple[object, ...]:
-    model = facts["model"]
     lines = f":{placement.located.start}-{placement.located.end}" if placement.located.start is not None else ""
     name = f" {facts['functionName']}" if "functionName" in facts else ""
     return (
@@ -79,5 +78,5 @@ def _row(placement: Placement, facts: Members) -> tuple[object, ...]:
         f"{facts['filePath']}{lines}{name}",
         f"{facts['state']}{'?' if facts['ambiguous'] else ''}",
         plain(review_label(facts) or "-"),
-        plain(model["name"])[:20] if isinstance(model, dict) else "unknown",
+        plain(model_name(facts))[:20],
     )

@@ -16,7 +16,7 @@ from vibes_lsp.errors import VibesError
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.find import Question
 from vibes_lsp.reports.queue import review_queue
-from vibes_lsp.reports.words import review_label
+from vibes_lsp.reports.words import model_name, review_label
 from vibes_lsp.risk.bands import figure
 
 if TYPE_CHECKING:
@@ -86,13 +86,12 @@ def _print(queue: list[Members], thresholds: Mapping[Band, float]) -> None:
 
 
 def _row(facts: Members, thresholds: Mapping[Band, float]) -> tuple[object, ...]:
-    model = facts["model"]
     score = next((each for each in (facts["score"], facts["storedScore"]) if isinstance(each, int | float)), None)
     name = f" {facts['functionName']}" if "functionName" in facts else ""
     return (
         "" if score is None else f"{figure(score, thresholds)} {facts['band']}",
         f"{facts['filePath']}:{facts['lineStart']}-{facts['lineEnd']}{name}",
         plain(review_label(facts) or "-"),
-        plain(model["name"])[:20] if isinstance(model, dict) else "unknown",
+        plain(model_name(facts))[:20],
         plain(facts["annotationId"])[:8],
     )

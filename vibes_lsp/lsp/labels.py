@@ -8,7 +8,7 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.markup import flat
 from vibes_lsp.lsp.views import View
 from vibes_lsp.model.members import Members
-from vibes_lsp.reports.words import review_label, title, whereabouts
+from vibes_lsp.reports.words import model_name, review_label, title, whereabouts
 
 _BETWEEN = " · "
 
@@ -30,8 +30,7 @@ def line_text(view: View, placement: Placement, facts: Members) -> str:
 
 
 def _model(facts: Members) -> str:
-    model = facts["model"]
-    return flat(model["name"] if isinstance(model, dict) else "unknown", 40)
+    return flat(model_name(facts), 40)
 
 
 def _standing(view: View, facts: Members) -> Iterator[str]:

@@ -8,6 +8,7 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, RecordType, ReviewerKind
+from vibes_lsp.reports.environments import UNKNOWN
 
 
 def whereabouts(placement: Placement) -> str:
@@ -50,6 +51,12 @@ def title(placement: Placement) -> str:
     action = placement.lineage.action or placement.current.text("action") or "edit"
     name = placement.current.text("function_name")
     return f"{action} {name}" if name else action
+
+
+def model_name(facts: Members) -> str:
+    """Say which model wrote it; its text is untrusted."""
+    model = facts["model"]
+    return str(model["name"]) if isinstance(model, dict) else UNKNOWN
 
 
 def review_label(facts: Members) -> str | None:

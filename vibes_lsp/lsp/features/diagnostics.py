@@ -27,7 +27,7 @@ from vibes_lsp.lsp.views import View
 from vibes_lsp.model.members import JsonValue
 from vibes_lsp.model.positions import find_member
 from vibes_lsp.model.vocabulary import Action, Band
-from vibes_lsp.reports.words import title, whereabouts
+from vibes_lsp.reports.words import model_name, title, whereabouts
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.layout import AuditDir
 
@@ -121,10 +121,8 @@ def _risks(view: View, settings: Settings) -> list[tuple[Placement, types.Diagno
         reviewed = _reviewed(review)
         if reviewed is None:
             continue
-        model = facts["model"]
-        name = model["name"] if isinstance(model, dict) else "unknown"
         figures = view.report.figures(facts)
-        message = f"risk {figures}: {flat(title(placement), 60)} by {flat(name, 60)}, {reviewed}"
+        message = f"risk {figures}: {flat(title(placement), 60)} by {flat(model_name(facts), 60)}, {reviewed}"
         found += [(placement, each) for each in _at(placement, message, types.DiagnosticSeverity.Warning, f"risk-{band}")]
     return found
 

@@ -24,7 +24,7 @@ from vibes_lsp.lsp.provenance import Description
 from vibes_lsp.lsp.server import CommandFailed, Server, answered
 from vibes_lsp.lsp.views import View
 from vibes_lsp.reports.changes import ChangedFile, Changes, changes
-from vibes_lsp.reports.words import review_words, title, whereabouts
+from vibes_lsp.reports.words import model_name, review_words, title, whereabouts
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.layout import AuditDir
@@ -178,10 +178,8 @@ def _file(file: ChangedFile, *, with_prompts: bool) -> Iterator[str]:
 def _annotation(placement: Placement, file: ChangedFile, *, with_prompts: bool) -> str:
     facts = file.facts[placement.current.id]
     figures = file.report.figures(facts)
-    model = facts["model"]
-    name = str(model["name"]) if isinstance(model, dict) else "unknown"
     said = [
-        name,
+        model_name(facts),
         title(placement),
         whereabouts(placement),
         f"risk {figures}" if figures is not None else "",

@@ -10,7 +10,7 @@ from vibes_lsp.model.inert import span
 from vibes_lsp.model.members import text
 from vibes_lsp.reports.gate.deciding import Decision
 from vibes_lsp.reports.gate.report import GateReport, Item
-from vibes_lsp.reports.words import review_words
+from vibes_lsp.reports.words import model_name, review_words
 
 _MAX_ITEMS: Final = 50
 _MAX_FINDINGS: Final = 50
@@ -61,11 +61,9 @@ def _lines(report: GateReport) -> Iterator[str]:
 
 
 def _item(item: Item) -> str:
-    model = item.facts["model"]
-    name = text(model, "name") if isinstance(model, dict) else None
     parts = [
         f"**{item.verdict}** {span(item.place, _MAX_TEXT)}",
-        span(name or "unknown", 60),
+        span(model_name(item.facts), 60),
         f"risk {item.figures}" if item.figures is not None else "",
         span(review_words(item.facts), 100),
         *(f"rule {span(reason, _MAX_TEXT)}" for reason in item.reasons[:3]),
