@@ -133,10 +133,10 @@ def _could_be_elsewhere(origin: Origin, lines: LineMap, place: _Block) -> bool:
     block = origin.text.lines[origin.start - 1 : origin.end]
     if place.moved and distinctive_lines(block) < MOVED_LINES:
         return True
-    if not any(map(is_distinctive, block)) and not _is_held(lines, range(origin.start, origin.end + 1), place.first - origin.start):
-        return True
     now, then = copies(block, lines.new, place.first), copies(block, lines.old, origin.start)
     if now is None or then is None:
+        return True
+    if not any(map(is_distinctive, block)) and not _is_held(lines, range(origin.start, origin.end + 1), place.first - origin.start):
         return True
     pairs = [(origin.start, other) for other in now] + [(other, place.first) for other in then]
     if not pairs:
@@ -148,10 +148,16 @@ def _could_be_elsewhere(origin: Origin, lines: LineMap, place: _Block) -> bool:
 def _is_held(lines: LineMap, block: range, shift: int) -> bool:
     """Whether what is around a block that says nothing went with it: on both sides the next line that says something, or the end of the text."""
     old, new = lines.old.lines, lines.new.lines
-    before = next((line for line in range(block.start - 1, 0, -1) if is_distinctive(old[line - 1])), None)
-    after = next((line for line in range(block.stop, len(old) + 1) if is_distinctive(old[line - 1])), None)
+    before, after = _telling(old, range(block.start - 1, 0, -1)), _telling(old, range(block.stop, len(old) + 1))
     begins = shift == 0 if before is None else _went(lines, before, shift)
     return begins and (len(new) - len(old) == shift if after is None else _went(lines, after, shift))
+
+
+def _telling(lines: Sequence[str], numbers: range) -> int | None:
+    """Return the first of some lines that says something, or the last that is looked at; None where there are no more."""
+    near = numbers[:_LOOK_AROUND]
+    found = next((number for number in near if is_distinctive(lines[number - 1])), None)
+    return near[-1] if found is None and len(near) == _LOOK_AROUND else found
 
 
 def _went(lines: LineMap, line: int, shift: int) -> bool:
