@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -96,14 +96,20 @@ class FilesHistory:
         wanted = file_hash.lower()
         return next((version for version in self.versions(path).versions if wanted in self._hashes_of(version.blob)), None)
 
-    def current_path(self, path: str) -> str | None:
-        """Return the name that a file has in the index; None when it was deleted, or never was."""
+    def current_paths(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return the names that files have in the index, by those asked about; what was deleted, or never was, is left out."""
         head = self.head()
+        if head is None:
+            return {}
+        committed = {path: name for path in paths if (name := self._path_in(head, path)) is not None}
+        staged = renames_since(self.repository, head) if committed else {}
+        return {path: staged.get(name, name) for path, name in committed.items()}
+
+    def _path_in(self, head: str, path: str) -> str | None:
+        """Return the name that a file has in the commit of HEAD; None when it was deleted, or never was."""
         for _ in range(_MAX_RENAMES):
-            if head is None:
-                return None
             if self.blobs.entry(head, path) is not None:
-                return renames_since(self.repository, head).get(path, path)
+                return path
             renamed = (self._renamed(commit).get(path) for commit in self.versions(path).deletions)
             later = next((name for name in renamed if name is not None), None)
             if later is None:

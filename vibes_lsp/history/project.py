@@ -6,7 +6,7 @@ import os
 import posixpath
 import stat
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -55,13 +55,8 @@ class ProjectHistory:
     def read_ahead(self, paths: Iterable[str]) -> None:
         """Read the histories of many files at once, which is as quick as reading that of one."""
         with self._lock:
-            by_place: dict[int, tuple[_Place, list[str]]] = {}
-            for path in paths:
-                place = self._place_of(path)
-                if place is not None:
-                    by_place.setdefault(id(place), (place, []))[1].append(place.inner(path))
-            for place, names in by_place.values():
-                place.files.read_ahead(names)
+            for place, names in self._by_place(paths):
+                place.files.read_ahead([place.inner(name) for name in names])
 
     def versions(self, path: str) -> FileVersions:
         """Return the versions of a file, newest first, renames followed; remembered until HEAD moves."""
@@ -104,12 +99,14 @@ class ProjectHistory:
             place = self._place_of(version.path) or self._open("")  # it may have come from outside the project's folder
         return place.files.blobs.contents(version.blob) if place is not None else None
 
-    def current_path(self, path: str) -> str | None:
-        """Return the name that a file of HEAD's ancestry has now; None when it was deleted, or never was."""
+    def current_paths(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return the names that files of HEAD's ancestry have now, by those asked about; what was deleted, or never was, is left out."""
         with self._lock:
-            place = self._place_of(path)
-            found = place.files.current_path(place.inner(path)) if place is not None else None
-            return place.outer(found) if place is not None and found is not None else None
+            found: dict[str, str] = {}
+            for place, names in self._by_place(paths):
+                now = place.files.current_paths(map(place.inner, names))
+                found.update({name: place.outer(now[inner]) for name in names if (inner := place.inner(name)) in now})
+            return found
 
     def renames_since(self, commit: str) -> Mapping[str, str]:
         """Return the names that files of the project's own repository have now, by others that they had in a commit."""
@@ -120,6 +117,15 @@ class ProjectHistory:
                 return {}
             renames = renames_since(place.files.repository, whole.id)
             return {place.outer(old): place.outer(new) for old, new in renames.items()}
+
+    def _by_place(self, paths: Iterable[str]) -> Collection[tuple[_Place, list[str]]]:
+        """Return where the histories of some files are, each with those of the files."""
+        found: dict[int, tuple[_Place, list[str]]] = {}
+        for path in paths:
+            place = self._place_of(path)
+            if place is not None:
+                found.setdefault(id(place), (place, []))[1].append(path)
+        return found.values()
 
     def _place_of(self, path: str) -> _Place | None:
         """Return where a file's history is: in the innermost repository that it lies in."""

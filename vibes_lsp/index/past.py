@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines
 from vibes_lsp.anchors.located import Located, Origin, Recorded, State
@@ -64,8 +65,7 @@ class Pasts:
     ) -> None:
         self._trail, self._history, self._renamed = trail, history, renamed or {}
         self._origins = None if history is None else Origins(history, derived)
-        self._former: dict[str, list[str]] | None = None
-        self._gone: dict[str, list[tuple[Lineage, Recorded]]] = {}
+        self._departed: dict[str, list[tuple[Lineage, Recorded]]] = {}
 
     def of(self, path: str, text: Text) -> Past:
         """Return what is known of a file's annotations.
@@ -95,12 +95,12 @@ class Pasts:
     def read_ahead(self) -> None:
         """Have history read at once for all files that annotations name: for those who will ask about all of them."""
         if self._history is not None:
-            self._history.read_ahead(self._names())
+            self._history.read_ahead(self._names)
 
     def annotated_files(self) -> list[str]:
         """Return the files of this checkout that annotations are about, by the names that they have now (R19)."""
-        now = (name if self._is_there(name) else self._now(name) for name in self._names())
-        return [name for name in dict.fromkeys(now) if name is not None and self._is_there(name)]
+        now = dict.fromkeys(self._moved.get(name) if name in self._gone else name for name in self._names)
+        return [name for name in now if name is not None and name not in self._gone and self._is_there(name)]
 
     @property
     def has_renames(self) -> bool:
@@ -109,25 +109,35 @@ class Pasts:
 
     def former_paths(self, path: str) -> tuple[str, ...]:
         """Return the names of files that are gone, or renamed, whose annotations are about this file now."""
-        if self._former is None:
-            self._former = defaultdict(list)
-            gone = [name for name in self._names() if not self._is_there(name)]
-            if self._history is not None:
-                self._history.read_ahead(name for name in gone if name not in self._renamed)
-            for name in gone:
-                now = self._now(name)
-                if now is not None and now != name:
-                    self._former[now].append(name)
         return tuple(self._former.get(path, ()))
 
-    def _now(self, name: str) -> str | None:
-        renamed = self._renamed.get(name)
-        if renamed is not None or self._history is None:
-            return renamed
-        return self._history.current_path(name)
+    @cached_property
+    def _former(self) -> Mapping[str, Sequence[str]]:
+        """Names of files that are gone, by those that they have now."""
+        former: dict[str, list[str]] = defaultdict(list)
+        for name, now in self._moved.items():
+            if now != name:
+                former[now].append(name)
+        return former
 
-    def _names(self) -> list[str]:
-        """Return the names that annotations have for files of this project (R19), and those that no file can have: their text may be here."""
+    @cached_property
+    def _moved(self) -> Mapping[str, str]:
+        """The names that files have now that are gone: as the client says, else as history does."""
+        moved = {name: self._renamed[name] for name in self._gone if name in self._renamed}
+        if self._history is not None:
+            unknown = [name for name in self._gone if name not in moved]
+            self._history.read_ahead(unknown)
+            moved |= self._history.current_paths(unknown)
+        return {name: moved[name] for name in self._gone if name in moved}
+
+    @cached_property
+    def _gone(self) -> Mapping[str, None]:
+        """The names of which there is no file."""
+        return dict.fromkeys(name for name in self._names if not self._is_there(name))
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        """The names that annotations have for files of this project (R19), and those that no file can have: their text may be here."""
         names = dict.fromkeys(normal_path(path) for path in self._trail.paths())
         return [name for name in names if can_be_below(name) or is_too_long(name)]
 
@@ -145,10 +155,10 @@ class Pasts:
         if self._history is None:
             return
         folder = path.rpartition("/")[0]
-        others = [name for name in self._names() if name not in {path, *former}]
+        others = [name for name in self._names if name not in {path, *former}]
         others.sort(key=lambda name: (name.rpartition("/")[0] != folder, name))
         for name in others[:_MAX_FILES]:
-            gone = self._gone_from(name)
+            gone = self._departed_from(name)
             for (lineage, recorded), located in zip(gone, standing_whole([each for _, each in gone], text), strict=True):
                 if located is not None and _is_beyond_doubt(located, text) and not self._was_here(path, lineage, recorded):
                     yield lineage.first.id
@@ -162,15 +172,15 @@ class Pasts:
             return version is not None
         return locate([recorded], Text.from_bytes(data))[0].state in {State.EXACT, State.MOVED}
 
-    def _gone_from(self, name: str) -> list[tuple[Lineage, Recorded]]:
+    def _departed_from(self, name: str) -> list[tuple[Lineage, Recorded]]:
         """Return the annotations of a file whose text is no longer in it."""
-        if name not in self._gone:
+        if name not in self._departed:
             lineages = [each for each in self._trail.lineages_in(name) if not each.superseded_by and each.action != Action.DELETE]
             known = [(each, recorded) for each in lineages if (recorded := each.recorded) is not None and recorded.anchors.hash]
             text = self._read(name)
             located = locate([recorded for _, recorded in known], text) if text is not None else [None] * len(known)
-            self._gone[name] = [each for each, where in zip(known, located, strict=True) if where is None or where.start is None]
-        return self._gone[name]
+            self._departed[name] = [each for each, where in zip(known, located, strict=True) if where is None or where.start is None]
+        return self._departed[name]
 
     def _read(self, name: str) -> Text | None:
         try:

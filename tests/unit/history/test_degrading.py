@@ -37,7 +37,7 @@ def knows_nothing(history: ProjectHistory, commit: str) -> None:
     assert history.version_at("a.py", commit) is None
     assert history.versions("a.py").after(START) is None
     assert history.version_with_hash("a.py", "ab" * 32) is None
-    assert history.current_path("a.py") is None
+    assert history.current_paths(["a.py"]) == {}
     assert history.renames_since(commit) == {}
 
 
@@ -161,7 +161,7 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
         assert [each.commit for each in history.versions("c.py").versions] == [fourth], "the contents that would tell are not here"
         assert history.version_with_hash("b.py", hashlib.sha256(TEXT.encode()).hexdigest()) is None
         assert history.renames_since(first) == {}
-        assert history.current_path("a.py") is None
+        assert history.current_paths(["a.py"]) == {}
     assert set((clone.path / ".git/objects").rglob("*")) == packs
     clone.git("cat-file", "-p", f"{third}:b.py")
     assert set((clone.path / ".git/objects").rglob("*")) != packs, "git itself would have fetched it"
@@ -218,7 +218,7 @@ def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
         found = history.version_at("b.py", first[:12])
         assert found is not None
         assert history.contents(found) == blobs.contents(f"{first}:src/a.py") == blobs.contents(found.blob) == TEXT.encode()
-        assert history.current_path("src/a.py") == "b.py"
+        assert history.current_paths(["src/a.py"]) == {"src/a.py": "b.py"}
 
 
 @pytest.mark.parametrize("way", ["replaced", "grafted"])

@@ -79,7 +79,7 @@ def ask_everything(writer: TrailWriter) -> None:
         assert version is not None
         assert version.blob == found[0].blob
         assert history.version_with_hash("a.py", "ab" * 32) is None
-        assert history.current_path("gone.py") is None
+        assert history.current_paths(["gone.py"]) == {}
         assert history.renames_since(found[1].commit) == {}
 
 

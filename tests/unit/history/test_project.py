@@ -167,7 +167,7 @@ def test_a_project_in_a_folder_of_its_repository(repository: Repository) -> None
         assert content_at(history, "b.py", first) == b"b\n"
         assert history.version_at("../../elsewhere.py", second) is None
         assert history.renames_since(first) == {"../../other/a.py": "src/a.py"}
-        assert history.current_path("src/a.py") == "src/a.py"
+        assert history.current_paths(["src/a.py"]) == {"src/a.py": "src/a.py"}
 
 
 def test_where_a_renamed_file_is_now(repository: Repository, history: ProjectHistory) -> None:
@@ -182,9 +182,9 @@ def test_where_a_renamed_file_is_now(repository: Repository, history: ProjectHis
     repository.write("src/c.py", TEXT + "edited\n")
     repository.commit("Third")
     paths = ["a.py", "b.py", "src/c.py", "stays.py", "deleted.py", "none.py"]
-    assert [history.current_path(path) for path in paths] == ["src/c.py", "src/c.py", "src/c.py", "stays.py", None, None]
+    assert history.current_paths(paths) == dict(zip(paths[:4], ["src/c.py", "src/c.py", "src/c.py", "stays.py"], strict=True))
     repository.git("mv", "src/c.py", "d.py")
-    assert history.current_path("a.py") == "d.py", "what is staged counts"
+    assert history.current_paths(["a.py"]) == {"a.py": "d.py"}, "what is staged counts"
 
 
 def test_all_renames_since_a_commit(repository: Repository, history: ProjectHistory) -> None:
@@ -218,7 +218,7 @@ def test_a_file_in_a_submodule_has_the_submodules_history(repository: Repository
     assert [content_at(history, path, each) for each in (first, second)] == [b"1\n", b"2\n"]
     assert [content_at(history, path, each) for each in (outer_first, outer_second)] == [b"1\n", b"2\n"], "by the outer commit"
     assert history.version_at("lib/sub", outer_first) is None, "a submodule is no file"
-    assert history.current_path(path) == path
+    assert history.current_paths([path]) == {path: path}
     found_by_hash = history.version_with_hash(path, sha256(b"1\n"))
     assert found_by_hash is not None
     assert found_by_hash.commit == first
