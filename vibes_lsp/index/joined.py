@@ -172,6 +172,10 @@ class Joined:
             del self._files[next(iter(self._files))]
         return list(file.lineages)
 
+    def is_settled(self, path: str) -> bool:
+        """Whether what `of_file` said last of a file rests on the log alone."""
+        return not self._files[normal_path(path)].asking
+
     def with_records(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Return the lineages of some records, and of all that supersedes edges tie to them, oldest first."""
         return sorted((each for _, lineages in self._knots(records) for each in lineages), key=_RANK)

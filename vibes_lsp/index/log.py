@@ -158,12 +158,15 @@ class LogIndex:
 
     def by_id(self, identifier: str) -> LogRecord | None:
         """Return the first record with this whole id; records with one id are one record (R3)."""
+        return next(self.with_id(identifier), None)
+
+    def with_id(self, identifier: str) -> Iterator[LogRecord]:
+        """Give all records with this whole id, annotations first."""
         key = key_of(identifier)
         for table in (self._annotations, self._others):
             for record in self.records(table.lines(key, self.columns)):
                 if record.id == identifier:
-                    return record
-        return None
+                    yield record
 
     def with_prefix(self, prefix: str) -> list[LogRecord]:
         """Return the records whose id begins with `prefix`, one for each id, in the order of the log."""

@@ -11,21 +11,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines
-from vibes_lsp.anchors.located import Located, Origin, Recorded, State
+from vibes_lsp.anchors.located import Located, Origin, State
 from vibes_lsp.anchors.locating import locate, standing_whole
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.derived import DerivedCommit
 from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.index.departures import Departed, Departures
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.origins import Origins
-from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import can_be_below, is_too_long, normal_path
-from vibes_lsp.model.vocabulary import Action
 
 _MAX_FILES = 200
-_MAX_SOURCE = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +51,7 @@ class Pasts:
         history: The history of the project's files; None without git.
         derived: Commits of annotations that record none that holds, by the id of their first record.
         renamed: New names by old ones, of files that were renamed since the last commit.
+        departures: What earlier questions have found to be gone from files.
     """
 
     def __init__(
@@ -62,10 +60,12 @@ class Pasts:
         history: ProjectHistory | None,
         derived: Mapping[str, DerivedCommit],
         renamed: Mapping[str, str] | None = None,
+        departures: Departures | None = None,
     ) -> None:
         self._trail, self._history, self._renamed = trail, history, renamed or {}
         self._origins = None if history is None else Origins(history, derived)
-        self._departed: dict[str, list[tuple[Lineage, Recorded]]] = {}
+        self._departures = Departures(trail) if departures is None else departures
+        self._departed: dict[str, Sequence[Departed]] = {}
 
     def of(self, path: str, text: Text) -> Past:
         """Return what is known of a file's annotations.
@@ -159,34 +159,24 @@ class Pasts:
         others.sort(key=lambda name: (name.rpartition("/")[0] != folder, name))
         for name in others[:_MAX_FILES]:
             gone = self._departed_from(name)
-            for (lineage, recorded), located in zip(gone, standing_whole([each for _, each in gone], text), strict=True):
-                if located is not None and _is_beyond_doubt(located, text) and not self._was_here(path, lineage, recorded):
-                    yield lineage.first.id
+            for departed, located in zip(gone, standing_whole([each.recorded for each in gone], text), strict=True):
+                if located is not None and _is_beyond_doubt(located, text) and not self._was_here(path, departed):
+                    yield departed.id
 
-    def _was_here(self, path: str, lineage: Lineage, recorded: Recorded) -> bool:
+    def _was_here(self, path: str, departed: Departed) -> bool:
         """Whether a file had the text of an annotation of another file already when that was made."""
         versions = () if self._history is None else self._history.versions(path).versions
-        version = next((version for version in versions if version.moment <= lineage.first.moment), None)
+        version = next((version for version in versions if version.moment <= departed.moment), None)
         data = self._history.contents(version) if self._history is not None and version is not None else None
         if data is None:
             return version is not None
-        return locate([recorded], Text.from_bytes(data))[0].state in {State.EXACT, State.MOVED}
+        return locate([departed.recorded], Text.from_bytes(data))[0].state in {State.EXACT, State.MOVED}
 
-    def _departed_from(self, name: str) -> list[tuple[Lineage, Recorded]]:
+    def _departed_from(self, name: str) -> Sequence[Departed]:
         """Return the annotations of a file whose text is no longer in it."""
         if name not in self._departed:
-            lineages = [each for each in self._trail.lineages_in(name) if not each.superseded_by and each.action != Action.DELETE]
-            known = [(each, recorded) for each in lineages if (recorded := each.recorded) is not None and recorded.anchors.hash]
-            text = self._read(name)
-            located = locate([recorded for _, recorded in known], text) if text is not None else [None] * len(known)
-            self._departed[name] = [each for each, where in zip(known, located, strict=True) if where is None or where.start is None]
+            self._departed[name] = self._departures.of(name)
         return self._departed[name]
-
-    def _read(self, name: str) -> Text | None:
-        try:
-            return read_source(self._trail.directory.project, name, limit=_MAX_SOURCE)
-        except UnreadableFile:
-            return None
 
 
 def _is_beyond_doubt(located: Located, text: Text) -> bool:

@@ -12,6 +12,7 @@ from vibes_lsp.history.derived import DerivedCommit, DerivedCommits
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.commits import derive_commits
+from vibes_lsp.index.departures import Departures
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.past import NO_PAST, Past, Pasts
 from vibes_lsp.index.placements import Placement, located_in, place, replaced
@@ -39,7 +40,8 @@ class Places:
         self._commits: DerivedCommits | None = None
         if use_git:
             self._open()
-        self._pasts = Pasts(trail, self._history, self.derived)
+        self._departures = Departures(trail)
+        self._pasts = Pasts(trail, self._history, self.derived, departures=self._departures)
 
     def __enter__(self) -> Self:
         return self
@@ -56,7 +58,7 @@ class Places:
         self.trail.refresh()
         self._open()
         self.derived.clear()
-        self._pasts = Pasts(self.trail, self._history, self.derived, renamed)
+        self._pasts = Pasts(self.trail, self._history, self.derived, renamed, self._departures)
 
     def _open(self) -> None:
         """Open the repository, which may be another one than before, or gone."""

@@ -13,8 +13,16 @@ _MAX_SOURCE: Final = 64 << 20
 """Largest source file that is looked at, in bytes."""
 
 
-def read_source(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: str = "give a file of the project") -> Text:
-    """Return the text of a file of the project.
+_HINT: Final = "give a file of the project"
+
+
+def read_source(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: str = _HINT) -> Text:
+    """Return the text of a file of the project; raises what `read_content` does."""
+    return Text.from_bytes(read_content(project, path, limit=limit, hint=hint))
+
+
+def read_content(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: str = _HINT) -> bytes:
+    """Return the bytes of a file of the project.
 
     Args:
         project: The project's root.
@@ -30,4 +38,4 @@ def read_source(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: str
     data = read_file(project / path, limit=limit)
     if data is None:
         raise UnreadableFile(f"{path} is not there", hint=hint)
-    return Text.from_bytes(data)
+    return data

@@ -11,7 +11,7 @@ from vibes_lsp.index.joined import Joined
 from vibes_lsp.index.keys import key_of
 from vibes_lsp.index.lineage import Lineage, Nearest, join_lineages
 from vibes_lsp.index.log import LogIndex, Progress
-from vibes_lsp.index.records import Edge, read_edge
+from vibes_lsp.index.records import Edge, LogRecord, is_supersedes, read_edge
 from vibes_lsp.index.reviews import Review, read_reviews
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
@@ -65,6 +65,23 @@ class Trail:
             path: Relative to the project, forward slashes.
         """
         return self._joined.of_file(path)
+
+    def is_settled(self, path: str) -> bool:
+        """Whether what `lineages_in` has just said of a file rests on the log alone, and not also on which commit is nearest."""
+        return self._joined.is_settled(path)
+
+    def files_since(self, line: int) -> frozenset[str]:
+        """Return the files of which `lineages_in` may say something else by what follows a line of the log: what that names or is tied to."""
+        columns = self.log.columns
+        new = [number for number in range(line + 1, len(columns) + 1) if columns.kinds[number - 1] in {Kind.LINE, Kind.FUNCTION, Kind.EDGE}]
+        records: list[LogRecord] = []
+        for record in self.log.records(new):
+            if record.is_annotation:
+                records.append(record)
+            elif is_supersedes(edge := read_edge(record)):
+                records += (each for end in (edge.source, edge.target) for each in self.log.with_id(end) if each.is_annotation)
+        tied = (each for lineage in self._joined.with_records(records) for one in lineage.ids for each in self.log.with_id(one))
+        return frozenset(normal_path(each.text("file_path") or "") for each in (*records, *tied))
 
     def lineage_of(self, identifier: str) -> Lineage | None:
         """Return the lineage that an annotation belongs to; None when no line or function record has this id."""

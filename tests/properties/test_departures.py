@@ -1,0 +1,136 @@
+"""What is remembered to be gone from files is what is found by who remembers nothing, whatever was written, removed and recorded meanwhile."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from vibes_lsp.index.departures import Departures
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.layout import AuditDir
+
+FILES = ("a.py", "b.py")
+IDS = [sha256(str(number).encode()).hexdigest() for number in range(6)]
+COMMITS = ("c" * 40, "d" * 40)
+BLOCKS = ("one\ntwo", "three\nfour")
+
+Step = tuple[str, object]
+
+
+def annotation(number: int, path: str, block: str, *, remapped: bool = False, commit: str | None = None) -> dict[str, object]:
+    """An annotation whose text is one of the blocks; several may have one id, which no sound log has."""
+    return {
+        "type": "line",
+        "annotation_id": IDS[number],
+        "file_path": path,
+        "line_start": 1,
+        "line_end": 2,
+        "anchor_hash": sha256(block.encode()).hexdigest(),
+        "action": "rebase_remap" if remapped else "create",
+        "commit_hash": commit,
+        "timestamp": f"2026-02-03T10:00:0{number}.000Z",
+    }
+
+
+def edge(source: int, target: int, reason: str | None) -> dict[str, object]:
+    """A supersedes edge, whether its ends are there or not."""
+    return {
+        "type": "edge",
+        "edge_type": "supersedes",
+        "source_ref": IDS[source],
+        "target_ref": IDS[target],
+        "timestamp": "2026-02-03T11:00:00.000Z",
+        "metadata": {"reason": reason},
+    }
+
+
+numbers, paths = st.integers(0, len(IDS) - 1), st.sampled_from((*FILES, "./b.py"))
+commits = st.sampled_from((None, *COMMITS))
+records = st.builds(annotation, numbers, paths, st.sampled_from(BLOCKS), remapped=st.booleans(), commit=commits) | st.builds(
+    edge, numbers, numbers, st.sampled_from((None, "covers", "commit"))
+)
+steps: st.SearchStrategy[list[Step]] = st.lists(
+    st.one_of(
+        st.tuples(st.just("record"), st.lists(records, min_size=1, max_size=3)),
+        st.tuples(st.just("save"), st.tuples(st.sampled_from(FILES), st.sampled_from((*BLOCKS, "\n".join(BLOCKS), "else", None)))),
+        st.tuples(st.sampled_from(("move HEAD", "lose the log", "cut the last line")), st.none()),
+    ),
+    max_size=10,
+)
+
+TWO_ENDS: Step = (
+    "record",
+    [
+        annotation(0, "a.py", BLOCKS[0]),
+        annotation(1, "a.py", BLOCKS[0], remapped=True, commit=COMMITS[1]),
+        annotation(2, "b.py", BLOCKS[0], remapped=True, commit=COMMITS[0]),
+        edge(1, 0, "commit"),
+        edge(2, 0, "commit"),
+    ],
+)
+"""In which file the edit is depends on HEAD."""
+REPLACED_LATER: list[Step] = [
+    ("record", [annotation(0, "a.py", BLOCKS[0])]),
+    ("record", [annotation(1, "b.py", BLOCKS[1]), edge(2, 0, "covers"), edge(1, 2, None)]),
+    ("record", [annotation(2, "b.py", BLOCKS[1])]),
+]
+"""What replaces an annotation of one file is recorded in another, after it was named."""
+JOINED_LATER: list[Step] = [
+    ("record", [annotation(0, "a.py", BLOCKS[0]), annotation(1, "b.py", BLOCKS[1])]),
+    ("record", [edge(1, 0, "covers")]),
+]
+"""Nothing is recorded of the files but that an edit of one replaces one of the other."""
+
+
+class Project:
+    """Files, a log, and the commit of HEAD, which all change."""
+
+    def __init__(self, root: Path) -> None:
+        self.directory = AuditDir(root / ".ai-audit")
+        self.directory.path.mkdir()
+        self._head = 0
+
+    def nearest(self, commits: Sequence[str]) -> str | None:
+        """Return the commit of HEAD, if it is one of these."""
+        return COMMITS[self._head] if COMMITS[self._head] in commits else None
+
+    def change(self, what: str, given: object) -> None:
+        """Take a step."""
+        log = self.directory.log
+        if what == "move HEAD":
+            self._head ^= 1
+        elif what == "lose the log":
+            log.unlink(missing_ok=True)
+        elif what == "cut the last line" and log.exists():
+            log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
+        elif isinstance(given, list):
+            with log.open("ab") as written:
+                written.writelines(json.dumps(record).encode() + b"\n" for record in given)
+        elif isinstance(given, tuple):
+            name, content = given
+            if content is None:
+                (self.directory.project / name).unlink(missing_ok=True)
+            else:
+                (self.directory.project / name).write_text(content, encoding="utf-8")
+
+
+@given(steps)
+@example([TWO_ENDS, ("move HEAD", None)])
+@example(REPLACED_LATER)
+@example(JOINED_LATER)
+def test_what_is_gone_from_files_is_found_as_if_for_the_first_time(taken: list[Step]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project(Path(folder))
+        trail = Trail(project.directory, nearest=project.nearest)
+        departures = Departures(trail)
+        for what, given in taken:
+            project.change(what, given)
+            trail.refresh()
+            for path in FILES:
+                assert departures.of(path) == Departures(trail).of(path), f"{path} after: {what}"
