@@ -145,18 +145,26 @@ class _Choice:
         return found
 
     def _before_the_edit(self, wanted: _Wanted) -> Origin | None:
-        """Return the text before the edit, if that is what the tool made its anchors of: then they prove nothing (R14)."""
+        """Return the text before the edit, if that is what the tool made its anchors of: then they prove nothing (R14).
+
+        Commits know whole seconds only, and clocks differ: what came with the commit of the record, or after it, was not before.
+        """
         if wanted.recorded.anchors.hash is None:
             return None
-        moment = wanted.lineage.first.moment
-        earlier = (version for version in self._versions(wanted.path).versions if version.moment < moment)
-        version = next(earlier, None)
-        if version is None or (wanted.commit is not None and version.commit.startswith(wanted.commit)):
+        second = wanted.lineage.first.moment.replace(microsecond=0)
+        version = next((version for version in self._before(wanted) if version.moment < second), None)
+        if version is None:
             return None
         text = self._text(version)
         if text is None or not wanted.recorded.is_in(text.lines, wanted.recorded.start):
             return None
         return Origin(text, wanted.recorded.start, wanted.recorded.end, self._later(version), before_edit=True)
+
+    def _before(self, wanted: _Wanted) -> Sequence[Version]:
+        """Return the versions before the commit of a record, newest first; all where it made none of them."""
+        versions, commit = self._versions(wanted.path).versions, wanted.commit
+        own = next((number for number, each in enumerate(versions) if commit is not None and each.commit.startswith(commit)), -1)
+        return versions[own + 1 :]
 
     def _later(self, version: Version) -> tuple[Text, ...]:
         """Return the versions that came after one, oldest first: of all that lie far back the same ones, so that they are compared once."""

@@ -159,6 +159,31 @@ def test_anchors_of_the_text_before_the_edit_prove_nothing(repository: Repositor
     assert (located.state, located.method, located.start) == (State.UNVERIFIED, Method.ANCHOR_BEFORE_EDIT, 11)
 
 
+@pytest.mark.parametrize("is_tracked", [True, False], ids=["log-tracked", "log-ignored"])
+def test_a_commit_within_the_second_of_the_edit_was_made_after_it(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory, *, is_tracked: bool
+) -> None:
+    if not is_tracked:
+        repository.write(".gitignore", ".ai-audit/\n")
+    repository.write("a.py", FILE)
+    writer.line("a.py", 10, 19, text=FILE, timestamp="2026-02-03T11:00:00.700Z")
+    repository.commit("made", date=AFTER)
+    repository.write("a.py", FILE + "# more\n")
+    repository.commit("made more", date=AFTER)
+    assert only(repository.path, history).sure
+
+
+def test_a_commit_after_the_one_that_brought_the_record_was_made_after_the_edit_whatever_the_clocks_say(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
+    repository.write("a.py", FILE)
+    writer.line("a.py", 10, 19, text=FILE, timestamp="2026-02-03T13:00:00.000Z")
+    repository.commit("made", date=AFTER)
+    repository.write("a.py", FILE + "# more\n")
+    repository.commit("made more", date="2026-02-03T12:00:00+00:00")
+    assert only(repository.path, history).sure
+
+
 def test_a_file_that_was_renamed_keeps_its_annotations(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
     repository.write("a.py", FILE)
     writer.line("a.py", 10, 19, text=FILE)
