@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.anchors.located import Recorded
+from vibes_lsp.anchors.located import Recorded, State
 from vibes_lsp.anchors.locating import locate
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
@@ -30,17 +30,19 @@ _MANY: Final = 1_024
 
 
 class Departed(msgspec.Struct, frozen=True, gc=False):
-    """An annotation whose text is no longer in its file.
+    """An annotation whose text stands in its file no longer.
 
     Attributes:
         id: Of its first record.
         moment: Of its first record.
         recorded: What it was recorded for.
+        is_guessed: Whether some lines of the file may be what became of it.
     """
 
     id: str
     moment: datetime
     recorded: Recorded
+    is_guessed: bool
 
 
 class Departures:
@@ -75,6 +77,11 @@ class Departures:
             del self._known[next(iter(self._known))]
         return known[1]
 
+    def text(self, name: str) -> Text | None:
+        """Return the text of a file as it is saved now; None if there is none."""
+        content = self._read(name)
+        return None if content is None else Text.from_bytes(content)
+
     def _catch_up(self) -> None:
         """Forget the files of which the log says something new."""
         columns = self._trail.log.columns
@@ -89,8 +96,11 @@ class Departures:
         lineages = [each for each in self._trail.lineages_in(name) if not each.superseded_by and each.action != Action.DELETE]
         known = [(each, recorded) for each in lineages if (recorded := each.recorded) is not None and recorded.anchors.hash]
         located = [None] * len(known) if content is None else locate([recorded for _, recorded in known], Text.from_bytes(content))
-        gone = (each for each, where in zip(known, located, strict=True) if where is None or where.start is None)
-        return [Departed(lineage.first.id, lineage.first.moment, recorded) for lineage, recorded in gone]
+        return [
+            Departed(lineage.first.id, lineage.first.moment, recorded, is_guessed=where is not None and where.start is not None)
+            for (lineage, recorded), where in zip(known, located, strict=True)
+            if where is None or where.start is None or where.state == State.EDITED
+        ]
 
     def _read(self, name: str) -> bytes | None:
         try:

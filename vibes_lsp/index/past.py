@@ -160,7 +160,9 @@ class Pasts:
         for name in others[:_MAX_FILES]:
             gone = self._departed_from(name)
             for departed, located in zip(gone, standing_whole([each.recorded for each in gone], text), strict=True):
-                if located is not None and _is_beyond_doubt(located, text) and not self._was_here(path, departed):
+                if located is None or not _is_beyond_doubt(located, text) or self._was_here(path, departed):
+                    continue
+                if not departed.is_guessed or self._has_left(name, departed):
                     yield departed.id
 
     def _was_here(self, path: str, departed: Departed) -> bool:
@@ -177,6 +179,13 @@ class Pasts:
         if name not in self._departed:
             self._departed[name] = self._departures.of(name)
         return self._departed[name]
+
+    def _has_left(self, name: str, departed: Departed) -> bool:
+        """Whether a file has nothing left of an annotation, but lines that only look like it: the text that it was made in tells."""
+        lineage = next((each for each in self._trail.lineages_in(name) if each.first.id == departed.id), None)
+        origin = None if self._origins is None or lineage is None else self._origins.of([lineage]).get(departed.id)
+        text = self._departures.text(name)
+        return origin is not None and text is not None and locate([departed.recorded], text, [origin])[0].start is None
 
 
 def _is_beyond_doubt(located: Located, text: Text) -> bool:

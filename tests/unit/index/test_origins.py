@@ -209,6 +209,36 @@ def test_a_function_that_went_to_another_file_is_found_there(repository: Reposit
     assert [each.located.state for each in placed(repository.path, history, "a.py")] == [State.LOST]
 
 
+def function(name: str) -> list[str]:
+    middle = [f"    {name}_{number} = compute_{name}(a + {number}, b)\n" for number in range(9)]
+    return [f"def {name}(a, b):\n", *middle, f"    return {name}_8\n", "\n"]
+
+
+def test_what_is_like_it_where_it_was_does_not_keep_it_there(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+    one, other = function("alpha"), function("beta")
+    text = "".join([*one, *other])
+    repository.write("a.py", text)
+    writer.line("a.py", 13, 23, text=text)
+    repository.commit("made", date="2026-02-03T10:30:00+00:00")
+    repository.write("a.py", "".join(one))
+    repository.write("b.py", "# nothing yet\n\n" + "".join(other))
+    (placement,) = placed(repository.path, history, "b.py")
+    assert (placement.moved_from, placement.located.start, placement.located.sure) == ("a.py", 3, True)
+    assert only(repository.path, history).state == State.LOST
+
+
+def test_what_was_edited_where_it_was_is_still_there_though_a_copy_is_elsewhere(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
+    repository.write("a.py", FILE)
+    writer.line("a.py", 10, 19, text=FILE)
+    repository.commit("made", date="2026-02-03T10:30:00+00:00")
+    repository.write("a.py", EDITED)
+    repository.write("b.py", "# nothing yet\n\n" + "".join(LINES[9:19]))
+    assert placed(repository.path, history, "b.py") == []
+    assert only(repository.path, history).state == State.EDITED
+
+
 def test_what_another_file_always_had_did_not_come_from_here(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
     repository.write("a.py", FILE)
     repository.write("b.py", "".join(LINES[5:25]))
