@@ -80,6 +80,42 @@ async def test_a_file_that_the_editor_renames_keeps_them_at_once(editor: Editor,
     assert (placement["filePath"], placement["movedFrom"], placement["lineStart"]) == ("lib/a.py", "src/a.py", 4)
 
 
+def renamed(editor: Editor, project: Project, old: str, new: str) -> str:
+    """Rename a file as an editor does, and open it; return its URI."""
+    before, after = project.root / old, project.root / new
+    before.rename(after)
+    editor.client.workspace_did_rename_files(types.RenameFilesParams([types.FileRename(before.as_uri(), after.as_uri())]))
+    return editor.open(after)
+
+
+async def test_a_file_that_the_editor_renames_twice_keeps_them(editor: Editor, project: Project) -> None:
+    project.annotated()
+    renamed(editor, project, "a.py", "b.py")
+    uri = renamed(editor, project, "b.py", "c.py")
+    (placement,) = (await editor.final(uri))["placements"]
+    assert (placement["filePath"], placement["movedFrom"], placement["lineStart"]) == ("c.py", "a.py", 4)
+
+
+async def test_a_file_that_has_its_name_again_leaves_nothing_at_the_other(editor: Editor, project: Project) -> None:
+    project.annotated()
+    renamed(editor, project, "a.py", "b.py")
+    uri = renamed(editor, project, "b.py", "a.py")
+    other = editor.open(project.file("b.py", "import os\n"))
+    (placement,) = (await editor.final(uri))["placements"]
+    assert (placement.get("movedFrom"), placement["state"]) == (None, "exact")
+    assert (await editor.final(other))["placements"] == []
+
+
+async def test_files_that_change_names_take_their_annotations_along(editor: Editor, project: Project) -> None:
+    project.annotated("a.py", 4, 7)
+    project.annotated("b.py", 10, 13)
+    renamed(editor, project, "a.py", "c.py")
+    renamed(editor, project, "b.py", "a.py")
+    uri = renamed(editor, project, "c.py", "b.py")
+    placements = (await editor.final(uri))["placements"]
+    assert ("a.py", 4) in [(placement.get("movedFrom"), placement["lineStart"]) for placement in placements]
+
+
 async def test_a_function_that_went_to_another_file_is_found_there(editor: Editor, project: Project, repository: Repository) -> None:
     project.annotated()
     project.file("b.py", "import os\n")

@@ -131,10 +131,9 @@ class Project:
 
     def rename(self, old: str, new: str) -> None:
         """Take in that a file or folder of the project has another name now; annotations of it are about the new one."""
-        self.renamed = dict(self.renamed)
-        for name in {normal_path(path) for path in self.trail.paths()} | set(self.renamed.values()):
-            if name == old or name.startswith(f"{old}/"):
-                self.renamed[name] = new + name.removeprefix(old)
+        now = {name: name for name in map(normal_path, self.trail.paths())} | self.renamed
+        moved = {first: new + name.removeprefix(old) for first, name in now.items() if name == old or name.startswith(f"{old}/")}
+        self.renamed = {first: name for first, name in (self.renamed | moved).items() if name != first}
         self.turn_over()
 
     def turn_over(self) -> None:
