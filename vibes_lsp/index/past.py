@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines
-from vibes_lsp.anchors.located import Located, Origin, State
+from vibes_lsp.anchors.located import Located, Origin, Recorded, State
 from vibes_lsp.anchors.locating import locate, standing_whole
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.derived import DerivedCommit
@@ -157,8 +158,9 @@ class Pasts:
         folder = path.rpartition("/")[0]
         others = [name for name in self._names if name not in {path, *former}]
         others.sort(key=lambda name: (name.rpartition("/")[0] != folder, name))
+        lines = frozenset(text.readable_lines)
         for name in others[:_MAX_FILES]:
-            gone = self._departed_from(name)
+            gone = [each for each in self._departed_from(name) if _may_stand(each.recorded, lines)]
             for departed, located in zip(gone, standing_whole([each.recorded for each in gone], text), strict=True):
                 if located is None or not _is_beyond_doubt(located, text) or self._was_here(path, departed):
                     continue
@@ -186,6 +188,12 @@ class Pasts:
         origin = None if self._origins is None or lineage is None else self._origins.of([lineage]).get(departed.id)
         text = self._departures.text(name)
         return origin is not None and text is not None and locate([departed.recorded], text, [origin])[0].start is None
+
+
+def _may_stand(recorded: Recorded, lines: AbstractSet[str]) -> bool:
+    """Whether the first line of a range is among the lines of a text: nearly all of what is missing elsewhere can be told apart by that."""
+    first, newline, _ = (recorded.anchors.context or "").partition("\n")
+    return not newline or first.removesuffix("\r") in lines
 
 
 def _is_beyond_doubt(located: Located, text: Text) -> bool:
