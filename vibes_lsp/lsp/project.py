@@ -216,11 +216,12 @@ class Project:
     def _view(self, uri: str, path: str, version: int | None, text: Text, placements: tuple[Placement, ...]) -> View:
         derived = self.looked.derived if path in self.looked.pasts else self.elsewhere
         report = PlacementReport(self.trail, text, scorer=Scorer(self.trail, self.policy), derived=derived)
-        return View(self, path, uri, version, text, placements, report, is_provisional=self.is_provisional(path))
+        is_provisional = self._is_provisional(path, is_open=version is not None)
+        return View(self, path, uri, version, text, placements, report, is_provisional=is_provisional)
 
-    def is_provisional(self, path: str) -> bool:
-        """Whether git's history is still to be asked about a file."""
-        return not self.looked.is_done or (self.looked.has_git and path not in self.looked.pasts and self.looking is not None)
+    def _is_provisional(self, path: str, *, is_open: bool) -> bool:
+        """Whether git's history is still to be asked about a file; about one that is open it always will be, and the view of it may be kept."""
+        return not self.looked.is_done or (self.looked.has_git and path not in self.looked.pasts and (is_open or self.looking is not None))
 
     def following(self, document: Document) -> Following | None:
         """Return what follows an open document; None when nobody asked about it, the trail has changed since, or it could not keep up."""

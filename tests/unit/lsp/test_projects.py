@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.trails import TrailWriter
+from vibes_lsp.index.past import NO_PAST
 from vibes_lsp.lsp.documents import Documents
+from vibes_lsp.lsp.history import Looked
 from vibes_lsp.lsp.projects import Projects
 
 
@@ -31,3 +33,22 @@ def test_a_trail_is_one_however_the_path_of_a_file_is_spelled(tmp_path: Path) ->
     assert plain is not None
     assert plain == dotted
     assert len(projects.all()) == 1
+
+
+def test_what_is_said_of_a_document_that_history_was_not_asked_about_is_provisional(tmp_path: Path) -> None:
+    documents = Documents()
+    projects = Projects(documents)
+    TrailWriter(tmp_path)
+    first, second = ((tmp_path / path).as_uri() for path in ("first.py", "second.py"))
+
+    def provisional() -> list[bool]:
+        return [view.is_provisional for uri in (first, second) if (view := projects.view(uri)) is not None]
+
+    for uri in (first, second):
+        documents.opened(uri, 1, "")
+    found = projects.of(first)
+    assert found is not None
+    found[0].take(Looked(is_done=True, has_git=True, pasts={"first.py": NO_PAST}))
+    assert provisional() == [False, True]
+    found[0].take(Looked(is_done=True, has_git=True, pasts={"first.py": NO_PAST, "second.py": NO_PAST}))
+    assert provisional() == [False, False]
