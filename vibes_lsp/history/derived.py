@@ -17,7 +17,7 @@ from typing import Final
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.carried import records_carried
 from vibes_lsp.history.git import git_lines
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.history.repository import Repository, read_boundary
 from vibes_lsp.history.touches import touches
 from vibes_lsp.model.paths import can_be_below, normal_path
 
@@ -71,6 +71,7 @@ class DerivedCommits:
         self._log = log
         self._lock = threading.Lock()
         self._head = ""
+        self._boundary_file: Path | None = None
         self._boundary: frozenset[str] = frozenset()
         self._rank: dict[str, int] | None = None
         self._reached: dict[tuple[str, str], bool] = {}
@@ -160,7 +161,9 @@ class DerivedCommits:
         head = self.repository.head()
         if head is None:
             return False
-        boundary = self.repository.boundary()
+        if self._boundary_file is None:
+            self._boundary_file = self.repository.boundary_file()
+        boundary = read_boundary(self._boundary_file) if self._boundary_file is not None else frozenset()
         if boundary != self._boundary:
             self._carried, self._touched = _Carried(self._since), _Touched(self._since)
         if (head, boundary) != (self._head, self._boundary):
