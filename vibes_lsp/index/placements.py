@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
 import msgspec
 
 from vibes_lsp.anchors.functions import located_by_name
-from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
+from vibes_lsp.anchors.located import Located, Method, Recorded, State
 from vibes_lsp.anchors.locating import locate, standing_whole
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.lineage import Lineage
@@ -111,7 +111,7 @@ def place(  # noqa: PLR0917  # what is known of a file, from several who know
     lineages += [each for each in pending if each.current.id not in ids]
     shown = show_once(sorted(lineages, key=lambda lineage: lineage.rank))
     located = _known(shown, path, text, known, is_enough=_always if in_flux else _is_beyond_doubt) if known else None
-    pairs = list(zip(shown, located or _locate(shown, path, text, past.origins, guess=guess), strict=True))
+    pairs = list(zip(shown, located or _locate(shown, path, text, past, guess=guess), strict=True))
     here = [(each, where) for each, where in pairs if where.sure or each.lineage.first.id not in past.arrivals]
     return _placed(path, [each for each, _ in here], [where for _, where in here], len(text.lines))
 
@@ -128,14 +128,14 @@ def place_on(trail: Trail, path: str, text: Text, lines: tuple[int, int], known:
     """
     current = [each for each in trail.lineages_in(path) if not each.superseded_by or each.may_stand_in]
     shown = show_once(current)
-    located = (_known(shown, path, text, known) if known else None) or _locate(shown, path, text, {})
+    located = (_known(shown, path, text, known) if known else None) or _locate(shown, path, text)
     pairs = [(each, where) for each, where in zip(shown, located, strict=True) if _is_on(where, lines) and not each.lineage.superseded_by]
     return _placed(path, [each for each, _ in pairs], [where for _, where in pairs], lines[1], lines[0])
 
 
 def located_in(text: Text, placements: Sequence[Placement], past: Past = NO_PAST) -> list[Located]:
     """Return where annotations are in another text of the same file, in the order given, without asking their trail; see `place`."""
-    return _locate([each.shown for each in placements], placements[0].path if placements else "", text, past.origins)
+    return _locate([each.shown for each in placements], placements[0].path if placements else "", text, past)
 
 
 def replaced(placements: Sequence[Placement], located: Sequence[Located], length: int) -> list[Placement]:
@@ -158,18 +158,31 @@ def _placed(path: str, shown: Sequence[Shown], located: Sequence[Located], last:
     return sorted(placements, key=lambda placement: placement.order)
 
 
-def _locate(shown: Sequence[Shown], path: str, text: Text, origins: Mapping[str, Origin], *, guess: bool = True) -> list[Located]:
-    ranges = [None if each.placeholder else each.lineage.recorded for each in shown]
-    wanted = [each for each in ranges if each is not None]
-    if guess:
-        known = [origins.get(each.lineage.first.id) for each, recorded in zip(shown, ranges, strict=True) if recorded is not None]
-        found = iter(locate(wanted, text, known))
-    else:
-        found = iter([each or _NOWHERE for each in standing_whole(wanted, text)])
-    return [
-        _unplaced(each, path, text) if recorded is None else _settled(each, next(found), recorded, text)
-        for each, recorded in zip(shown, ranges, strict=True)
-    ]
+def _locate(shown: Sequence[Shown], path: str, text: Text, past: Past = NO_PAST, *, guess: bool = True) -> list[Located]:
+    found: dict[int, Located] = {}
+    for numbers in _by_file(shown, past.arrivals):
+        wanted = [(number, recorded) for number in numbers if (recorded := _range(shown[number])) is not None]
+        ranges = [recorded for _, recorded in wanted]
+        if guess:
+            located = locate(ranges, text, [past.origins.get(shown[number].lineage.first.id) for number, _ in wanted])
+        else:
+            located = [each or _NOWHERE for each in standing_whole(ranges, text)]
+        for (number, recorded), where in zip(wanted, located, strict=True):
+            found[number] = _settled(shown[number], where, recorded, text)
+    return [found[number] if number in found else _unplaced(each, path, text) for number, each in enumerate(shown)]
+
+
+def _range(shown: Shown) -> Recorded | None:
+    return None if shown.placeholder else shown.lineage.recorded
+
+
+def _by_file(shown: Sequence[Shown], arrivals: Collection[str]) -> Collection[list[int]]:
+    """Return the annotations by the file that their lines were counted in: those of other files say nothing of where others are here."""
+    files: dict[str | None, list[int]] = {None: []}
+    for number, each in enumerate(shown):
+        name = each.lineage.current.text("file_path") if each.lineage.first.id in arrivals else None
+        files.setdefault(name, []).append(number)
+    return files.values()
 
 
 def _always(*_: object) -> bool:
@@ -182,7 +195,7 @@ def _known(
     """Return the places that are known, and those of the rest, which is located by itself; None when that is not enough for one of them."""
     kept = [None if each.placeholder else known.get(each.lineage.ids) for each in shown]
     rest = [each for each, where in zip(shown, kept, strict=True) if where is None]
-    found = _locate(rest, path, text, {})
+    found = _locate(rest, path, text)
     if not all(map(is_enough, rest, found)):
         return None
     fresh = iter(found)

@@ -227,6 +227,30 @@ def test_what_is_like_it_where_it_was_does_not_keep_it_there(repository: Reposit
     assert only(repository.path, history).state == State.LOST
 
 
+def test_what_came_from_another_file_is_placed_by_itself(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+    first, second, third, moved = (function(name) for name in ("alpha", "beta", "gamma", "delta"))
+    repository.write("a.py", "".join([*first, *moved]))
+    text = "".join([*first, *second, *third])
+    repository.write("b.py", text)
+    writer.line("a.py", 13, 23, text="".join([*first, *moved]))
+    writer.line("b.py", 1, 11, text=text)
+    writer.line("b.py", 25, 35, text=text)
+    repository.commit("made", date="2026-02-03T10:30:00+00:00")
+    repository.write("a.py", "".join(first))
+    repository.write("b.py", "".join([*first, *second, *third, *moved]))
+    assert [(each.located.start, each.located.sure) for each in placed(repository.path, history, "b.py")] == [
+        (1, True),
+        (25, True),
+        (37, True),
+    ]
+    repository.write("b.py", "".join([*moved, *first, *second, *third]))
+    assert [(each.located.start, each.located.sure) for each in placed(repository.path, history, "b.py")] == [
+        (1, True),
+        (13, True),
+        (37, True),
+    ]
+
+
 def test_what_was_edited_where_it_was_is_still_there_though_a_copy_is_elsewhere(
     repository: Repository, writer: TrailWriter, history: ProjectHistory
 ) -> None:
