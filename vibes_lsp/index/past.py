@@ -161,11 +161,11 @@ class Pasts:
         lines = frozenset(text.readable_lines)
         for name in others[:_MAX_FILES]:
             gone = [each for each in self._departed_from(name) if _may_stand(each.recorded, lines)]
-            for departed, located in zip(gone, standing_whole([each.recorded for each in gone], text), strict=True):
-                if located is None or not _is_beyond_doubt(located, text) or self._was_here(path, departed):
-                    continue
-                if not departed.is_guessed or self._has_left(name, departed):
-                    yield departed.id
+            placed = zip(gone, standing_whole([each.recorded for each in gone], text), strict=True)
+            here = [each for each, located in placed if located is not None and _is_beyond_doubt(located, text)]
+            new = [each for each in here if not self._was_here(path, each)]
+            left = self._left(name, [each for each in new if each.is_guessed])
+            yield from (each.id for each in new if not each.is_guessed or each.id in left)
 
     def _was_here(self, path: str, departed: Departed) -> bool:
         """Whether a file had the text of an annotation of another file already when that was made."""
@@ -182,12 +182,16 @@ class Pasts:
             self._departed[name] = self._departures.of(name)
         return self._departed[name]
 
-    def _has_left(self, name: str, departed: Departed) -> bool:
-        """Whether a file has nothing left of an annotation, but lines that only look like it: the text that it was made in tells."""
-        lineage = next((each for each in self._trail.lineages_in(name) if each.first.id == departed.id), None)
-        origin = None if self._origins is None or lineage is None else self._origins.of([lineage]).get(departed.id)
-        text = self._departures.text(name)
-        return origin is not None and text is not None and locate([departed.recorded], text, [origin])[0].start is None
+    def _left(self, name: str, guessed: Sequence[Departed]) -> set[str]:
+        """Return those of which a file has nothing left, but lines that only look like it: the text that they were made in tells."""
+        text = self._departures.text(name) if guessed and self._origins is not None else None
+        if text is None or self._origins is None:
+            return set()
+        lineages = {each.first.id: each for each in self._trail.lineages_in(name)}
+        origins = self._origins.of([lineages[each.id] for each in guessed if each.id in lineages])
+        known = [each for each in guessed if each.id in origins]
+        located = locate([each.recorded for each in known], text, [origins[each.id] for each in known])
+        return {each.id for each, where in zip(known, located, strict=True) if where.start is None}
 
 
 def _may_stand(recorded: Recorded, lines: AbstractSet[str]) -> bool:
