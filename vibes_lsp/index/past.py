@@ -17,6 +17,7 @@ from vibes_lsp.anchors.locating import locate, standing_whole
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.derived import DerivedCommit
 from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.versions import Version
 from vibes_lsp.index.departures import Departed, Departures
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.origins import Origins
@@ -67,6 +68,7 @@ class Pasts:
         self._origins = None if history is None else Origins(history, derived)
         self._departures = Departures(trail) if departures is None else departures
         self._departed: dict[str, Sequence[Departed]] = {}
+        self._latest: tuple[str, Text | None] | None = None
 
     def of(self, path: str, text: Text) -> Past:
         """Return what is known of a file's annotations.
@@ -171,10 +173,17 @@ class Pasts:
         """Whether a file had the text of an annotation of another file already when that was made."""
         versions = () if self._history is None else self._history.versions(path).versions
         version = next((version for version in versions if version.moment <= departed.moment), None)
-        data = self._history.contents(version) if self._history is not None and version is not None else None
-        if data is None:
+        text = None if version is None else self._text(version)
+        if text is None:
             return version is not None
-        return locate([departed.recorded], Text.from_bytes(data))[0].state in {State.EXACT, State.MOVED}
+        return locate([departed.recorded], text)[0].state in {State.EXACT, State.MOVED}
+
+    def _text(self, version: Version) -> Text | None:
+        """Return the text of a version; of many annotations in turn it is the same."""
+        if self._latest is None or self._latest[0] != version.blob:
+            data = None if self._history is None else self._history.contents(version)
+            self._latest = version.blob, None if data is None else Text.from_bytes(data)
+        return self._latest[1]
 
     def _departed_from(self, name: str) -> Sequence[Departed]:
         """Return the annotations of a file whose text is no longer in it."""
