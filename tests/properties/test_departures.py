@@ -11,13 +11,12 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.properties.tied import COMMITS, IDS, edge
 from vibes_lsp.index.departures import Departures
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.layout import AuditDir
 
 FILES = ("a.py", "b.py")
-IDS = [sha256(str(number).encode()).hexdigest() for number in range(6)]
-COMMITS = ("c" * 40, "d" * 40)
 BLOCKS = ("one\ntwo", "three\nfour")
 
 Step = tuple[str, object]
@@ -35,18 +34,6 @@ def annotation(number: int, path: str, block: str, *, remapped: bool = False, co
         "action": "rebase_remap" if remapped else "create",
         "commit_hash": commit,
         "timestamp": f"2026-02-03T10:00:0{number}.000Z",
-    }
-
-
-def edge(source: int, target: int, reason: str | None) -> dict[str, object]:
-    """A supersedes edge, whether its ends are there or not."""
-    return {
-        "type": "edge",
-        "edge_type": "supersedes",
-        "source_ref": IDS[source],
-        "target_ref": IDS[target],
-        "timestamp": "2026-02-03T11:00:00.000Z",
-        "metadata": {"reason": reason},
     }
 
 

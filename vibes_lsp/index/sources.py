@@ -12,7 +12,6 @@ from vibes_lsp.store.disk import inside, is_circular, read_file
 _MAX_SOURCE: Final = 64 << 20
 """Largest source file that is looked at, in bytes."""
 
-
 _HINT: Final = "give a file of the project"
 
 

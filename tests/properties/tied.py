@@ -1,0 +1,20 @@
+"""Ids of annotations, and the supersedes edges between them."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+IDS = [sha256(str(number).encode()).hexdigest() for number in range(7)]
+COMMITS = ("c" * 40, "d" * 40)
+
+
+def edge(source: int, target: int, reason: str | None) -> dict[str, object]:
+    """A supersedes edge, whether its ends are there or not."""
+    return {
+        "type": "edge",
+        "edge_type": "supersedes",
+        "source_ref": IDS[source],
+        "target_ref": IDS[target],
+        "timestamp": "2026-02-03T11:00:00.000Z",
+        "metadata": {"reason": reason},
+    }
