@@ -35,6 +35,7 @@ class Method(StrEnum):
     LOG = "log"
     RECORDED = "recorded"
     ANCHOR_BEFORE_EDIT = "anchor-before-edit"
+    OLDER_THAN_EDIT = "older-than-edit"
 
 
 class Recorded(msgspec.Struct, frozen=True, gc=False):
@@ -81,9 +82,10 @@ class Origin:
 
 
 class LineKind(StrEnum):
-    """Whose a line inside a placed range is."""
+    """Whose a line inside a placed range is: the AI's and verified, claimed to be the AI's but not verified, edited since, or a person's."""
 
     AI = "ai"
+    CLAIMED = "claimed"
     EDITED = "edited"
     HUMAN = "human"
 
@@ -115,6 +117,11 @@ class Located(msgspec.Struct, frozen=True, gc=False):
     def is_doubtful(self) -> bool:
         """Whether it may well be another place: ambiguous, or nothing is known to be left there of what was recorded."""
         return not self.sure and (self.ambiguous or self.state == State.UNVERIFIED or not self.intact)
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether history disproves the record: git has had these lines since before the edit (R15). It owns nothing and claims nothing."""
+        return self.method in {Method.ANCHOR_BEFORE_EDIT, Method.OLDER_THAN_EDIT}
 
     @property
     def sure(self) -> bool:
