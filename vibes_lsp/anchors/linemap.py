@@ -59,6 +59,13 @@ class LineMap:
         place = self._to[line - 1]
         return place + 1 if place >= 0 else None
 
+    def came_from(self, place: int) -> int | None:
+        """Return the old line that stands at a new one, having kept its place among its neighbours; None where that is none."""
+        try:
+            return self._to.index(place - 1) + 1
+        except ValueError:
+            return None
+
     def moved(self, line: int) -> int | None:
         """Return where a line stands that went elsewhere with the lines around it; None for others."""
         place = self._moved.get(line - 1)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
 from vibes_lsp.anchors.making import Anchors, range_hashes
 from vibes_lsp.anchors.text import Text
+
+_LOW: Final = 0.5
+"""The confidence below which an ambiguous guess owns no line."""
 
 
 class State(StrEnum):
@@ -60,6 +65,13 @@ class Recorded(msgspec.Struct, frozen=True, gc=False):
         return lines[start - 1 : end] if self.anchors.hash is not None and end <= len(lines) else None
 
 
+class Since(msgspec.Struct, frozen=True, gc=False):
+    """A commit that has some lines, and its time: git has them since then, or longer."""
+
+    commit: str
+    moment: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """The text that a range was made in, as history has it.
@@ -71,6 +83,7 @@ class Origin:
         later: Versions of the file since then, oldest first; not all need be there.
         inferred: Whether nothing in the record proves that it is this text: nothing located by it is sure (R17).
         before_edit: Whether the anchors were made of this text before the AI changed it: they prove nothing (R14).
+        since: The commit that has this text, of one before the edit.
     """
 
     text: Text
@@ -79,6 +92,7 @@ class Origin:
     later: tuple[Text, ...] = ()
     inferred: bool = False
     before_edit: bool = False
+    since: Since | None = None
 
 
 class LineKind(StrEnum):
@@ -102,6 +116,7 @@ class Located(msgspec.Struct, frozen=True, gc=False):
         ambiguous: Whether another place would fit as well, or too little text fits to be sure of this one.
         intact: How many of its lines are as the AI wrote them; None when that is not known.
         kinds: Whose each line from `start` to `end` is; empty when that is not known.
+        since: The commit before the edit that has the lines, where history disproves the record.
     """
 
     start: int | None
@@ -112,6 +127,7 @@ class Located(msgspec.Struct, frozen=True, gc=False):
     ambiguous: bool = False
     intact: int | None = None
     kinds: tuple[LineKind, ...] = ()
+    since: Since | None = None
 
     @property
     def is_doubtful(self) -> bool:
@@ -122,6 +138,11 @@ class Located(msgspec.Struct, frozen=True, gc=False):
     def is_contradicted(self) -> bool:
         """Whether history disproves the record: git has had these lines since before the edit (R15). It owns nothing and claims nothing."""
         return self.method in {Method.ANCHOR_BEFORE_EDIT, Method.OLDER_THAN_EDIT}
+
+    @property
+    def may_own(self) -> bool:
+        """Whether lines can belong to what is here: not where history disproves it, nor where it only may be (R15)."""
+        return not (self.is_contradicted or (self.ambiguous and self.confidence < _LOW))
 
     @property
     def sure(self) -> bool:

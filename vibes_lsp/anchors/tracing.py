@@ -34,7 +34,7 @@ def trace(origin: Origin, lines: LineMap, recorded: int) -> Located:
     intact = kinds.count(LineKind.AI)
     whole = intact == len(kinds) == origin.end - origin.start + 1
     if origin.before_edit:
-        return Located(place.first, place.last, State.UNVERIFIED, Method.ANCHOR_BEFORE_EDIT, 0.5)
+        return Located(place.first, place.last, State.UNVERIFIED, Method.ANCHOR_BEFORE_EDIT, 0.5, since=origin.since)
     if origin.inferred:
         return Located(place.first, place.last, State.UNVERIFIED, Method.HISTORY, 0.6, not whole, None, kinds)
     if not whole:

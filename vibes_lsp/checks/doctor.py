@@ -7,6 +7,7 @@ import platform
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -19,7 +20,7 @@ from vibes_lsp.checks.housekeeping import check_housekeeping
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.history.hook_standing import Standing, look_at_hook
-from vibes_lsp.index.doubts import BEFORE_EDIT, REMEDY, doubt
+from vibes_lsp.index.doubts import BEFORE_EDIT, REMEDY, doubt, since
 from vibes_lsp.index.foreign import foreign_paths
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.repeats import show_once
@@ -181,9 +182,14 @@ def _doubts(trail: Trail, path: str) -> str:
     except UnreadableFile:
         return ""
     with Places(trail) as places:
-        reasons = Counter(filter(None, map(doubt, places.of(path, text))))
-    said = (f"{count:,} unverified: {why}{f'; {REMEDY}' if why == BEFORE_EDIT else ''}" for why, count in reasons.items())
-    return "; ".join(said)
+        doubtful = [(why, since(each)) for each in places.of(path, text) if (why := doubt(each)) is not None]
+    reasons = Counter(why for why, _ in doubtful)
+    return "; ".join(_reason(why, count, {when for other, when in doubtful if other == why and when}) for why, count in reasons.items())
+
+
+def _reason(why: str, count: int, times: AbstractSet[str]) -> str:
+    when = f", {min(times)}" if times else ""
+    return f"{count:,} unverified: {why}{when}{f'; {REMEDY}' if why == BEFORE_EDIT else ''}"
 
 
 def _recorded(file: Path, project: Path) -> str | None:

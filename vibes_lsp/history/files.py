@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.history.blame import Blamed, blamed
 from vibes_lsp.history.blobs import Blobs
 from vibes_lsp.history.renames import renames_in, renames_since
 from vibes_lsp.history.repository import Repository, read_boundary
@@ -16,6 +18,8 @@ _MAX_FILES: Final = 8_192
 """Files whose history is remembered: of most that are asked about, because they are gone, there is little."""
 _MAX_HASHES: Final = 1 << 16
 _MAX_RENAMES: Final = 16
+_MAX_BLAMED: Final = 256
+"""Files of which it is remembered since when they have their lines."""
 _MAX_COMMITS: Final = 64
 """Commits whose renames are remembered."""
 
@@ -38,6 +42,7 @@ class FilesHistory:
         self._begun: dict[str, Walked] = {}
         self._renames: dict[str, Mapping[str, str]] = {}
         self._hashes: dict[str, frozenset[str]] = {}
+        self._blamed: dict[tuple[str, datetime], Sequence[Blamed] | None] = {}
 
     def head(self) -> str | None:
         """Return HEAD's commit as it is now, and forget what an earlier one answered, or a clone that was shallower."""
@@ -50,6 +55,7 @@ class FilesHistory:
             self._versions.clear()
             self._begun.clear()
             self._renames.clear()
+            self._blamed.clear()
         return head
 
     def boundary(self) -> frozenset[str]:
@@ -95,6 +101,19 @@ class FilesHistory:
         """Return the newest version whose bytes, or whose bytes with the other line ends, have a SHA-256 (R14)."""
         wanted = file_hash.lower()
         return next((version for version in self.versions(path).versions if wanted in self._hashes_of(version.blob)), None)
+
+    def blamed(self, path: str, since: datetime) -> tuple[Version, Sequence[Blamed]] | None:
+        """Return a file as HEAD has it, and since when it has each of its lines; None when it is not there, or git cannot tell."""
+        head = self.head()
+        entry = self.blobs.entry(head, path) if head is not None else None
+        if head is None or entry is None or not entry.is_file:
+            return None
+        if (path, since) not in self._blamed:
+            while len(self._blamed) >= _MAX_BLAMED:
+                del self._blamed[next(iter(self._blamed))]
+            self._blamed[path, since] = blamed(self.repository, path, head, since)
+        found = self._blamed[path, since]
+        return None if found is None else (Version(head, path, entry.id, since), found)
 
     def current_paths(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the names that files have in the index, by those asked about; what was deleted, or never was, is left out."""

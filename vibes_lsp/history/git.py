@@ -89,13 +89,18 @@ def user_name(folder: Path) -> str | None:
 
 
 @contextmanager
-def git_lines(folder: Path, *arguments: str) -> Iterator[Iterator[bytes]]:
+def git_lines(folder: Path, *arguments: str, seconds: float | None = None) -> Iterator[Iterator[bytes]]:
     """Give the lines that git prints, as it prints them: for output that may be as large as a log.
+
+    Args:
+        folder: Where git runs.
+        *arguments: The command.
+        seconds: How long it may take; then it is ended, which is a failure.
 
     Raises:
         HistoryUnavailable: Git is absent; or, on leaving, the command has failed.
     """
-    with _output(folder, arguments, None) as output:
+    with _output(folder, arguments, seconds) as output:
         yield iter(output)
 
 

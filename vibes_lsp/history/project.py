@@ -6,12 +6,14 @@ import os
 import posixpath
 import stat
 import threading
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from vibes_lsp.history.blame import Blamed
 from vibes_lsp.history.files import FilesHistory
 from vibes_lsp.history.renames import renames_since
 from vibes_lsp.history.repository import open_repository
@@ -92,6 +94,13 @@ class ProjectHistory:
         with self._lock:
             place = self._place_of(path)
             return place.outer_version(place.files.version_with_hash(place.inner(path), file_hash)) if place is not None else None
+
+    def blamed(self, path: str, since: datetime) -> tuple[Version, Sequence[Blamed]] | None:
+        """Return a file as HEAD has it, and since when it has each of its lines; see `blamed`. None when git cannot tell."""
+        with self._lock:
+            place = self._place_of(path)
+            found = place.files.blamed(place.inner(path), since) if place is not None else None
+            return None if place is None or found is None else (replace(found[0], path=place.outer(found[0].path)), found[1])
 
     def contents(self, version: Version) -> bytes | None:
         """Return the bytes of a version; None when the object is missing here, or is larger than 64 MiB."""

@@ -5,19 +5,21 @@ A version counts when the anchors fit it. It asks git, and so is for a thread or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cache
+from typing import TypeAlias
 
-from vibes_lsp.anchors.located import Origin, Recorded
+from vibes_lsp.anchors.ages import Ages, Edit
+from vibes_lsp.anchors.located import Origin, Since
 from vibes_lsp.anchors.locating import standing_whole
-from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.versions import Version
 from vibes_lsp.index.commits import known_commit, recorded_commit
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.predating import Predating, Standing, Wanted
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action
 
@@ -27,20 +29,8 @@ _ALL_LATER = 32
 _NEARBY = 4
 """Versions after the time of an edit that are tried, when the one that the record names does not have it."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A lineage whose text is looked for."""
-
-    lineage: Lineage
-    path: str
-    recorded: Recorded
-    commit: str | None
-
-    @property
-    def is_anchored(self) -> bool:
-        """Whether there is anything that a text can be checked against."""
-        return self.recorded.anchors != Anchors()
+Begun: TypeAlias = Callable[[Lineage], datetime | None]
+"""Gives the time before which a commit was made before an edit (R14)."""
 
 
 class Origins:
@@ -49,16 +39,58 @@ class Origins:
     Args:
         history: The project's git history.
         derived: Commits of annotations that record none that holds, by the id of their first record.
+        begun: Gives the time before which a commit was made before an edit (R14).
+        standing: What earlier questions have found out about texts before the edit.
     """
 
-    def __init__(self, history: ProjectHistory, derived: Mapping[str, DerivedCommit]) -> None:
+    def __init__(
+        self, history: ProjectHistory, derived: Mapping[str, DerivedCommit], begun: Begun, standing: Standing | None = None
+    ) -> None:
         self._history = history
         self._derived = derived
+        self._begun = begun
+        self._standing: Standing = {} if standing is None else standing
         self._texts: dict[str, Text | None] = {}
 
-    def of(self, lineages: Iterable[Lineage]) -> dict[str, Origin]:
-        """Return the origins of annotations by the id of their first record; those that history does not hold are left out."""
-        return _Choice(self._history, self._derived, self._texts).of(lineages)
+    def of(self, lineages: Iterable[Lineage], text: Text | None = None) -> dict[str, Origin]:
+        """Return the origins of annotations by the id of their first record; those that history does not hold are left out.
+
+        Args:
+            lineages: The annotations.
+            text: Their file as it is now.
+        """
+        wanted = [each for lineage in lineages if (each := self._wanted(lineage)) is not None]
+        return _Choice(self._history, self._texts, self._standing).of(wanted, text)
+
+    def edits(self, lineages: Iterable[Lineage]) -> dict[str, Edit]:
+        """Return when lines were edited, by the id of the first record; where that is not known, they are left out."""
+        wanted = [each for lineage in lineages if (each := self._wanted(lineage)) is not None]
+        may_be = [each for each in wanted if each.begun is not None and each.lineage.action != Action.REVIEW]
+        versions = {path: self._history.versions(path).versions for path in {each.path for each in may_be if each.commit}}
+        found: dict[str, Edit] = {}
+        for each in may_be:
+            later = each.later(versions.get(each.path, ()))
+            if each.begun is not None:
+                since = min([each.begun, *(version.moment for version in later)])
+                found[each.id] = Edit(each.begun, frozenset(version.commit for version in later), since)
+        return found
+
+    def ages(self, path: str, since: datetime) -> Ages | None:
+        """Return since when git has each line of a file, which is not told apart before some time; None where git cannot tell."""
+        found = self._history.blamed(path, since)
+        data = None if found is None else self._history.contents(found[0])
+        if found is None or data is None:
+            return None
+        return Ages(Text.from_bytes(data), [Since(each.commit, each.moment) for each in found[1]])
+
+    def _wanted(self, lineage: Lineage) -> Wanted | None:
+        recorded = lineage.recorded
+        path = lineage.current.text("file_path")
+        if recorded is None or path is None or lineage.action == Action.DELETE:
+            return None
+        known = known_commit(lineage, self._derived.get(lineage.first.id))
+        commit = known.commit if known is not None and known.method != CommitMethod.INFERRED else recorded_commit(lineage)
+        return Wanted(lineage, normal_path(path), recorded, commit, self._begun(lineage))
 
 
 class _Choice:
@@ -66,46 +98,39 @@ class _Choice:
 
     Args:
         history: As for `Origins`.
-        derived: As for `Origins`.
         texts: The versions that have been read, by their blobs.
+        standing: As for `Origins`.
     """
 
-    def __init__(self, history: ProjectHistory, derived: Mapping[str, DerivedCommit], texts: dict[str, Text | None]) -> None:
+    def __init__(self, history: ProjectHistory, texts: dict[str, Text | None], standing: Standing) -> None:
         self._contents = history.contents
         self._versions = cache(history.versions)
         self._version_at = cache(history.version_at)
         self._version_with_hash = cache(history.version_with_hash)
-        self._derived = derived
         self._texts = texts
+        self._predating = Predating(history, lambda path: self._versions(path).versions, self._text, standing)
 
-    def of(self, lineages: Iterable[Lineage]) -> dict[str, Origin]:
-        """Return the origins."""
-        pending = [wanted for lineage in lineages if (wanted := self._wanted(lineage)) is not None]
+    def of(self, pending: Sequence[Wanted], text: Text | None) -> dict[str, Origin]:
+        """Return the origins: for those whose text was there before the edit, that text."""
         found: dict[str, Origin] = {}
-        for wanted in pending:
-            before = self._before_the_edit(wanted)
-            if before is not None:
-                found[wanted.lineage.first.id] = before
         for candidates in zip(*(self._padded(wanted) for wanted in pending), strict=True):
-            tried = [(wanted, version) for wanted, version in zip(pending, candidates, strict=True) if wanted.lineage.first.id not in found]
+            tried = [(wanted, version) for wanted, version in zip(pending, candidates, strict=True) if wanted.id not in found]
             found.update(self._fitting(tried))
+        lengths = {wanted.id: wanted.recorded.length for wanted in pending}
+        for identifier, (version, start) in self._predating.of(pending, found, text).items():
+            before = self._text(version)
+            if before is not None:
+                since, end = Since(version.commit, version.moment), start + lengths[identifier] - 1
+                found[identifier] = Origin(before, start, end, self._later(version), before_edit=True, since=since)
         return found
 
-    def _wanted(self, lineage: Lineage) -> _Wanted | None:
-        recorded = lineage.recorded
-        path = lineage.current.text("file_path")
-        if recorded is None or path is None or lineage.action == Action.DELETE:
-            return None
-        known = known_commit(lineage, self._derived.get(lineage.first.id))
-        commit = known.commit if known is not None and known.method != CommitMethod.INFERRED else recorded_commit(lineage)
-        return _Wanted(lineage, normal_path(path), recorded, commit)
-
-    def _padded(self, wanted: _Wanted) -> list[Version | None]:
+    def _padded(self, wanted: Wanted) -> list[Version | None]:
         """Return the versions to try for an annotation, the likeliest first, filled up to the same number for all."""
-        versions = list(dict.fromkeys(self._candidates(wanted)))
+        earlier = wanted.earlier(self._versions(wanted.path).versions) if wanted.is_anchored else []
+        versions = [each for each in dict.fromkeys(self._candidates(wanted)) if each not in earlier]
         return [*versions, *[None] * (_NEARBY + 3 - len(versions))]
 
-    def _candidates(self, wanted: _Wanted) -> Iterator[Version]:
+    def _candidates(self, wanted: Wanted) -> Iterator[Version]:
         path = wanted.path
         if wanted.commit is not None:
             version = self._version_at(path, wanted.commit)
@@ -124,10 +149,10 @@ class _Choice:
             number = versions.index(after) if after in versions else 0
             yield from versions[max(0, number - _NEARBY + 1) : number + 1][::-1]
 
-    def _fitting(self, tried: Sequence[tuple[_Wanted, Version | None]]) -> dict[str, Origin]:
+    def _fitting(self, tried: Sequence[tuple[Wanted, Version | None]]) -> dict[str, Origin]:
         """Return the origins among some versions, one for each annotation; those of one version help to find each other."""
         found: dict[str, Origin] = {}
-        by_blob: dict[str, list[tuple[_Wanted, Version]]] = {}
+        by_blob: dict[str, list[tuple[Wanted, Version]]] = {}
         for wanted, version in tried:
             if version is not None:
                 by_blob.setdefault(version.blob, []).append((wanted, version))
@@ -138,33 +163,11 @@ class _Choice:
             anchored = [wanted for wanted, _ in group if wanted.is_anchored]
             for wanted, located in zip(anchored, standing_whole([wanted.recorded for wanted in anchored], text), strict=True):
                 if located is not None and located.start is not None and located.end is not None:
-                    found[wanted.lineage.first.id] = Origin(text, located.start, located.end, later)
+                    found[wanted.id] = Origin(text, located.start, located.end, later)
             for wanted, _ in group:
                 if not wanted.is_anchored and wanted.recorded.end <= len(text.lines):
-                    found[wanted.lineage.first.id] = Origin(text, wanted.recorded.start, wanted.recorded.end, later, inferred=True)
+                    found[wanted.id] = Origin(text, wanted.recorded.start, wanted.recorded.end, later, inferred=True)
         return found
-
-    def _before_the_edit(self, wanted: _Wanted) -> Origin | None:
-        """Return the text before the edit, if that is what the tool made its anchors of: then they prove nothing (R14).
-
-        Commits know whole seconds only, and clocks differ: what came with the commit of the record, or after it, was not before.
-        """
-        if wanted.recorded.anchors.hash is None:
-            return None
-        second = wanted.lineage.first.moment.replace(microsecond=0)
-        version = next((version for version in self._before(wanted) if version.moment < second), None)
-        if version is None:
-            return None
-        text = self._text(version)
-        if text is None or not wanted.recorded.is_in(text.lines, wanted.recorded.start):
-            return None
-        return Origin(text, wanted.recorded.start, wanted.recorded.end, self._later(version), before_edit=True)
-
-    def _before(self, wanted: _Wanted) -> Sequence[Version]:
-        """Return the versions before the commit of a record, newest first; all where it made none of them."""
-        versions, commit = self._versions(wanted.path).versions, wanted.commit
-        own = next((number for number, each in enumerate(versions) if commit is not None and each.commit.startswith(commit)), -1)
-        return versions[own + 1 :]
 
     def _later(self, version: Version) -> tuple[Text, ...]:
         """Return the versions that came after one, oldest first: of all that lie far back the same ones, so that they are compared once."""

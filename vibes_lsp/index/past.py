@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from vibes_lsp.anchors.ages import Ages, Edit
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines
 from vibes_lsp.anchors.located import Located, Origin, Recorded, State
 from vibes_lsp.anchors.locating import locate, standing_whole
@@ -21,6 +22,8 @@ from vibes_lsp.history.versions import Version
 from vibes_lsp.index.departures import Departed, Departures
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.origins import Origins
+from vibes_lsp.index.predating import Standing
+from vibes_lsp.index.sessions import begun
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import can_be_below, is_too_long, normal_path
 
@@ -35,11 +38,15 @@ class Past:
         origins: The texts that annotations were made in, by the id of their first record.
         former_paths: Names that the file had: what is recorded for them is about this file.
         arrivals: Ids of annotations of other files whose text stands here now, and there no more.
+        ages: Since when git has each line of the file; None where all annotations stand whole, and where git cannot tell.
+        edits: When the annotated edits were made, by the id of the first record.
     """
 
     origins: Mapping[str, Origin] = field(default_factory=dict)
     former_paths: tuple[str, ...] = ()
     arrivals: tuple[str, ...] = ()
+    ages: Ages | None = None
+    edits: Mapping[str, Edit] = field(default_factory=dict)
 
 
 NO_PAST = Past()
@@ -54,6 +61,7 @@ class Pasts:
         derived: Commits of annotations that record none that holds, by the id of their first record.
         renamed: New names by old ones, of files that were renamed since the last commit.
         departures: What earlier questions have found to be gone from files.
+        standing: What earlier questions have found out about texts before the edit.
     """
 
     def __init__(
@@ -63,9 +71,11 @@ class Pasts:
         derived: Mapping[str, DerivedCommit],
         renamed: Mapping[str, str] | None = None,
         departures: Departures | None = None,
+        *,
+        standing: Standing | None = None,
     ) -> None:
         self._trail, self._history, self._renamed = trail, history, renamed or {}
-        self._origins = None if history is None else Origins(history, derived)
+        self._origins = None if history is None else Origins(history, derived, lambda lineage: begun(trail.log, lineage), standing)
         self._departures = Departures(trail) if departures is None else departures
         self._departed: dict[str, Sequence[Departed]] = {}
         self._latest: tuple[str, Text | None] | None = None
@@ -79,17 +89,28 @@ class Pasts:
         """
         former = self.former_paths(path)
         lineages = [lineage for name in (path, *former) for lineage in self._trail.lineages_in(name)]
-        origins = {} if self._origins is None else self._origins.of(lineages)
-        return Past(origins, former, self.arrivals(path, text))
+        return self._past(path, lineages, text, self.arrivals(path, text))
 
-    def by_name(self, path: str, doubtful: Sequence[Lineage] = ()) -> Past:
+    def by_name(self, path: str, doubtful: Sequence[Lineage] = (), text: Text | None = None) -> Past:
         """Return what is known of a file's own annotations: nothing of what came from other files, which takes looking at those.
 
         Args:
             path: Relative to the project, forward slashes.
             doubtful: Whose old texts are looked for.
+            text: The file as it is now, if there are any.
         """
-        return Past({} if self._origins is None or not doubtful else self._origins.of(doubtful), self.former_paths(path))
+        return self._past(path, doubtful, text) if doubtful and text is not None else Past(former_paths=self.former_paths(path))
+
+    def _past(self, path: str, lineages: Sequence[Lineage], text: Text, arrivals: tuple[str, ...] = ()) -> Past:
+        former = self.former_paths(path)
+        if self._origins is None:
+            return Past({}, former, arrivals)
+        origins, edits = self._origins.of(lineages, text), self._origins.edits(lineages)
+        doubtful = [edits[each.first.id] for each in _not_whole(lineages, text) if each.first.id in edits and not each.superseded_by]
+        if not doubtful:
+            return Past(origins, former, arrivals)
+        ages = self._origins.ages(path, min(edit.since for edit in edits.values()))
+        return Past(origins, former, arrivals) if ages is None else Past(origins, former, arrivals, ages, edits)
 
     def arrivals(self, path: str, text: Text) -> tuple[str, ...]:
         """Return the ids of annotations of other files whose text stands in a file now, and there no more."""
@@ -167,7 +188,17 @@ class Pasts:
             here = [each for each, located in placed if located is not None and _is_beyond_doubt(located, text)]
             new = [each for each in here if not self._was_here(path, each)]
             left = self._left(name, [each for each in new if each.is_guessed])
-            yield from (each.id for each in new if not each.is_guessed or each.id in left)
+            went = [each for each in new if not each.is_guessed or each.id in left]
+            disproved = self._disproved(name, went)
+            yield from (each.id for each in went if each.id not in disproved)
+
+    def _disproved(self, name: str, went: Sequence[Departed]) -> set[str]:
+        """Return those whose text their own file had before the edit: that it stands elsewhere now proves nothing either (R14)."""
+        if not went or self._origins is None:
+            return set()
+        ids = {each.id for each in went}
+        origins = self._origins.of([each for each in self._trail.lineages_in(name) if each.first.id in ids])
+        return {identifier for identifier, origin in origins.items() if origin.before_edit}
 
     def _was_here(self, path: str, departed: Departed) -> bool:
         """Whether a file had the text of an annotation of another file already when that was made."""
@@ -201,6 +232,13 @@ class Pasts:
         known = [each for each in guessed if each.id in origins]
         located = locate([each.recorded for each in known], text, [origins[each.id] for each in known])
         return {each.id for each, where in zip(known, located, strict=True) if where.start is None}
+
+
+def _not_whole(lineages: Sequence[Lineage], text: Text) -> list[Lineage]:
+    """Return the annotations of lines of which a text alone does not say for sure where they stand."""
+    known = [(each, recorded) for each in lineages if (recorded := each.recorded) is not None]
+    located = standing_whole([recorded for _, recorded in known], text)
+    return [each for (each, _), where in zip(known, located, strict=True) if where is None]
 
 
 def _may_stand(recorded: Recorded, lines: AbstractSet[str]) -> bool:

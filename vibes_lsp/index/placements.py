@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from vibes_lsp.anchors.ages import disproved
 from vibes_lsp.anchors.functions import located_by_name
 from vibes_lsp.anchors.located import Located, Method, Recorded, State
 from vibes_lsp.anchors.locating import locate, standing_whole
@@ -169,7 +170,19 @@ def _locate(shown: Sequence[Shown], path: str, text: Text, past: Past = NO_PAST,
             located = [each or _NOWHERE for each in standing_whole(ranges, text)]
         for (number, recorded), where in zip(wanted, located, strict=True):
             found[number] = _settled(shown[number], where, recorded, text)
+    _disprove(shown, found, text, past)
     return [found[number] if number in found else _unplaced(each, path, text) for number, each in enumerate(shown)]
+
+
+def _disprove(shown: Sequence[Shown], found: dict[int, Located], text: Text, past: Past) -> None:
+    """Note which places history disproves (R15)."""
+    edits = {number: past.edits[each.lineage.first.id] for number, each in enumerate(shown) if each.lineage.first.id in past.edits}
+    open_ones = [number for number, where in found.items() if number in edits and where.start is not None and not where.sure]
+    if past.ages is None or not open_ones:
+        return
+    ages = past.ages.of(text)
+    for number in open_ones:
+        found[number] = disproved(found[number], ages, edits[number])
 
 
 def _range(shown: Shown) -> Recorded | None:
@@ -242,12 +255,18 @@ def _unplaced(shown: Shown, path: str, text: Text) -> Located:
 
 
 def _owners(shown: Sequence[Shown], located: Sequence[Located], first: int, last: int) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Give each line from first to last to the highest ranked lineage on it; `shown` comes in the order of rank."""
+    """Give each line from first to last to the highest ranked lineage on it; `shown` comes in the order of rank.
+
+    Evidence comes before rank: what is not sure to be there takes no line from what is (R7).
+    """
     owner = [-1] * (last - first + 1)
-    for number, (each, where) in enumerate(zip(shown, located, strict=True)):
-        if where.start is None or where.end is None or not _may_own(each):
-            continue
-        start, end = max(where.start, first), min(where.end, last)
+    placed = [
+        (where.sure, number)
+        for number, (each, where) in enumerate(zip(shown, located, strict=True))
+        if where.start is not None and where.end is not None and where.may_own and _may_own(each)
+    ]
+    for _, number in sorted(placed):
+        start, end = max(located[number].start or first, first), min(located[number].end or first, last)
         owner[start - first : end - first + 1] = [number] * max(0, end - start + 1)
     owned: dict[int, list[tuple[int, int]]] = {}
     line = first

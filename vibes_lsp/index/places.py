@@ -16,6 +16,7 @@ from vibes_lsp.index.departures import Departures
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.past import NO_PAST, Past, Pasts
 from vibes_lsp.index.placements import Placement, located_in, place, replaced
+from vibes_lsp.index.predating import Standing
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
 
@@ -41,7 +42,8 @@ class Places:
         if use_git:
             self._open()
         self._departures = Departures(trail)
-        self._pasts = Pasts(trail, self._history, self.derived, departures=self._departures)
+        self._standing: Standing = {}
+        self._pasts = Pasts(trail, self._history, self.derived, departures=self._departures, standing=self._standing)
 
     def __enter__(self) -> Self:
         return self
@@ -58,7 +60,7 @@ class Places:
         self.trail.refresh()
         self._open()
         self.derived.clear()
-        self._pasts = Pasts(self.trail, self._history, self.derived, renamed, self._departures)
+        self._pasts = Pasts(self.trail, self._history, self.derived, renamed, self._departures, standing=self._standing)
 
     def _open(self) -> None:
         """Open the repository, which may be another one than before, or gone."""
@@ -155,7 +157,7 @@ class Places:
 
         The commits of the annotations in doubt must have been derived.
         """
-        past = self._pasts.by_name(path, in_doubt(placements))
+        past = self._pasts.by_name(path, in_doubt(placements), text)
         return replaced(placements, located_in(text, placements, past), len(text.lines))
 
     def of(self, path: str, text: Text) -> list[Placement]:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
 
+from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.log import LogIndex
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.vocabulary import SessionEvent
+
+_COMMITTED_FIRST: Final = timedelta(minutes=5)
+"""How long before its record an edit may have been committed, by a tool that commits first and records no session (R14)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +59,19 @@ def read_sessions(log: LogIndex) -> list[Session]:
     """Return all sessions in the order of their first record; one without a `session_id` is none."""
     sessions = (read_session(log, identifier) for identifier in log.columns.sessions if identifier)
     return [session for session in sessions if session is not None]
+
+
+def begun(log: LogIndex, lineage: Lineage) -> datetime | None:
+    """Return the time before which a commit was made before an edit (R14); None when the record has no time that can be read.
+
+    That is when the session of the edit began: a tool may commit first and record then. Without a known session it may have done so
+    some minutes before the record.
+    """
+    recorded = lineage.first.moment
+    if recorded.year == 1:  # see `LogRecord.moment`
+        return None
+    identifier = lineage.first.text("session_id")
+    session = read_session(log, identifier) if identifier else None
+    start = session.start if session is not None else None
+    earliest = recorded - _COMMITTED_FIRST if start is None or start.moment.year == 1 else min(start.moment, recorded)
+    return earliest.replace(microsecond=0)  # commits know whole seconds only

@@ -170,5 +170,10 @@ def _settled(found: Located, followed: Located | None) -> Located:
     """What has nothing but its recorded lines stays where the edits took it; so do lines that a person gave, until the text is found."""
     if followed is None:
         return found
+    if found.method == Method.OLDER_THAN_EDIT and (found.start, found.end) == (followed.start, followed.end):
+        return found
     is_given = (followed.method, followed.state) == (Method.FILE_HASH, State.EDITED) and followed.start is not None and not found.sure
-    return followed if found.method == Method.RECORDED or is_given else found
+    has_recorded_lines = found.method == Method.RECORDED or (
+        found.method == Method.OLDER_THAN_EDIT and followed.method in {Method.RECORDED, Method.OLDER_THAN_EDIT}
+    )
+    return followed if has_recorded_lines or is_given else found

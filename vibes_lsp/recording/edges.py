@@ -86,7 +86,7 @@ def add_replaced(draft: Draft, annotation: Node, placements: Iterable[Placement]
         located = placement.located
         if located.start is None or located.end is None or located.start > end or located.end < start:
             continue
-        if placement.is_history or placement.current.type != kind:
+        if placement.is_history or located.is_contradicted or placement.current.type != kind:
             continue
         older = Node(placement.current.id, NodeType.ANNOTATION)
         covered = start <= located.start and located.end <= end and placement.lineage.action not in _NO_OWNERS

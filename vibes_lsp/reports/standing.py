@@ -108,6 +108,8 @@ def _look(found: Standing, places: Places, path: str, text: Text, creating: froz
 def _absence(placement: Placement) -> Absence | None:
     if placement.is_history:
         return Absence.HISTORY
+    if not placement.located.may_own:  # where it only may be
+        return Absence.LOST
     return Absence.LOST if placement.located.state is State.LOST and placement.lineage.action != Action.DELETE else None
 
 
@@ -132,13 +134,15 @@ def _creating(lineages: Iterable[Lineage]) -> frozenset[str]:
 def _pieces(placements: Iterable[Placement], creating: frozenset[str]) -> dict[str, list[tuple[int, int] | None]]:
     """Return the lines of each placement, by the id of its lineage's first record; None stands for those it records.
 
-    A creation is cut where a person's lines or a later creation stand in it, so that a sum over creations has every line once.
+    A creation is cut where a person's lines or a later creation stand in it, so that a sum over creations has every line once. What is
+    not sure to be there takes no line from what is (R7).
     """
-    known = sorted(placements, key=lambda each: each.lineage.rank)
-    written = {line for placement in known if placement.may_own for line in _written(placement)}
+    known = sorted(placements, key=lambda each: (each.located.sure, each.lineage.rank))
+    owning = [each for each in known if each.may_own and each.located.may_own]
+    written = {line for placement in owning for line in _written(placement)}
     created: dict[int, str] = {}
-    for placement in known:
-        if placement.may_own and placement.lineage.first.id in creating:
+    for placement in owning:
+        if placement.lineage.first.id in creating:
             own = range(placement.located.start or 1, (placement.located.end or 0) + 1)
             created.update(dict.fromkeys(written.intersection(own), placement.lineage.first.id))
     return {placement.lineage.first.id: _ranges(placement, created, creating) for placement in known}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vibes_lsp.anchors.located import State
-from vibes_lsp.index.doubts import doubt
+from vibes_lsp.index.doubts import doubt, since
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.model.members import Members
@@ -30,7 +30,9 @@ def whereabouts(placement: Placement) -> str:
 def _state(placement: Placement, before: str) -> str:
     why = doubt(placement)
     if why is not None:
-        return why if placement.current.type == RecordType.FUNCTION else f"not verified: {why}"
+        when = since(placement)
+        sentence = why if when is None else f"{why}, {when}"
+        return sentence if placement.current.type == RecordType.FUNCTION else f"not verified: {sentence}"
     located = placement.located
     match located.state:
         case State.EXACT:

@@ -1,0 +1,66 @@
+"""Since when a file has each of its lines, as `git blame` says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.git import git_lines
+from vibes_lsp.history.repository import Repository, moment_of
+
+_SECONDS: Final = 5.0
+"""How long git may take for one file; without an answer no line counts as older than an edit."""
+_OPTIONS: Final = ("--incremental", "--no-textconv", "--ignore-revs-file", "")
+_HEADER: Final = 4
+"""Words of a line that begins with a commit: its hash, two line numbers, a number of lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blamed:
+    """A commit that has some lines.
+
+    Attributes:
+        commit: Its hash.
+        moment: The committer's time, UTC.
+    """
+
+    commit: str
+    moment: datetime
+
+
+def blamed(repository: Repository, path: str, commit: str, since: datetime) -> Sequence[Blamed] | None:
+    """Return for each line of a file the commit that it came with, of an older line any commit that has it and is older than `since`.
+
+    Git looks no further back than that, so what this costs depends on what was committed since then.
+
+    Args:
+        repository: Where the file is tracked.
+        path: From the top of the work tree.
+        commit: Which has the file.
+        since: Older lines need not be told apart.
+
+    Returns:
+        None when git cannot tell, or not in time.
+    """
+    found: dict[int, str] = {}
+    moments: dict[str, datetime] = {}
+    name = ""
+    arguments = ("blame", *_OPTIONS, f"--since={int(since.timestamp())}", commit, "--", path)
+    try:
+        with git_lines(repository.root, *arguments, seconds=_SECONDS) as lines:
+            for line in lines:
+                words = line.split()
+                if len(words) == _HEADER and words[3].isdigit() and len(words[0]) >= len(commit):
+                    name = words[0].decode("ascii")
+                    first = int(words[2])
+                    found.update(dict.fromkeys(range(first, first + int(words[3])), name))
+                elif words[:1] == [b"committer-time"]:
+                    moments[name] = moment_of(words[1])
+    except (HistoryUnavailable, ValueError, IndexError):
+        return None
+    if sorted(found) != list(range(1, len(found) + 1)) or not moments.keys() >= set(found.values()):
+        return None
+    return [Blamed(found[number], moments[found[number]]) for number in range(1, len(found) + 1)]
