@@ -93,18 +93,28 @@ def test_why_lines_are_not_verified_is_said(tmp_path: Path, within: Vibes) -> No
     Repository(project.root).commit("made", "2026-02-03T08:00:00+00:00")
     project.line("a.py", 4, 7, text=STORY, timestamp="2026-02-03T09:00:00Z")
     project.line("a.py", 10, 13, timestamp="2026-02-03T09:00:00Z")
-    reasons = {"git had its text before it was recorded", "the record has nothing to check against"}
+    project.line("a.py", 14, 14, timestamp="2026-02-03T09:00:00Z")
+    project.file("a.py", STORY + "# of the AI\n")
+    commit = Repository(project.root).git("rev-parse", "HEAD")
+    when = f"since 2026-02-03 or earlier (commit {commit[:8]})"
+    text, lines = "git had its text before it was recorded", "git had its lines before it was recorded"
+    nothing = "the record has nothing to check against"
     found = within("find", cwd=project.root).lines
-    assert set(found[-2:]) == {f"1 unverified: {why}" for why in reasons}
+    assert set(found[-3:]) == {f"1 unverified: {why}" for why in (text, lines, nothing)}
     blamed = within("blame", "a.py", cwd=project.root).lines
-    assert {line.partition(": ")[2] for line in blamed[-2:]} == {f"not verified: {why}" for why in reasons}
+    assert [line.partition(": ")[2] for line in blamed[-3:]] == [
+        f"not verified: {text}, {when}",
+        f"not verified: {lines}, {when}",
+        f"not verified: {nothing}",
+    ]
     hint = within("doctor", "a.py", "--json", cwd=project.root).json["steps"][-1]["hint"]
     assert hint == (
-        "1 unverified: git had its text before it was recorded; record an edit before it is committed; "
-        "1 unverified: the record has nothing to check against"
+        f"1 unverified: {text}, {when}; record an edit before it is committed; 1 unverified: {lines}, {when}; 1 unverified: {nothing}"
     )
     told = within("find", "--json", cwd=project.root).json["placements"]
-    assert {each["method"] for each in told} == {"anchor-before-edit", "recorded"}
+    assert [each["method"] for each in told] == ["anchor-before-edit", "older-than-edit", "recorded"]
+    assert [each.get("inGitSince") for each in told] == [{"commit": commit, "at": "2026-02-03T08:00:00.000Z"}] * 2 + [None]
+    assert [each["ownedRanges"] == [] for each in told] == [True, True, False]
 
 
 def test_find_follows_a_file_that_was_renamed(story: Project, within: Vibes) -> None:

@@ -18,6 +18,7 @@ from vibes_lsp.index.past import NO_PAST, Past
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.repeats import Shown, show_once
+from vibes_lsp.index.replacing import whole_files, with_replacing
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, RecordType
@@ -38,12 +39,14 @@ class Placement(msgspec.Struct, frozen=True):
         shown: The lineage, and the repeats that it stands for.
         located: Where it is.
         owned: The ranges of lines that belong to it, first and last inclusive; none for history, reviews and deletions.
+        replaced_by: Of one that is lost, the id of a later edit that wrote the whole file, and so replaced its lines.
     """
 
     path: str
     shown: Shown
     located: Located
     owned: tuple[tuple[int, int], ...] = ()
+    replaced_by: str | None = None
 
     @property
     def lineage(self) -> Lineage:
@@ -114,7 +117,8 @@ def place(  # noqa: PLR0917  # what is known of a file, from several who know
     located = _known(shown, path, text, known, is_enough=_always if in_flux else _is_beyond_doubt) if known else None
     pairs = list(zip(shown, located or _locate(shown, path, text, past, guess=guess), strict=True))
     here = [(each, where) for each, where in pairs if where.sure or each.lineage.first.id not in past.arrivals]
-    return _placed(path, [each for each, _ in here], [where for _, where in here], len(text.lines))
+    placements = _placed(path, [each for each, _ in here], [where for _, where in here], len(text.lines))
+    return with_replacing(placements, whole_files(placements, len(text.lines), past))
 
 
 def place_on(trail: Trail, path: str, text: Text, lines: tuple[int, int], known: Known) -> list[Placement]:
@@ -149,7 +153,9 @@ def replaced(placements: Sequence[Placement], located: Sequence[Located], length
     """
     by_rank = sorted(zip(placements, located, strict=True), key=lambda pair: pair[0].lineage.rank)
     path = placements[0].path if placements else ""
-    return _placed(path, [placement.shown for placement, _ in by_rank], [where for _, where in by_rank], length)
+    found = _placed(path, [placement.shown for placement, _ in by_rank], [where for _, where in by_rank], length)
+    known = {each.replaced_by for each in placements if each.replaced_by is not None}
+    return with_replacing(found, [each for each in found if each.current.id in known]) if known else found
 
 
 def _placed(path: str, shown: Sequence[Shown], located: Sequence[Located], last: int, first: int = 1) -> list[Placement]:

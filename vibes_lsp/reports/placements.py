@@ -14,6 +14,7 @@ from vibes_lsp.index.reviews import counting, holds
 from vibes_lsp.index.risk import Scorer, lines_of
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import Action, Band, ContextType, ReviewerKind
 from vibes_lsp.reports.environments import Authors
 from vibes_lsp.risk.bands import band_of, figure
@@ -101,6 +102,10 @@ class PlacementReport:
             result["captured"] = True
         if placement.moved_from is not None:
             result["movedFrom"] = placement.moved_from
+        if placement.replaced_by is not None:
+            result["replacedBy"] = placement.replaced_by
+        if located.since is not None:
+            result["inGitSince"] = {"commit": located.since.commit, "at": format_timestamp(located.since.moment)}
         result.update({name: value for name, member in _OPTIONAL.items() if (value := record.text(member)) is not None})
         factors = record.members.get("risk_factors") if live is None else factors_as_recorded(live.factors)
         if isinstance(factors, list):

@@ -44,6 +44,10 @@ def _state(placement: Placement, before: str) -> str:
             if located.intact is None or total is None:
                 return f"edited since (recorded at {before})" if total is not None else "edited since"
             return f"edited since: {located.intact} of {total[1] - total[0] + 1} lines intact"
+        case _ if placement.replaced_by is not None:
+            name = placement.replaced_by[:8]
+            by = name if name.isascii() and name.isalnum() else "a later edit"  # the rest of an id is anything
+            return f"replaced by {by}, which wrote the whole file (recorded at {before})"
         case _:  # lost: what is not verified was said above
             return f"could not be found (recorded at {before})" if placement.current.type == RecordType.LINE else "could not be found"
 

@@ -6,69 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.trails import Repository, TrailWriter
+from tests.unit.index.histories import AFTER, BEFORE, EDITED, FILE, LINES, kinds, only, past_of, placed
 from tests.unit.index.opened import opened
-from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.located import Method, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.project import ProjectHistory
-from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.commits import derive_commits
 from vibes_lsp.index.past import Past, Pasts
-from vibes_lsp.index.placements import Placement, place
+from vibes_lsp.index.placements import place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-LINES = [f"value_{number} = compute_{number}(seed)\n" for number in range(1, 41)]
-FILE = "".join(LINES)
-EDITED = "".join([*LINES[:11], "# a person's\n", *LINES[11:13], "value_14 = other()\n", *LINES[14:]])
-"""`FILE` with two edits in lines 10 to 19: one put in, one changed."""
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path)
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> TrailWriter:
-    """A trail whose clock begins an hour after the repository's."""
-    writer = TrailWriter(tmp_path)
-    writer.environment()
-    return writer
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> Iterator[ProjectHistory]:
-    with ProjectHistory(tmp_path) as history:
-        yield history
-
-
-def past_of(root: Path, history: ProjectHistory, path: str) -> Past:
-    trail = opened(root)
-    repository = open_repository(root)
-    assert repository is not None
-    derived = derive_commits(trail.lineages(), repository, trail.directory)
-    return Pasts(trail, history, derived).of(path, Text.from_bytes((root / path).read_bytes()))
-
-
-def placed(root: Path, history: ProjectHistory, path: str = "a.py") -> list[Placement]:
-    past = past_of(root, history, path)
-    return place(opened(root), path, Text.from_bytes((root / path).read_bytes()), past)
-
-
-def only(root: Path, history: ProjectHistory, path: str = "a.py") -> Located:
-    (placement,) = placed(root, history, path)
-    return placement.located
-
-
-def kinds(located: Located) -> str:
-    return "".join(kind[0] for kind in located.kinds)
-
-
-AFTER = "2026-02-03T11:00:00+00:00"
-"""After the first records of a trail."""
+    from tests.trails import Repository, TrailWriter
+    from vibes_lsp.history.project import ProjectHistory
 
 
 def test_the_commit_that_brought_the_record_has_the_text(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
@@ -90,7 +39,7 @@ def test_many_versions_later_what_the_edits_are_followed_through_is_compared_onc
         repository.write("a.py", text)
         commit = repository.commit(f"version {number}")
         if number in (0, 20):
-            writer.line("a.py", 10 + number, 19 + number, text=text, commit=commit)
+            writer.line("a.py", 10 + number, 19 + number, text=text, commit=commit, timestamp=BEFORE)
     repository.write("a.py", texts[-1].replace("value_12 = ", "value_12: int = "))
     past = past_of(repository.path, history, "a.py")
     longer, shorter = sorted((origin.later for origin in past.origins.values()), key=len, reverse=True)
@@ -119,7 +68,8 @@ def test_the_files_digest_finds_the_text_where_no_commit_does(repository: Reposi
     repository.commit("made")
     repository.write("a.py", EDITED)
     repository.commit("edited")
-    writer.line("a.py", 10, 19, text=FILE, timestamp="2026-03-01T10:00:00.000Z")
+    session = writer.session_start(timestamp=BEFORE)
+    writer.line("a.py", 10, 19, text=FILE, session=session, timestamp="2026-03-01T10:00:00.000Z")
     located = only(repository.path, history)
     assert (located.method, kinds(located)) == (Method.HISTORY, "aahaaeaaaaa")
 

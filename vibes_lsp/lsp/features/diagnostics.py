@@ -167,7 +167,7 @@ def _doubts(view: View) -> list[types.Diagnostic]:
     for placement in view.placements:
         if placement.located.ambiguous and not placement.is_history:
             found += _at(placement, f"{flat(title(placement), 60)}: {whereabouts(placement)}", types.DiagnosticSeverity.Hint, "ambiguous")
-    lost = sum(each.located.state == State.LOST and not each.is_history for each in view.placements)
+    lost = sum(each.located.state == State.LOST and not each.is_history and each.replaced_by is None for each in view.placements)
     if lost:
         words = "annotation of this file could not be found" if lost == 1 else "annotations of this file could not be found"
         place = types.Range(types.Position(0, 0), types.Position(0, 0))

@@ -1,0 +1,33 @@
+"""A repository with a trail, and its history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.trails import Repository, TrailWriter
+from vibes_lsp.history.project import ProjectHistory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> TrailWriter:
+    """A trail whose clock begins an hour after the repository's."""
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    return writer
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[ProjectHistory]:
+    with ProjectHistory(tmp_path) as history:
+        yield history

@@ -1,0 +1,51 @@
+"""A file with a history, and where the annotations of its trail are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.unit.index.opened import opened
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.index.commits import derive_commits
+from vibes_lsp.index.past import Past, Pasts
+from vibes_lsp.index.placements import Placement, place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vibes_lsp.anchors.located import Located
+    from vibes_lsp.history.project import ProjectHistory
+
+LINES = [f"value_{number} = compute_{number}(seed)\n" for number in range(1, 41)]
+FILE = "".join(LINES)
+EDITED = "".join([*LINES[:11], "# a person's\n", *LINES[11:13], "value_14 = other()\n", *LINES[14:]])
+"""`FILE` with two edits in lines 10 to 19: one put in, one changed."""
+
+
+def past_of(root: Path, history: ProjectHistory, path: str) -> Past:
+    trail = opened(root)
+    repository = open_repository(root)
+    assert repository is not None
+    derived = derive_commits(trail.lineages(), repository, trail.directory)
+    return Pasts(trail, history, derived).of(path, Text.from_bytes((root / path).read_bytes()))
+
+
+def placed(root: Path, history: ProjectHistory, path: str = "a.py") -> list[Placement]:
+    past = past_of(root, history, path)
+    return place(opened(root), path, Text.from_bytes((root / path).read_bytes()), past)
+
+
+def only(root: Path, history: ProjectHistory, path: str = "a.py") -> Located:
+    (placement,) = placed(root, history, path)
+    return placement.located
+
+
+def kinds(located: Located) -> str:
+    return "".join(kind[0] for kind in located.kinds)
+
+
+AFTER = "2026-02-03T11:00:00+00:00"
+"""After the first records of a trail."""
+BEFORE = "2026-02-03T08:00:00.000Z"
+"""Before the first commits of a repository."""
