@@ -106,8 +106,7 @@ class Pasts:
         if self._origins is None:
             return Past({}, former, arrivals)
         origins, edits = self._origins.of(lineages, text), self._origins.edits(lineages)
-        doubtful = [edits[each.first.id] for each in _not_whole(lineages, text) if each.first.id in edits and not each.superseded_by]
-        if not doubtful:
+        if not _are_in_doubt([each for each in lineages if each.first.id in edits and not each.superseded_by], text):
             return Past(origins, former, arrivals)
         ages = self._origins.ages(path, min(edit.since for edit in edits.values()))
         return Past(origins, former, arrivals) if ages is None else Past(origins, former, arrivals, ages, edits)
@@ -234,11 +233,12 @@ class Pasts:
         return {each.id for each, where in zip(known, located, strict=True) if where.start is None}
 
 
-def _not_whole(lineages: Sequence[Lineage], text: Text) -> list[Lineage]:
-    """Return the annotations of lines of which a text alone does not say for sure where they stand."""
-    known = [(each, recorded) for each in lineages if (recorded := each.recorded) is not None]
-    located = standing_whole([recorded for _, recorded in known], text)
-    return [each for (each, _), where in zip(known, located, strict=True) if where is None]
+def _are_in_doubt(lineages: Sequence[Lineage], text: Text) -> bool:
+    """Whether a text alone does not say for sure where all of some annotations stand."""
+    recorded = [each.recorded for each in lineages if each.recorded is not None]
+    if any(each.anchors.hash is None and each.anchors.file_hash is None for each in recorded):
+        return True
+    return None in standing_whole(recorded, text)
 
 
 def _may_stand(recorded: Recorded, lines: AbstractSet[str]) -> bool:

@@ -75,6 +75,9 @@ def ask_everything(writer: TrailWriter) -> None:
     with ProjectHistory(writer.root) as history:
         found = history.versions("a.py").versions
         assert [history.contents(each) for each in found] == [b"1\n", b"0\n"]
+        blamed = history.blamed("a.py", START)
+        assert blamed is not None
+        assert [each.commit for each in blamed[1]] == [head]
         version = history.version_at("a.py", head)
         assert version is not None
         assert version.blob == found[0].blob

@@ -1,0 +1,115 @@
+"""Whose lines are claimed: by evidence before rank, by no guess that grows, and what replaced those that are gone (R7, R15)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.server.project import Project
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+USER = """def load_user(path):
+    with open(path) as file:
+        found = json.load(file)
+    return found["user"]
+"""
+GROUP = USER.replace("user", "group")
+DOUBLE = "def double(x):\n    return x * 2\n\n\ndef main():\n    print(double(2))\n\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = Project(tmp_path / "project")
+    project.config(tracked_extensions=[".py"])
+    project.environment()
+    return project
+
+
+def blamed(within: Vibes, project: Project, path: str = "a.py") -> tuple[dict[str, dict[str, object]], dict[int, str]]:
+    """Return the placements by their ids, and who owns each line."""
+    told = json.loads(within("blame", path, "--json", cwd=project.root).out)
+    return {each["annotationId"]: each for each in told["placements"]}, {each["line"]: each["annotationId"] for each in told["lines"]}
+
+
+@pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "not-committed"])
+def test_what_is_not_sure_to_be_there_takes_no_line_from_what_is(project: Project, within: Vibes, *, is_committed: bool) -> None:
+    """The log of a branch came along, and its function did not."""
+    repository = Repository(project.root)
+    header = "import json\n\n\n"
+    project.file("a.py", header)
+    repository.commit("begun", "2026-02-01T09:00:00+00:00")
+    user = project.line("a.py", 4, 7, text=header + USER)
+    group = project.line("a.py", 4, 7, text=header + GROUP)
+    project.file("a.py", header + USER)
+    if is_committed:
+        repository.commit("made", "2026-02-03T11:00:00+00:00")
+    placements, owner = blamed(within, project)
+    assert (placements[user]["state"], placements[user]["ambiguous"]) == ("exact", False)
+    assert placements[group]["ownedRanges"] == []
+    assert owner == dict.fromkeys(range(4, 8), user)
+    out = project.root.parent / "exported"
+    assert within("export", "--current", out, cwd=project.root).code == 0
+    lines = [json.loads(line) for line in (out / ".ai-audit" / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
+    kept = {
+        each.get("source_annotation_id", each["annotation_id"]): (each["line_start"], each["line_end"])
+        for each in lines
+        if each["type"] == "line"
+    }
+    assert kept.get(user) == (4, 7)
+    assert sum(end - start + 1 for start, end in kept.values()) == 4
+
+
+def test_a_guess_does_not_grow_and_where_it_only_may_be_it_owns_nothing(project: Project, within: Vibes) -> None:
+    """Two lines were recorded, and discarded with `git checkout`."""
+    repository = Repository(project.root)
+    project.file("double.py", DOUBLE)
+    repository.commit("begun", "2026-02-03T10:00:00+00:00")
+    made = DOUBLE.replace("\n\ndef main", "def twice(x):\n    return x + x\n\n\ndef main", 1)
+    guess = project.line("double.py", 3, 4, text=made, timestamp="2026-02-03T10:00:01Z")
+    placements, owner = blamed(within, project, "double.py")
+    placement = placements[guess]
+    assert (placement["ownedRanges"], owner) == ([], {})
+    start, end = placement["lineStart"], placement["lineEnd"]
+    assert start is None or (isinstance(start, int) and isinstance(end, int) and end - start < 2)
+    (file,) = json.loads(within("coverage", "--json", cwd=project.root).out)["files"]
+    assert file["aiLines"] == 0
+
+
+def test_what_wrote_the_whole_file_replaced_what_is_lost(project: Project, within: Vibes) -> None:
+    older = project.line("a.py", 1, 4, text=USER)
+    whole = "class Area:\n    width: int\n    height: int\n"
+    newer = project.line("a.py", 1, 3, text=whole, action="modify")
+    project.file("a.py", whole)
+    placements, owner = blamed(within, project)
+    assert (placements[older]["state"], placements[older].get("replacedBy")) == ("lost", newer)
+    assert (placements[newer].get("replacedBy"), owner) == (None, dict.fromkeys(range(1, 4), newer))
+    shown = within("blame", "a.py", cwd=project.root).lines[-1]
+    assert shown == f"{older[:8]} create: replaced by {newer[:8]}, which wrote the whole file (recorded at 1-4)"
+
+
+def test_what_was_edited_since_it_wrote_the_whole_file_did_so_all_the_same(project: Project, within: Vibes) -> None:
+    older = project.line("a.py", 1, 4, text=USER)
+    whole = "class Area:\n    width: int\n    height: int\n"
+    newer = project.line("a.py", 1, 3, text=whole, action="modify")
+    project.file("a.py", whole)
+    Repository(project.root).commit("made", "2026-02-03T11:00:00+00:00")
+    project.file("a.py", whole + "\n\nclass Volume(Area):\n    depth: int\n")
+    placements, _ = blamed(within, project)
+    assert placements[older].get("replacedBy") == newer
+
+
+@pytest.mark.parametrize(("start", "end"), [(1, 2), (2, 3)], ids=["not to the end", "not from the beginning"])
+def test_what_wrote_a_part_of_the_file_replaced_nothing_that_is_known(project: Project, within: Vibes, start: int, end: int) -> None:
+    older = project.line("a.py", 1, 4, text=USER)
+    whole = "class Area:\n    width: int\n    height: int\n"
+    project.line("a.py", start, end, text=whole, action="modify")
+    project.file("a.py", whole)
+    placements, _ = blamed(within, project)
+    assert (placements[older]["state"], placements[older].get("replacedBy")) == ("lost", None)
