@@ -131,4 +131,6 @@ async def test_anchors_of_the_text_before_the_edit_prove_nothing(editor: Editor,
     repository.commit("begun", "2026-02-03T08:00:00+00:00")
     uri = await editor.open_known(project.annotated(action="modify"))
     (placement,) = (await editor.provenance(uri))["placements"]
-    assert (placement["state"], placement["method"]) == ("unverified", "anchor-before-edit")
+    assert (placement["state"], placement["method"], placement["ownedRanges"]) == ("unverified", "anchor-before-edit", [])
+    shown = await editor.hover(uri, 4)
+    assert "git had its text before it was recorded, since 2026-02-03 or earlier" in shown

@@ -151,4 +151,8 @@ class Description:
 def _kind(placement: Placement, *, owns: bool) -> str:
     if placement.is_history:
         return "history, a later edit took its place; "
-    return "history of this line, which a later edit owns; " if placement.may_own and not owns else ""
+    if owns or not placement.may_own or not placement.located.may_own:
+        return ""
+    return (
+        "may be here, where another edit is sure to be; " if placement.is_overruled else "history of this line, which a later edit owns; "
+    )

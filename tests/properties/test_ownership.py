@@ -1,0 +1,50 @@
+"""Who owns a line: the highest rank among the sure; else among the unsure that may own; never what history disproves (R7, R15)."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.placements import Placement, replaced
+from vibes_lsp.index.records import LogRecord
+from vibes_lsp.index.repeats import Shown
+from vibes_lsp.model.members import Members
+
+LENGTH = 12
+
+
+@st.composite
+def located(draw: st.DrawFn) -> Located:
+    start = draw(st.integers(1, LENGTH))
+    end = draw(st.integers(start, LENGTH))
+    state = draw(st.sampled_from((State.EXACT, State.MOVED, State.EDITED, State.UNVERIFIED, State.LOST)))
+    if state == State.LOST:
+        return Located(None, None, state, Method.CONTEXT, 0.0)
+    method = draw(st.sampled_from(tuple(Method))) if state == State.UNVERIFIED else Method.ANCHOR_HASH
+    return Located(start, end, state, method, draw(st.sampled_from((0.3, 0.4, 0.5, 0.99))), draw(st.booleans()))
+
+
+def placement(number: int, where: Located) -> Placement:
+    moment = f"2026-02-03T10:00:{number:02}Z"
+    members: Members = {"type": "line", "file_path": "a.py", "line_start": 1, "line_end": 1, "action": "create", "timestamp": moment}
+    record = LogRecord(number, f"{number:064x}", members)
+    return Placement("a.py", Shown(Lineage((record,), record)), where)
+
+
+@given(st.lists(located(), max_size=8))
+def test_every_line_belongs_to_the_best_evidence_and_then_to_the_highest_rank(places: list[Located]) -> None:
+    before = [placement(number, where) for number, where in enumerate(places)]
+    after = replaced(before, places, LENGTH)
+    owner = {line: each for each in after for start, end in each.owned for line in range(start, end + 1)}
+    assert sum(end - start + 1 for each in after for start, end in each.owned) == len(owner)
+    for line in range(1, LENGTH + 1):
+        here = [each for each in before if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)]
+        disproved = {Method.ANCHOR_BEFORE_EDIT, Method.OLDER_THAN_EDIT}
+        sure = [each for each in here if each.located.state in {State.EXACT, State.MOVED} and not each.located.ambiguous]
+        unsure = [
+            each for each in here if each.located.method not in disproved and not (each.located.ambiguous and each.located.confidence < 0.5)
+        ]
+        expected = [each.current.id for each in (sure or unsure)[-1:]]
+        assert ([owner[line].current.id] if line in owner else []) == expected
