@@ -128,7 +128,7 @@ def test_no_time_takes_the_code_out(project: Gated, within: Vibes, timestamp: st
     assert decisions(project.told(within)) == BLOCKED
 
 
-@pytest.mark.parametrize("action", ["review", "rebase_remap", "rebase_orphan", "unheard-of"])
+@pytest.mark.parametrize("action", ["rebase_remap", "rebase_orphan", "unheard-of"])
 def test_no_word_for_the_action_takes_the_code_out(project: Gated, within: Vibes, action: str) -> None:
     project.write(action=action)
     project.commit()

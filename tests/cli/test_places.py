@@ -48,7 +48,8 @@ def test_blame_tells_for_each_line_whose_it_is(story: Project, within: Vibes) ->
     for number, (line, text) in enumerate(zip(done.lines, lines, strict=True), 1):
         label, _, shown = line.partition(f"{number:>2} ")
         identifier, what = owned.get(number, ("", ""))
-        assert (label.strip(), shown.rstrip()) == (f"{identifier[:8]} {what}".strip(), text.rstrip())
+        mark = " +" if identifier else ""
+        assert (" ".join(label.split()), shown.rstrip()) == (f"{identifier[:8]} {what}{mark}".strip(), text.rstrip())
 
 
 def test_blame_follows_what_was_inserted_above(story: Project, within: Vibes) -> None:
@@ -195,9 +196,9 @@ def test_find_refuses_what_is_no_date(story: Project, within: Vibes) -> None:
 def test_coverage_counts_lines_of_tracked_files(story: Project, within: Vibes) -> None:
     Repository(story.root).commit("All")
     found = within("coverage", "--json", cwd=story.root).json
-    by_path = {each["filePath"]: (each["aiLines"], each["lines"], each["share"]) for each in found["files"]}
+    by_path = {each["filePath"]: (each["verifiedLines"], each["lines"], each["share"]) for each in found["files"]}
     assert by_path == {"a.py": (8, 13, 0.6154), "b.py": (0, 13, 0.0)}
-    assert {"lines": 26, "aiLines": 8, "share": 0.3077}.items() <= found["total"].items()
+    assert {"lines": 26, "verifiedLines": 8, "claimedLines": 0, "editedLines": 0, "share": 0.3077}.items() <= found["total"].items()
     listed, everything = (within("coverage", *flags, cwd=story.root).out for flags in ((), ("--all",)))
     assert "a.py" in listed
     assert ("b.py" in listed, "b.py" in everything) == (False, True)

@@ -180,9 +180,9 @@ async def test_lines_tell_who_owns_each_and_whether_it_was_edited(editor: Editor
         {"line": 7, "annotationId": whole, "kind": "edited"},
         *({"line": line, "annotationId": inner, "kind": "ai"} for line in (11, 12)),
     ]
-    at_once = [{**each, "kind": "edited"} if each["annotationId"] == whole else each for each in told]
+    at_once = [{**each, "kind": "claimed"} if each["annotationId"] == whole else each for each in told]
     while (lines := (await editor.provenance(uri, lines=True))["lines"]) != told:
-        assert lines == at_once, "all of a range counts as edited until its lines are told apart, in the pause after the change"
+        assert lines == at_once, "all of a range is only claimed until its lines are told apart, in the pause after the change"
         await editor.told(uri, after=after)
         after = len(editor.client.sent)
     assert "lines" not in await editor.provenance(uri, lines=False)

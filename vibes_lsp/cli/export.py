@@ -20,6 +20,7 @@ _REASONS = {
     "history": "replaced by later ones",
     "repeated": "repeats",
     "lost": "whose text is gone",
+    "contradicted": "whose lines git had before",
     "absent": "of files that are not here",
 }
 

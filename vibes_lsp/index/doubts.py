@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from vibes_lsp.anchors.located import Method, State
+from vibes_lsp.anchors.located import State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.vocabulary import RecordType
 
@@ -19,6 +19,6 @@ def doubt(placement: Placement) -> str | None:
     located = placement.located
     if located.state != State.UNVERIFIED:
         return None
-    if located.method == Method.ANCHOR_BEFORE_EDIT:
+    if located.is_contradicted:
         return BEFORE_EDIT
     return "found by name only" if placement.current.type == RecordType.FUNCTION else "the record has nothing to check against"

@@ -66,6 +66,20 @@ class Placement(msgspec.Struct, frozen=True):
         return bool(self.lineage.superseded_by)
 
     @property
+    def is_item(self) -> bool:
+        """Whether it claims code of an AI: only that is judged, reviewed, counted and marked.
+
+        Not history (R7), not a review (R6), not what git's history contradicts (R15).
+        """
+        contradicted = self.located.is_contradicted
+        return not (self.is_history or self.lineage.is_review or contradicted)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether it only may be here: other places fit as well, and it owns no line (R15)."""
+        return self.may_own and self.located.ambiguous and not self.owned
+
+    @property
     def is_pending(self) -> bool:
         """Whether it waits to be recorded."""
         return self.lineage.is_pending
@@ -245,7 +259,7 @@ def _owners(shown: Sequence[Shown], located: Sequence[Located], first: int, last
     """Give each line from first to last to the highest ranked lineage on it; `shown` comes in the order of rank."""
     owner = [-1] * (last - first + 1)
     for number, (each, where) in enumerate(zip(shown, located, strict=True)):
-        if where.start is None or where.end is None or not _may_own(each):
+        if where.start is None or where.end is None or where.is_contradicted or not _may_own(each):
             continue
         start, end = max(where.start, first), min(where.end, last)
         owner[start - first : end - first + 1] = [number] * max(0, end - start + 1)

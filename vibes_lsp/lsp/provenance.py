@@ -149,6 +149,10 @@ class Description:
 
 
 def _kind(placement: Placement, *, owns: bool) -> str:
+    if placement.lineage.is_review:
+        return "a review of these lines; "
     if placement.is_history:
         return "history, a later edit took its place; "
-    return "history of this line, which a later edit owns; " if placement.may_own and not owns else ""
+    if owns or not (placement.may_own and placement.is_item) or placement.is_guess:
+        return ""
+    return "history of this line, which a later edit owns; "

@@ -1,7 +1,7 @@
 """Which annotations stand now, and where: what a trail of current records holds in the place of each lineage (R7).
 
 An annotation stands where it is placed in the checkout. Those that another one replaced, that only repeat another, whose text is
-gone or whose file is not here do not stand. Pure but for the files and the history that `Places` reads.
+gone, that git's history contradicts (R15) or whose file is not here do not stand. Pure but for the files and the history that `Places` reads.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Absence(StrEnum):
     HISTORY = "history"
     REPEATED = "repeated"
     LOST = "lost"
+    CONTRADICTED = "contradicted"
     ABSENT = "absent"
 
 
@@ -108,6 +109,8 @@ def _look(found: Standing, places: Places, path: str, text: Text, creating: froz
 def _absence(placement: Placement) -> Absence | None:
     if placement.is_history:
         return Absence.HISTORY
+    if placement.located.is_contradicted:
+        return Absence.CONTRADICTED
     return Absence.LOST if placement.located.state is State.LOST and placement.lineage.action != Action.DELETE else None
 
 
@@ -125,7 +128,7 @@ def _creating(lineages: Iterable[Lineage]) -> frozenset[str]:
         if lineage.first.id not in creating:
             creating.add(lineage.first.id)
             newer = (by_current[each] for each in lineage.superseded_by)
-            pending += [each for each in newer if each.action not in (Action.DELETE, Action.REVIEW)]
+            pending += [each for each in newer if not each.is_review and each.action != Action.DELETE]
     return frozenset(creating)
 
 
@@ -180,7 +183,8 @@ def _placed(placement: Placement, lines: tuple[int, int] | None, text: Text, pla
 
 def _facts(lineage: Lineage, places: Places, creating: frozenset[str]) -> Members:
     """Return what is known of a lineage beyond its first record."""
-    facts: Members = {name: lineage.current.members[name] for name in _RISK if lineage.current.members.get(name) is not None}
+    risk = dict.fromkeys(_RISK) if lineage.is_review else lineage.current.members  # a review is no code that sums may count (R6)
+    facts: Members = {name: risk[name] for name in _RISK if lineage.current.members.get(name) is not None}
     facts |= {name: lineage.current.members[name] for name in _PLACE if name in lineage.current.members}
     commit = recorded_commit(lineage)
     if commit is None and (derived := places.derived.get(lineage.first.id)) is not None and derived.method is CommitMethod.LOG:

@@ -24,8 +24,8 @@ class Survival:
     Attributes:
         name: The model or file.
         recorded: Lines that were recorded and can be accounted for.
-        intact: Of these, lines that stand as they were written.
-        unknown: Lines that cannot be accounted for: nothing tells what they were.
+        intact: Of these, lines that are verified to stand as they were written.
+        unknown: Lines that are claimed only: what became of them cannot be proven.
         lost_functions: Functions that are gone; how many lines they had is not recorded.
     """
 
@@ -95,8 +95,16 @@ def _ordered(groups: dict[str, list[Placement]]) -> list[Survival]:
 
 def _is_function(placement: Placement) -> bool:
     """Whether an annotation is that of a function: its lines are not recorded, but that it is gone can be told."""
-    is_code = not placement.is_history and placement.lineage.action not in {Action.DELETE, Action.REVIEW}
+    is_code = placement.is_item and placement.lineage.action != Action.DELETE
     return is_code and placement.current.type == RecordType.FUNCTION
+
+
+def _left(placement: Placement) -> int | None:
+    """Return how many lines stand as they were written; None where that is not verified."""
+    located = placement.located
+    if located.state == State.LOST:
+        return 0
+    return located.intact if located.is_proven else None
 
 
 def _counted(name: str, placements: Iterable[Placement]) -> Survival:
@@ -109,7 +117,7 @@ def _counted(name: str, placements: Iterable[Placement]) -> Survival:
         if lines is None or placement.lineage.action == Action.DELETE:
             continue
         count = lines[1] - lines[0] + 1
-        left = 0 if placement.located.state == State.LOST else placement.located.intact
+        left = _left(placement)
         if left is None:
             unknown += count
         else:

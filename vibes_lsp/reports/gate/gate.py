@@ -106,9 +106,12 @@ class _Run:
                 yield self._item(believed, content, self._scorer.standing(believed.placement, content))
 
     def _is_gated(self, placement: Placement) -> bool:
-        """Whether an annotation is current and tracked, and not that of removed or lost lines (R26, R27)."""
+        """Whether an annotation is an item, tracked, and not of removed or lost lines (R26, R27).
+
+        What only may be here is gated: it must not pay to make code hard to find.
+        """
         is_there = placement.located.state != State.LOST and placement.lineage.action != Action.DELETE
-        return is_there and not placement.is_history and self._tracks(placement.path)
+        return is_there and placement.is_item and self._tracks(placement.path)
 
     def _tracks(self, path: str) -> bool:
         if path not in self._tracked:
@@ -147,7 +150,7 @@ class _Run:
         for record in believed.retold:
             message = f"record {record.id[:16]} retells how {name} was made"
             self._found.append(Finding(catalogue.REMADE, message, placement.path, start))
-        if is_lost and not placement.is_history:
+        if is_lost and placement.is_item:
             since = self._grounds.since
             is_new = since is not None and since.is_new(placement.lineage.first)
             override = Severity.WARNING if is_new else None
