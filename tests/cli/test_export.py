@@ -51,7 +51,7 @@ def test_what_is_current_is_there_once_with_what_it_refers_to(sound: CompleteTra
         "delegation": 1,
         "other": 0,
     }
-    assert summary["leftOut"] == {"history": 0, "repeated": 0, "lost": 0, "contradicted": 0, "absent": 0, "edges": 2}
+    assert summary["leftOut"] == {"history": 0, "repeated": 0, "lost": 0, "contradicted": 0, "guessed": 0, "absent": 0, "edges": 2}
     lines = {(each["file_path"], each["line_start"], each["line_end"], each["action"]) for each in exported(folder, "line")}
     assert lines == {
         ("src/auth.py", 1, 8, "create"),
@@ -133,6 +133,7 @@ def test_what_does_not_stand_is_left_out_and_counted(tmp_path: Path) -> None:
         "repeated": 0,
         "lost": 1,
         "contradicted": 0,
+        "guessed": 0,
         "absent": 1,
         "edges": done.json["leftOut"]["edges"],
     }

@@ -77,7 +77,7 @@ class Placement(msgspec.Struct, frozen=True):
     @property
     def is_guess(self) -> bool:
         """Whether it only may be here: other places fit as well, and it owns no line (R15)."""
-        return self.may_own and self.located.ambiguous and not self.owned
+        return self.located.ambiguous and not self.owned and _may_own(self.shown)
 
     @property
     def is_pending(self) -> bool:

@@ -40,6 +40,7 @@ class Absence(StrEnum):
     REPEATED = "repeated"
     LOST = "lost"
     CONTRADICTED = "contradicted"
+    GUESSED = "guessed"
     ABSENT = "absent"
 
 
@@ -99,7 +100,7 @@ def _look(found: Standing, places: Places, path: str, text: Text, creating: froz
         for repeat in placement.shown.repeats:
             found.absent[repeat.first.id] = Absence.REPEATED
         reason = _absence(placement)
-        ranges = pieces[placement.lineage.first.id]
+        ranges = pieces.get(placement.lineage.first.id)
         if reason is None and ranges:
             found.add(placement.lineage, [_placed(placement, each, text, places, creating) for each in ranges])
         elif placement.lineage.first.line not in found.records:
@@ -111,6 +112,8 @@ def _absence(placement: Placement) -> Absence | None:
         return Absence.HISTORY
     if placement.located.is_contradicted:
         return Absence.CONTRADICTED
+    if placement.is_guess:
+        return Absence.GUESSED
     return Absence.LOST if placement.located.state is State.LOST and placement.lineage.action != Action.DELETE else None
 
 
@@ -137,7 +140,8 @@ def _pieces(placements: Iterable[Placement], creating: frozenset[str]) -> dict[s
 
     A creation is cut where a person's lines or a later creation stand in it, so that a sum over creations has every line once.
     """
-    known = sorted(placements, key=lambda each: each.lineage.rank)
+    standing_ones = (each for each in placements if _absence(each) is None)
+    known = sorted(standing_ones, key=lambda each: (each.located.sure, each.lineage.rank))
     written = {line for placement in known if placement.may_own for line in _written(placement)}
     created: dict[int, str] = {}
     for placement in known:

@@ -82,7 +82,7 @@ def survival(places: Places) -> SurvivalReport:
         except UnreadableFile:
             continue
         for placement in places.of(path, text):
-            if placement.may_own or _is_function(placement):
+            if _is_lines(placement) or _is_function(placement):
                 models[authors.of(placement.current.text("environment_hash")).label].append(placement)
                 files[path].append(placement)
     everything = [placement for placements in files.values() for placement in placements]
@@ -91,6 +91,13 @@ def survival(places: Places) -> SurvivalReport:
 
 def _ordered(groups: dict[str, list[Placement]]) -> list[Survival]:
     return sorted((_counted(name, group) for name, group in groups.items()), key=lambda each: (-each.recorded, each.name))
+
+
+def _is_lines(placement: Placement) -> bool:
+    """Whether an annotation is that of lines, which were recorded and may be gone or only claimed now."""
+    lineage = placement.lineage
+    is_code = not (placement.is_history or lineage.is_review or lineage.action == Action.DELETE)
+    return is_code and not placement.shown.placeholder and placement.current.type == RecordType.LINE
 
 
 def _is_function(placement: Placement) -> bool:
