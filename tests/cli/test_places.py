@@ -205,6 +205,33 @@ def test_coverage_counts_lines_of_tracked_files(story: Project, within: Vibes) -
     assert listed.rstrip().endswith("in all, of 2 files")
 
 
+def test_verified_claimed_and_edited_lines_are_told_apart(story: Project, within: Vibes) -> None:
+    story.line("a.py", 1, 2)
+    repository = Repository(story.root, start="2026-02-03T11:00:00+00:00")
+    repository.commit("All")
+    story.file("a.py", STORY.replace("left = digest(one)", "left = digest(one or b'')"))
+    (file,) = [each for each in within("coverage", "--json", cwd=story.root).json["files"] if each["filePath"] == "a.py"]
+    assert file == {"filePath": "a.py", "lines": 13, "verifiedLines": 7, "claimedLines": 2, "editedLines": 1, "share": 0.5385}
+    shown = within("coverage", cwd=story.root).lines
+    assert shown[0].split() == ["share", "verified", "claimed", "edited", "lines", "file"]
+    assert ["54%", "7", "2", "1", "13", "a.py"] in [line.split() for line in shown]
+
+    lines = within("blame", "a.py", cwd=story.root).lines[:13]
+    marks = ["".join(each for each in line.split(f"{number:>2} ")[0][-2:].strip()) for number, line in enumerate(lines, 1)]
+    assert marks == ["?", "?", "", "+", "+", "+", "+", "", "", "+", "~", "+", "+"]
+
+
+def test_diff_marks_what_is_only_claimed(story: Project, within: Vibes) -> None:
+    repository = Repository(story.root, start="2026-02-03T11:00:00+00:00")
+    repository.commit("All")
+    story.line("c.py", 1, 2, action="create")
+    story.file("c.py", "one = 1\ntwo = 2\n")
+    lines = within("diff", cwd=story.root).lines
+    assert lines[0] == "c.py  0 verified, 2 claimed of 2 changed lines"
+    assert [line for line in lines if " ? " in line] == ["  1 ? one = 1", "  2 ? two = 2"]
+    assert lines[-1] == "AI lines: 0 verified, 2 claimed of 2 changed lines (0% verified), in 1 of 1 changed files"
+
+
 def test_coverage_says_which_files_git_does_not_track_yet(story: Project, within: Vibes) -> None:
     repository = Repository(story.root)
     before = within("coverage", cwd=story.root)

@@ -110,7 +110,7 @@ def _look(found: Standing, places: Places, path: str, text: Text, creating: froz
 def _absence(placement: Placement) -> Absence | None:
     if placement.is_history:
         return Absence.HISTORY
-    if placement.located.is_contradicted:
+    if placement.located.is_contradicted and not placement.lineage.is_review:
         return Absence.CONTRADICTED
     if placement.is_guess:
         return Absence.GUESSED
