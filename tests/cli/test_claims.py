@@ -79,7 +79,7 @@ def test_a_guess_does_not_grow_and_where_it_only_may_be_it_owns_nothing(project:
     start, end = placement["lineStart"], placement["lineEnd"]
     assert start is None or (isinstance(start, int) and isinstance(end, int) and end - start < 2)
     (file,) = json.loads(within("coverage", "--json", cwd=project.root).out)["files"]
-    assert file["aiLines"] == 0
+    assert file["verifiedLines"] == file["claimedLines"] == file["editedLines"] == 0
 
 
 def test_what_wrote_the_whole_file_replaced_what_is_lost(project: Project, within: Vibes) -> None:

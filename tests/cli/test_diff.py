@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.cli.running import Vibes
 
 BEFORE = "import hashlib\n"
+VERIFIED = {"verifiedLines": 8, "claimedLines": 0, "editedLines": 0}
 PERSON = "\n\ndef mine() -> int:\n    return 1\n"
 
 
@@ -57,23 +58,24 @@ def test_it_shows_the_lines_of_the_ai_with_what_is_known_of_them(story: Story) -
     done = vibes("diff", f"{story.base}..{story.head}", cwd=story.root)
     assert (done.code, done.err) == (0, "")
     assert done.lines == [
-        "a.py  8 of 16 changed lines",
+        "a.py  8 verified of 16 changed lines",
         f"  {story.digest[:8]} claude-opus-4-5 · create · exact · risk 0.70 high (as recorded) · not reviewed",
         "  prompt: Write a digest.",
         *(f"  {number} + {STORY.splitlines()[number - 1]}".rstrip() for number in range(4, 8)),
         f"  {story.same[:8]} claude-opus-4-5 · create · exact · approved by Ada",
         *(f"  {number} + {STORY.splitlines()[number - 1]}".rstrip() for number in range(10, 14)),
         "",
-        "8 of 16 changed lines (50 %) are an AI's, in 1 of 1 changed files",
+        "AI lines: 8 verified of 16 changed lines (50% verified), in 1 of 1 changed files",
     ]
 
 
 def test_json_has_the_placements_and_the_lines(story: Story, within: Vibes) -> None:
     found = told(within, story, f"{story.base}..HEAD")
     assert (found["base"], found["head"], found["unread"]) == (story.base, story.head, [])
-    assert found["total"] == {"files": 1, "changedLines": 16, "aiLines": 8, "share": 0.5}
+    assert found["total"] == {"files": 1, "changedLines": 16, **VERIFIED, "share": 0.5}
     (file,) = found["files"]
-    assert (file["filePath"], file["changedLines"], file["aiLines"]) == ("a.py", 16, 8)
+    assert (file["filePath"], file["changedLines"]) == ("a.py", 16)
+    assert VERIFIED.items() <= file.items()
     assert [each["annotationId"] for each in file["ranges"]] == [story.digest, story.same]
     assert file["ranges"][0]["lines"][0] == {"line": 4, "kind": "ai", "text": "def digest(payload: bytes) -> str:"}
     digest, same = file["placements"]
@@ -93,7 +95,7 @@ def test_lines_that_were_there_before_are_no_change(story: Story, within: Vibes)
 
 def test_the_work_tree_counts_with_what_is_staged_new_or_neither(story: Story, within: Vibes) -> None:
     assert ranges(told(within, story)) == []
-    assert within("diff", cwd=story.root).out == "0 of 0 changed lines are an AI's\n"
+    assert within("diff", cwd=story.root).out == "AI lines: 0 verified of 0 changed lines\n"
     story.annotated("new.py")
     story.annotated("staged.py")
     story.repository.git("add", "staged.py")
@@ -133,8 +135,8 @@ def test_a_renamed_file_is_compared_with_what_it_was(story: Story, within: Vibes
     story.file("b.py", (STORY + PERSON).replace("right = digest(other)", "right = digest(other[:])"))
     story.repository.commit("Change")
     (file,) = told(within, story, "HEAD~2..HEAD")["files"]
-    assert (file["filePath"], file["formerPath"], file["changedLines"], file["aiLines"]) == ("b.py", "a.py", 1, 1)
-    assert within("diff", "HEAD~2..HEAD", cwd=story.root).lines[0] == "b.py (was a.py)  1 of 1 changed lines"
+    assert (file["filePath"], file["formerPath"], file["changedLines"], file["editedLines"]) == ("b.py", "a.py", 1, 1)
+    assert within("diff", "HEAD~2..HEAD", cwd=story.root).lines[0] == "b.py (was a.py)  0 verified, 1 edited of 1 changed lines"
 
 
 def test_what_is_binary_gone_or_a_link_has_no_lines(story: Story, within: Vibes) -> None:

@@ -51,7 +51,7 @@ def test_what_is_current_is_there_once_with_what_it_refers_to(sound: CompleteTra
         "delegation": 1,
         "other": 0,
     }
-    assert summary["leftOut"] == {"history": 0, "repeated": 0, "lost": 0, "absent": 0, "edges": 2}
+    assert summary["leftOut"] == {"history": 0, "repeated": 0, "lost": 0, "contradicted": 0, "guessed": 0, "absent": 0, "edges": 2}
     lines = {(each["file_path"], each["line_start"], each["line_end"], each["action"]) for each in exported(folder, "line")}
     assert lines == {
         ("src/auth.py", 1, 8, "create"),
@@ -128,7 +128,15 @@ def test_what_does_not_stand_is_left_out_and_counted(tmp_path: Path) -> None:
     project.file("a.py", "import hashlib\n\n\ndef digest(data):\n    found = hashlib.sha256(data)\n    return found.hexdigest()\n")
     (project.root / "gone.py").unlink()
     done = vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
-    assert done.json["leftOut"] == {"history": 1, "repeated": 0, "lost": 1, "absent": 1, "edges": done.json["leftOut"]["edges"]}
+    assert done.json["leftOut"] == {
+        "history": 1,
+        "repeated": 0,
+        "lost": 1,
+        "contradicted": 0,
+        "guessed": 0,
+        "absent": 1,
+        "edges": done.json["leftOut"]["edges"],
+    }
     [line] = exported(tmp_path / "current", "line")
     assert (line["action"], line["source_action"], line["line_start"]) == ("create", "modify", 4)
     manifest = json.loads((tmp_path / "current" / ".ai-audit" / "manifest.json").read_bytes())

@@ -128,7 +128,7 @@ def test_no_time_takes_the_code_out(project: Gated, within: Vibes, timestamp: st
     assert decisions(project.told(within)) == BLOCKED
 
 
-@pytest.mark.parametrize("action", ["review", "rebase_remap", "rebase_orphan", "unheard-of"])
+@pytest.mark.parametrize("action", ["rebase_remap", "rebase_orphan", "unheard-of"])
 def test_no_word_for_the_action_takes_the_code_out(project: Gated, within: Vibes, action: str) -> None:
     project.write(action=action)
     project.commit()
@@ -249,3 +249,23 @@ def test_a_replaced_object_does_not_loosen_the_base(project: Gated, within: Vibe
     project.repository.git("replace", project.base, lax)
     found = project.told(within)
     assert (decisions(found), checks(found, "error")) == (BLOCKED, {"base-policy"})
+
+
+def test_a_review_is_no_code_whatever_its_risk(project: Gated, within: Vibes) -> None:
+    project.write(action="review")
+    project.commit()
+    found = project.told(within)
+    assert (found["result"], found["items"]) == ("PASS", [])
+
+
+def test_a_new_record_that_calls_code_of_the_base_a_review_is_not_believed(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.base = project.commit()
+    project.file("a.py", "# more\n" + STORY)
+    review = project.line(
+        "a.py", 5, 8, text="# more\n" + STORY, action="review", environment=project.risky, timestamp="2026-02-01T00:00:00Z"
+    )
+    project.edge("supersedes", review, identifier, target_type="annotation", metadata={"reason": "commit"})
+    project.commit()
+    found = project.told(within)
+    assert [item["decision"] for item in found["items"]] == ["block"]

@@ -53,7 +53,8 @@ def test_without_git_less_is_known(story: Project, within: Vibes) -> None:
 def test_coverage_does_not_count_a_persons_lines(story: Project, within: Vibes) -> None:
     story.file("a.py", EDITED)
     (file,) = json.loads(within("coverage", "--json", cwd=story.root).out)["files"]
-    assert file == {"filePath": "a.py", "lines": 14, "aiLines": 8, "intactLines": 7, "share": 0.5714}
+    parts = {"verifiedLines": 7, "claimedLines": 0, "editedLines": 1}
+    assert file == {"filePath": "a.py", "lines": 14, **parts, "share": 0.5}
 
 
 def test_survival_by_model_and_file(story: Project, within: Vibes) -> None:

@@ -48,7 +48,8 @@ def test_blame_tells_for_each_line_whose_it_is(story: Project, within: Vibes) ->
     for number, (line, text) in enumerate(zip(done.lines, lines, strict=True), 1):
         label, _, shown = line.partition(f"{number:>2} ")
         identifier, what = owned.get(number, ("", ""))
-        assert (label.strip(), shown.rstrip()) == (f"{identifier[:8]} {what}".strip(), text.rstrip())
+        mark = " +" if identifier else ""
+        assert (" ".join(label.split()), shown.rstrip()) == (f"{identifier[:8]} {what}{mark}".strip(), text.rstrip())
 
 
 def test_blame_follows_what_was_inserted_above(story: Project, within: Vibes) -> None:
@@ -195,13 +196,40 @@ def test_find_refuses_what_is_no_date(story: Project, within: Vibes) -> None:
 def test_coverage_counts_lines_of_tracked_files(story: Project, within: Vibes) -> None:
     Repository(story.root).commit("All")
     found = within("coverage", "--json", cwd=story.root).json
-    by_path = {each["filePath"]: (each["aiLines"], each["lines"], each["share"]) for each in found["files"]}
+    by_path = {each["filePath"]: (each["verifiedLines"], each["lines"], each["share"]) for each in found["files"]}
     assert by_path == {"a.py": (8, 13, 0.6154), "b.py": (0, 13, 0.0)}
-    assert {"lines": 26, "aiLines": 8, "share": 0.3077}.items() <= found["total"].items()
+    assert {"lines": 26, "verifiedLines": 8, "claimedLines": 0, "editedLines": 0, "share": 0.3077}.items() <= found["total"].items()
     listed, everything = (within("coverage", *flags, cwd=story.root).out for flags in ((), ("--all",)))
     assert "a.py" in listed
     assert ("b.py" in listed, "b.py" in everything) == (False, True)
     assert listed.rstrip().endswith("in all, of 2 files")
+
+
+def test_verified_claimed_and_edited_lines_are_told_apart(story: Project, within: Vibes) -> None:
+    story.line("a.py", 1, 2)
+    repository = Repository(story.root, start="2026-02-03T11:00:00+00:00")
+    repository.commit("All")
+    story.file("a.py", STORY.replace("left = digest(one)", "left = digest(one or b'')"))
+    (file,) = [each for each in within("coverage", "--json", cwd=story.root).json["files"] if each["filePath"] == "a.py"]
+    assert file == {"filePath": "a.py", "lines": 13, "verifiedLines": 7, "claimedLines": 2, "editedLines": 1, "share": 0.5385}
+    shown = within("coverage", cwd=story.root).lines
+    assert shown[0].split() == ["share", "verified", "claimed", "edited", "lines", "file"]
+    assert ["54%", "7", "2", "1", "13", "a.py"] in [line.split() for line in shown]
+
+    lines = within("blame", "a.py", cwd=story.root).lines[:13]
+    marks = ["".join(each for each in line.split(f"{number:>2} ")[0][-2:].strip()) for number, line in enumerate(lines, 1)]
+    assert marks == ["?", "?", "", "+", "+", "+", "+", "", "", "+", "~", "+", "+"]
+
+
+def test_diff_marks_what_is_only_claimed(story: Project, within: Vibes) -> None:
+    repository = Repository(story.root, start="2026-02-03T11:00:00+00:00")
+    repository.commit("All")
+    story.line("c.py", 1, 2, action="create")
+    story.file("c.py", "one = 1\ntwo = 2\n")
+    lines = within("diff", cwd=story.root).lines
+    assert lines[0] == "c.py  0 verified, 2 claimed of 2 changed lines"
+    assert [line for line in lines if " ? " in line] == ["  1 ? one = 1", "  2 ? two = 2"]
+    assert lines[-1] == "AI lines: 0 verified, 2 claimed of 2 changed lines (0% verified), in 1 of 1 changed files"
 
 
 def test_coverage_says_which_files_git_does_not_track_yet(story: Project, within: Vibes) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.shifting import Edits, Span
 
 SIZE: Final = 12
@@ -95,3 +96,19 @@ def test_lines_that_were_deleted_one_after_the_other_can_all_come_back(cuts: lis
         text.undo(*each)
     span = text.edits.follow(start, end)
     assert (span.start, span.end) == (start, end)
+
+
+@given(EDITS, RANGES)
+def test_every_line_of_a_range_has_a_kind_and_none_is_called_the_ais_that_is_not(
+    edits: list[tuple[int, int, int]], range_: list[int]
+) -> None:
+    text, (start, end) = numbered(), range_
+    for edit in edits:
+        text.edit(*edit)
+    span = text.edits.follow(start, end)
+    kinds = text.edits.kinds(start, end, [LineKind.AI] * (end - start + 1))
+    if span.replaced:
+        return
+    assert len(kinds) == span.end - span.start + 1
+    inside = text.lines[span.start - 1 : span.end]
+    assert all(line for line, kind in zip(inside, kinds, strict=True) if kind == LineKind.AI)

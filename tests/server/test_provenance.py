@@ -173,18 +173,13 @@ async def test_lines_tell_who_owns_each_and_whether_it_was_edited(editor: Editor
     inner = project.line("a.py", 11, 12, text=STORY)
     uri = editor.open(project.file("a.py"))
     await editor.provenance(uri)  # as every editor asks when it opens a file: so the text is known that was still whole
-    after = len(editor.client.sent)
     editor.replace(uri, (6, 0), (7, 0), "    return seen.digest()\n")
     told: list[dict[str, Any]] = [
         *({"line": line, "annotationId": whole, "kind": "ai"} for line in (4, 5, 6)),
         {"line": 7, "annotationId": whole, "kind": "edited"},
         *({"line": line, "annotationId": inner, "kind": "ai"} for line in (11, 12)),
     ]
-    at_once = [{**each, "kind": "edited"} if each["annotationId"] == whole else each for each in told]
-    while (lines := (await editor.provenance(uri, lines=True))["lines"]) != told:
-        assert lines == at_once, "all of a range counts as edited until its lines are told apart, in the pause after the change"
-        await editor.told(uri, after=after)
-        after = len(editor.client.sent)
+    assert (await editor.provenance(uri, lines=True))["lines"] == told
     assert "lines" not in await editor.provenance(uri, lines=False)
     assert "lines" not in await editor.provenance(uri)
 

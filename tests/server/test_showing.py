@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -16,6 +16,8 @@ from tests.trails import Repository
 
 if TYPE_CHECKING:
     from tests.server.editor import Editor
+
+VERIFIED: Final = {"verifiedLines": 8, "claimedLines": 0, "editedLines": 0}
 
 
 @pytest.fixture
@@ -62,7 +64,7 @@ async def check_shown(editor: Editor, answer: dict[str, Any]) -> None:
 async def test_the_ai_lines_of_what_is_not_committed(editor: Editor, changed: Project) -> None:
     uri = await editor.open_known(changed.root / "a.py")
     answer = await editor.run("vibes.changes", {"uri": uri, "show": True})
-    assert answer["total"] == {"files": 1, "changedLines": 12, "aiLines": 8, "share": 0.6667}
+    assert answer["total"] == {"files": 1, "changedLines": 12, **VERIFIED, "share": 0.6667}
     assert "## `a.py`" in answer["text"]
     assert "Prompt: `Write a [digest](command:evil).`" in answer["text"]
     assert "```py\ndef digest(payload: bytes) -> str:\n" in answer["text"]
@@ -73,9 +75,9 @@ async def test_unsaved_text_counts_and_nothing_opens_unasked(editor: Editor, cha
     uri = editor.open(changed.root / "a.py", "import hashlib\n")
     before = len(editor.client.shown_documents)
     answer = await editor.run("vibes.changes", {"uri": uri})
-    assert (answer["uri"], answer["total"]["aiLines"]) == (None, 0)
+    assert (answer["uri"], answer["total"]["verifiedLines"]) == (None, 0)
     editor.change(uri, types.TextDocumentContentChangeWholeDocument(STORY))
-    assert (await editor.run("vibes.changes", {"uri": uri, "base": "HEAD"}))["total"]["aiLines"] == 8
+    assert (await editor.run("vibes.changes", {"uri": uri, "base": "HEAD"}))["total"]["verifiedLines"] == 8
     assert len(editor.client.shown_documents) == before
 
 

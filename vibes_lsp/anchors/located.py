@@ -145,6 +145,14 @@ class Located(msgspec.Struct, frozen=True, gc=False):
         return not (self.is_contradicted or (self.ambiguous and self.confidence < _LOW))
 
     @property
+    def is_proven(self) -> bool:
+        """Whether it is verified whose each line is: a sure place, or an edit told line by line.
+
+        `kinds` of an inferred text, or at one of several places, prove nothing.
+        """
+        return self.sure or (bool(self.kinds) and self.state == State.EDITED and not self.ambiguous)
+
+    @property
     def sure(self) -> bool:
         """Whether this is a claim that must not be wrong (R15)."""
         return self.state in (State.EXACT, State.MOVED) and not self.ambiguous

@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.located import Located, Method, Recorded, State
+from vibes_lsp.anchors.located import LineKind, Located, Method, Recorded, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,32 @@ class Edits:
             return Span(now + 1, now_stop, touched=True)
         return Span(now_stop + 1, now_stop, touched=True, replaced=any(each.inserted for each in hunks[low:high]))
 
+    def kinds(self, start: int, end: int, before: Sequence[LineKind]) -> tuple[LineKind, ...]:
+        """Return whose each line of a range is now: of those that `follow` returns for it.
+
+        A line that was replaced was edited, one that was put in is a person's. Lines between two
+        edits that were joined count as edited, too: less is never called the AI's than it is.
+
+        Args:
+            start: First line when the gathering began, 1-based.
+            end: Last line, inclusive.
+            before: Whose each line was then.
+        """
+        first, stop = start - 1, end
+        span, hunks = self.follow(start, end), self._hunks
+        low = bisect_right(hunks, first, key=attrgetter("old_end"))
+        high = bisect_left(hunks, stop, low, key=attrgetter("old"))
+        found: list[LineKind] = []
+        line = first
+        for hunk in hunks[low:high]:
+            found += before[line - first : max(hunk.old, first) - first]
+            for now in range(max(hunk.new, span.start - 1), min(hunk.new_end, span.end)):
+                was = before[hunk.old + now - hunk.new - first] if hunk.is_even else None
+                is_new = hunk.removed == 0 or was == LineKind.HUMAN
+                found.append(LineKind.HUMAN if is_new else LineKind.EDITED)
+            line = min(hunk.old_end, stop)
+        return (*found, *before[line - first :])
+
 
 def _joined(first: _Hunk, last: _Hunk, start: int, end: int, growth: int) -> _Hunk:
     """Return one hunk for an edit and the hunks that it shares lines with; what stands between them counts as replaced."""
@@ -160,7 +186,13 @@ def _stop(hunk: _Hunk, first: int, stop: int) -> int:
     return hunk.new + stop - hunk.old if hunk.is_even else hunk.new
 
 
-def followed(base: Located, recorded: Recorded | None, span: Span, lines: Sequence[str]) -> Located:
+def followed(
+    base: Located,
+    recorded: Recorded | None,
+    span: Span,
+    lines: Sequence[str],
+    kinds: tuple[LineKind, ...] = (),
+) -> Located:
     """Return where a range is after some edits: as it was verified if none touched it, or if its text is whole again.
 
     Args:
@@ -168,6 +200,7 @@ def followed(base: Located, recorded: Recorded | None, span: Span, lines: Sequen
         recorded: What its record says; None for what has no lines of its own, like a function.
         span: Where its lines are now.
         lines: What stands there now; not looked at where nothing was touched.
+        kinds: Whose each of them is, where the base proves it; not looked at either.
     """
     if span.is_empty:
         return replace(base, start=None, end=None, state=State.LOST, confidence=0.0, intact=None, kinds=())
@@ -175,11 +208,11 @@ def followed(base: Located, recorded: Recorded | None, span: Span, lines: Sequen
     if recorded is None or base.state == State.UNVERIFIED:
         if not span.touched:
             return moved
-        return replace(moved, intact=None, kinds=()) if base.state == State.UNVERIFIED else _edited(moved)
+        return replace(moved, intact=None, kinds=()) if base.state == State.UNVERIFIED else _edited(moved, kinds)
     state = State.EXACT if span.start == recorded.start else State.MOVED
     if span.touched:
         is_whole = len(lines) == recorded.length and recorded.is_in(lines, 1)
-        return _whole_again(moved, recorded, state) if is_whole else _edited(moved)
+        return _whole_again(moved, recorded, state) if is_whole else _edited(moved, kinds)
     if base.state == State.EDITED:
         return moved
     method = base.method
@@ -194,8 +227,8 @@ def _whole_again(moved: Located, recorded: Recorded, state: State) -> Located:
     return replace(moved, state=state, method=Method.ANCHOR_HASH, confidence=confidence, intact=recorded.length, kinds=())
 
 
-def _edited(moved: Located) -> Located:
-    """The place is as sure as it was; what became of each line is worked out later."""
+def _edited(moved: Located, kinds: tuple[LineKind, ...]) -> Located:
+    """The place is as sure as it was."""
     if moved.state != State.EDITED:
         moved = replace(moved, state=State.EDITED, method=Method.HISTORY, confidence=min(moved.confidence, 0.9))
-    return replace(moved, intact=None, kinds=())
+    return replace(moved, intact=kinds.count(LineKind.AI) if kinds else None, kinds=kinds)

@@ -11,15 +11,13 @@ import click
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
-from vibes_lsp.cli.output import plain, plain_code, print_json, styled
+from vibes_lsp.cli.output import KIND_MARKS, plain, plain_code, print_json, styled
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.doubts import doubt
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.sources import read_source
 from vibes_lsp.reports.blame import Blame, blame, kind_of, owners
 from vibes_lsp.reports.words import model_name, review_label, whereabouts
-
-_STYLES = {"exact": "green", "moved": "green", "edited": "yellow", "lost": "red", "unverified": "dim"}
 
 
 @click.command("blame")
@@ -29,7 +27,10 @@ _STYLES = {"exact": "green", "moved": "green", "edited": "yellow", "lost": "red"
 @audit_dir_option
 @json_option
 def command(file: Path, contents: str | None, git: bool, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
-    """Say for each line of FILE which annotation owns it, and whether that still holds."""
+    """Show which annotation owns each line of FILE, and whether that is verified.
+
+    `+` marks lines as the AI wrote them, `?` lines that are claimed only, `~` lines edited since.
+    """
     if os.path.isdir(file):  # noqa: PTH112  # whatever the name is
         raise UnreadableFile(f"{file} is a folder", hint=f"give a file; `vibes find --file {file}` lists what is in all of its files")
     project = open_project(audit_dir, near=file)
@@ -50,13 +51,13 @@ def _print(found: Blame) -> None:
     digits = len(str(len(found.text.lines)))
     for number, line in enumerate(found.text.lines, 1):
         placement = owned.get(number)
-        label = labels[id(placement)] if placement is not None else ""
-        style = "dim"
-        if placement is not None and kind_of(placement, number) == LineKind.HUMAN:
+        whose = LineKind.HUMAN if placement is None else kind_of(placement, number)
+        label = "" if placement is None else labels[id(placement)]
+        if placement is not None and whose == LineKind.HUMAN:
             label = f"{plain(placement.current.id)[:8]} a person's"
-        elif placement is not None:
-            style = _STYLES[placement.located.state]
-        styled([(f"{label:<{width}} ", style), (f"{number:>{digits}} ", "dim"), (plain_code(line, 500), "")])
+        mark, style = KIND_MARKS[whose]
+        marked = f"{label:<{width}} {mark} " if labels else " "
+        styled([(marked, style), (f"{number:>{digits}} ", "dim"), (plain_code(line, 500), "")])
     for placement in found.placements:
         if placement.owned and doubt(placement) is None:
             continue

@@ -7,9 +7,8 @@ from typing import Final
 
 import click
 
-from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
-from vibes_lsp.cli.output import plain, plain_code, print_json, print_line, print_warning, styled
+from vibes_lsp.cli.output import KIND_MARKS, plain, plain_code, print_json, print_line, print_warning, styled
 from vibes_lsp.reports.blame import kind_of
 from vibes_lsp.reports.changes import ChangedFile, ChangedRange, Changes, changes
 from vibes_lsp.reports.words import model_name, review_words, title, whereabouts
@@ -46,14 +45,16 @@ def _print(found: Changes) -> None:
     files = [file for file in found.files if file.ranges]
     for file in files:
         _print_file(file)
-    share = f" ({100 * found.ai / found.changed:.0f} %)" if found.changed else ""
+    counts = found.counts
+    share = f" ({counts.share(found.changed):.0%} verified)" if found.changed else ""
     of_files = f", in {len(files)} of {len(found.files)} changed files" if found.files else ""
-    print_line(f"{found.ai:,} of {found.changed:,} changed lines{share} are an AI's{of_files}")
+    print_line(f"AI lines: {counts.words()} of {found.changed:,} changed lines{share}{of_files}")
 
 
 def _print_file(file: ChangedFile) -> None:
     renamed = f" (was {plain(file.former)})" if file.former is not None else ""
-    styled([(f"{plain(file.path)}{renamed}", "bold"), (f"  {file.ai:,} of {file.changed:,} changed lines", "dim")])
+    counts = f"  {file.counts.words()} of {file.changed:,} changed lines"
+    styled([(f"{plain(file.path)}{renamed}", "bold"), (counts, "dim")])
     told: str | None = None
     for changed in file.ranges:
         if told != changed.placement.current.id:  # what one annotation says is said once, though it owns several ranges in a row
@@ -83,6 +84,5 @@ def _print_annotation(file: ChangedFile, changed: ChangedRange) -> None:
 def _print_lines(file: ChangedFile, changed: ChangedRange) -> None:
     width = len(str(changed.end))
     for number in range(changed.start, changed.end + 1):
-        mark = "~" if kind_of(changed.placement, number) == LineKind.EDITED else "+"
-        style = "yellow" if mark == "~" else "green"
+        mark, style = KIND_MARKS[kind_of(changed.placement, number)]
         styled([(f"  {number:>{width}} ", "dim"), (f"{mark} {plain_code(file.text.lines[number - 1], _MAX_LINE)}", style)])

@@ -20,6 +20,8 @@ _REASONS = {
     "history": "replaced by later ones",
     "repeated": "repeats",
     "lost": "whose text is gone",
+    "contradicted": "whose lines git had before",
+    "guessed": "that only may be where they seem to be",
     "absent": "of files that are not here",
 }
 

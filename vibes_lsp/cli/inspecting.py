@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from vibes_lsp.anchors.located import LineKind
-from vibes_lsp.cli.output import plain, plain_code, print_line, styled
+from vibes_lsp.cli.output import KIND_MARKS, plain, plain_code, print_line, styled
 from vibes_lsp.model.members import JsonValue, text
 from vibes_lsp.model.vocabulary import ReviewerKind
 from vibes_lsp.reports.inspection import Inspection
@@ -17,7 +16,6 @@ _PAGE_CHARACTERS: Final = 60_000
 _LONG, _SHORT, _NAME = 1_000, 300, 60
 _MAX_LISTED: Final = 8
 
-_MARKS: Final = {LineKind.AI: ("+", "green"), LineKind.EDITED: ("~", "yellow"), LineKind.HUMAN: (" ", "dim")}
 _COLOURS: Final = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "green"}
 
 
@@ -72,7 +70,7 @@ def _print_lines(item: Inspection, first: int, stop: int) -> None:
     width = len(str(item.start + len(item.lines)))
     for number in range(first, stop):
         line, kind = item.lines[number]
-        mark, style = _MARKS[kind]
+        mark, style = KIND_MARKS[kind]
         styled([(f"{item.start + number:>{width}} ", "dim"), (f"{mark} {plain_code(line)}", style)])
 
 

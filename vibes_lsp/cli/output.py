@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGE: Final = 1000
 
+KIND_MARKS: Final[Mapping[str, tuple[str, str]]] = {
+    "ai": ("+", "green"),
+    "claimed": ("?", "dim"),
+    "edited": ("~", "yellow"),
+    "human": (" ", "dim"),
+}
+"""Mark and style of a line of code, by whose it is."""
+
 _TAB: Final = 4
 """Columns of code between two stops of a tab."""
 

@@ -87,6 +87,11 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
                 return action
         return ""
 
+    @property
+    def is_review(self) -> bool:
+        """Whether it is somebody's review of code, and not an edit of code (R6)."""
+        return self.action == Action.REVIEW
+
     @cached_property
     def entries(self) -> tuple[str, ...]:
         """The keys of the context entries that the record which holds now names (RFC 7.3)."""
@@ -246,7 +251,12 @@ def _circular(replacing: Mapping[int, set[int]]) -> set[int]:
 
 
 def covers(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
-    """Whether the edge makes its target history: it says so, or the recorded ranges do."""
+    """Whether the edge makes its target history: it says so, or the recorded ranges do.
+
+    A review replaces no edit (R6).
+    """
+    if newer.text("action") == Action.REVIEW:
+        return False
     if edge.reason == SupersedesReason.COVERS:
         return True
     if newer.type != older.type or newer.text("file_path") != older.text("file_path"):

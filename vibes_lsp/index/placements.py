@@ -70,6 +70,20 @@ class Placement(msgspec.Struct, frozen=True):
         return bool(self.lineage.superseded_by)
 
     @property
+    def is_item(self) -> bool:
+        """Whether it claims code of an AI: only that is judged, reviewed, counted and marked.
+
+        Not history (R7), not a review (R6), not what git's history contradicts (R15).
+        """
+        contradicted = self.located.is_contradicted
+        return not (self.is_history or self.lineage.is_review or contradicted)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether it only may be here: other places fit as well, and it owns no line (R15)."""
+        return self.located.ambiguous and not self.owned and _may_own(self.shown)
+
+    @property
     def is_pending(self) -> bool:
         """Whether it waits to be recorded."""
         return self.lineage.is_pending

@@ -160,6 +160,15 @@ class Places:
         past = self._pasts.by_name(path, in_doubt(placements), text)
         return replaced(placements, located_in(text, placements, past), len(text.lines))
 
+    def contradicted(self, path: str, text: Text, placements: Sequence[Placement]) -> frozenset[str]:
+        """Return the ids of the first records of those that git's history contradicts (R15).
+
+        The commits of the annotations must have been derived.
+        """
+        past = self._pasts.by_name(path, [each.lineage for each in placements])
+        pairs = zip(placements, located_in(text, placements, past), strict=True)
+        return frozenset(each.lineage.first.id for each, where in pairs if where.is_contradicted)
+
     def of(self, path: str, text: Text) -> list[Placement]:
         """Return the annotations of a file in document order, history after owners; see `place`."""
         return place(self.trail, path, text, self.past(path, text))

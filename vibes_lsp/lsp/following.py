@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
+from vibes_lsp.anchors.located import LineKind, Located, Method, Origin, Recorded, State
 from vibes_lsp.anchors.making import CONTEXT_LINES
 from vibes_lsp.anchors.shifting import Edits, followed
 from vibes_lsp.anchors.text import Text
@@ -150,14 +150,22 @@ class Following:
         base = placement.located
         if base.start is None or base.end is None:
             return base
-        span = self._edits.follow(base.start, base.end)
+        start, end = base.start, base.end
+        span = self._edits.follow(start, end)
         if placement.lineage.action == Action.DELETE:  # a place between lines, shown at one of them
             line = max(1, min(span.start, length))
             return structs.replace(base, start=line, end=line)
         if span.replaced:
             return None
         span = span.within(length)
-        return followed(base, recorded, span, self.document.lines(span.start, span.end) if span.touched else ())
+        if not span.touched:
+            return followed(base, recorded, span, ())
+        lines = self.document.lines(span.start, span.end)
+        kinds: tuple[LineKind, ...] = ()
+        if base.is_proven:
+            whose = base.kinds or (LineKind.AI,) * (end - start + 1)
+            kinds = self._edits.kinds(start, end, whose)[: len(lines)]
+        return followed(base, recorded, span, lines, kinds)
 
 
 def newest(seen: Mapping[str, Origin], committed: Mapping[str, Origin]) -> dict[str, Origin]:

@@ -18,13 +18,21 @@ def label(view: View, placement: Placement, facts: Members) -> str:
     parts = [_model(facts), flat(title(placement), 40), whereabouts(placement)]
     if placement.is_pending:
         parts.append("pending")
-    return _joined([*parts, *_standing(view, facts)])
+    return _joined([*parts, *_standing(view, placement, facts)])
 
 
 def line_text(view: View, placement: Placement, facts: Members) -> str:
-    """Return what is said at the end of a line: that an AI wrote it, and the prompt last, for that is what the window's edge may cut."""
+    """Return what is said at the end of a line: that an AI wrote it, and the prompt last, for that is what the window's edge may cut.
+
+    Where no line is verified, it is only claimed that an AI wrote it.
+    """
+    head = "AI" if placement.located.is_proven else "AI (claimed)"
     state = "pending" if placement.is_pending else placement.located.state.value
-    parts = [f"AI: {_model(facts)}", f"{state}, ambiguous" if placement.located.ambiguous else state, *_standing(view, facts)]
+    parts = [
+        f"{head}: {_model(facts)}",
+        f"{state}, ambiguous" if placement.located.ambiguous else state,
+        *_standing(view, placement, facts),
+    ]
     prompt = facts.get("prompt")
     return _joined([*parts, f"“{flat(prompt, 70)}”"] if isinstance(prompt, str) else parts)
 
@@ -33,12 +41,12 @@ def _model(facts: Members) -> str:
     return flat(model_name(facts), 40)
 
 
-def _standing(view: View, facts: Members) -> Iterator[str]:
-    """Say how far to trust it."""
+def _standing(view: View, placement: Placement, facts: Members) -> Iterator[str]:
+    """Say how far to trust it; what only may be here has no risk here."""
     if facts.get("captured"):
         yield "captured"
     figures = view.report.figures(facts)
-    if figures is not None:
+    if figures is not None and not placement.is_guess:
         yield f"risk {figures}"
     review = review_label(facts)
     if review is not None:

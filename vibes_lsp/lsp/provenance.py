@@ -149,10 +149,12 @@ class Description:
 
 
 def _kind(placement: Placement, *, owns: bool) -> str:
+    if placement.lineage.is_review:
+        return "a review of these lines; "
     if placement.is_history:
         return "history, a later edit took its place; "
-    if owns or not placement.may_own or not placement.located.may_own:
+    if owns or not (placement.may_own and placement.is_item) or placement.is_guess:
         return ""
-    return (
-        "may be here, where another edit is sure to be; " if placement.is_overruled else "history of this line, which a later edit owns; "
-    )
+    if placement.is_overruled:
+        return "may be here, where another edit is sure to be; "
+    return "history of this line, which a later edit owns; "

@@ -21,9 +21,6 @@ from vibes_lsp.recording.paths import required_path
 from vibes_lsp.recording.situation import Situation
 from vibes_lsp.recording.sources import source_text
 
-_NOT_REVIEWED: Final = frozenset({Action.DELETE, Action.REVIEW})
-"""What a scope does not reach: no lines are there to be looked at."""
-
 
 class ReviewScope(StrEnum):
     """How far a review reaches: the annotations that are named, all of the file, all with the same prompt, all of the same session."""
@@ -94,11 +91,15 @@ class Reviewing:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The lines of an annotation, 1-based and inclusive, and the digest of what stands there."""
+    """The lines of an annotation, 1-based and inclusive, and the digest of what stands there.
+
+    `is_judged` is False for what only its id reaches: what is no item (`Placement.is_item`), and what only may be here.
+    """
 
     start: int
     end: int
     digest: str
+    is_judged: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class Chooser:
     def _meant(self) -> tuple[dict[str, str], tuple[str, ...]]:
         if self.reviewing.scope == ReviewScope.FILE:
             path = required_path(self.situation.project, self.reviewing.path or "")
-            found = {identifier: place.digest for identifier, place in self._placed(path).items()}
+            found = {identifier: place.digest for identifier, place in self._placed(path).items() if place.is_judged}
             if not found:
                 raise WrongArgument("file", f"no annotation is placed in {path}")
             return found, ()
@@ -150,7 +151,9 @@ class Chooser:
         path = required_path(self.situation.project, self.reviewing.path)
         first, last = self.reviewing.lines
         touched = {
-            identifier: place.digest for identifier, place in self._placed(path).items() if place.start <= last and first <= place.end
+            identifier: place.digest
+            for identifier, place in self._placed(path).items()
+            if place.is_judged and place.start <= last and first <= place.end
         }
         if not touched:
             raise WrongArgument("range", f"no annotation is on lines {first} to {last} of {path}")
@@ -192,7 +195,7 @@ class Chooser:
         return {
             lineage.current.id: normal_path(lineage.current.text("file_path") or "")
             for lineage in trail.lineages()
-            if not lineage.superseded_by and lineage.action not in _NOT_REVIEWED and lineage.current.text(member) in values
+            if _may_be_shared(lineage) and lineage.current.text(member) in values
         }
 
     def _readable(self, path: str, wanted: Collection[str]) -> dict[str, str]:
@@ -201,7 +204,7 @@ class Chooser:
             placed = self._placed(required_path(self.situation.project, path))
         except (WrongArgument, UnreadableFile):
             return {}
-        return {identifier: place.digest for identifier, place in placed.items() if identifier in wanted}
+        return {identifier: place.digest for identifier, place in placed.items() if place.is_judged and identifier in wanted}
 
     def _placed(self, path: str) -> dict[str, _Place]:
         """Return the annotations that are somewhere in a file."""
@@ -212,6 +215,13 @@ class Chooser:
             for placement in self.places.of(path, text):
                 start, end = placement.located.start, placement.located.end
                 if not placement.is_history and start is not None and end is not None:
-                    found[placement.current.id] = _Place(start, end, range_hash(text.lines[start - 1 : end]))
+                    is_judged = placement.is_item and not placement.is_guess
+                    digest = range_hash(text.lines[start - 1 : end])
+                    found[placement.current.id] = _Place(start, end, digest, is_judged)
             self._looked[path] = found
         return self._looked[path]
+
+
+def _may_be_shared(lineage: Lineage) -> bool:
+    """Whether a scope reaches an annotation: of what is removed no lines are there to be looked at."""
+    return not (lineage.superseded_by or lineage.is_review or lineage.action == Action.DELETE)

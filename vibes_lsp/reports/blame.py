@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from vibes_lsp.anchors.located import LineKind, State
+from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
@@ -42,6 +43,55 @@ def blame(places: Places, path: str, text: Text, scorer: Scorer) -> Blame:
     return Blame(path, text, placements, PlacementReport(places.trail, text, scorer=scorer, derived=places.derived))
 
 
+@dataclass(frozen=True, slots=True)
+class LineCounts:
+    """How many lines are an AI's, in three parts; a person's lines count in none.
+
+    Attributes:
+        verified: As the AI wrote them, at a sure place.
+        claimed: Said to be an AI's, without proof.
+        edited: Known to be edited since.
+    """
+
+    verified: int = 0
+    claimed: int = 0
+    edited: int = 0
+
+    @classmethod
+    def of(cls, kinds: Iterable[LineKind]) -> LineCounts:
+        """Return the counts of some lines."""
+        counts = Counter(kinds)
+        return cls(counts[LineKind.AI], counts[LineKind.CLAIMED], counts[LineKind.EDITED])
+
+    def __add__(self, other: LineCounts) -> LineCounts:
+        return LineCounts(
+            self.verified + other.verified,
+            self.claimed + other.claimed,
+            self.edited + other.edited,
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.verified or self.claimed or self.edited)
+
+    def share(self, lines: int) -> float:
+        """Return the part of some lines that is verified, 0 to 1."""
+        return self.verified / lines if lines else 0.0
+
+    def as_json(self) -> Members:
+        """Return the three numbers."""
+        return {
+            "verifiedLines": self.verified,
+            "claimedLines": self.claimed,
+            "editedLines": self.edited,
+        }
+
+    def words(self) -> str:
+        """Return the numbers for people."""
+        parts = ((self.claimed, "claimed"), (self.edited, "edited"))
+        rest = "".join(f", {count:,} {word}" for count, word in parts if count)
+        return f"{self.verified:,} verified{rest}"
+
+
 def owners(placements: Sequence[Placement]) -> dict[int, Placement]:
     """Return who owns each line; lines that nobody owns are left out."""
     return {line: placement for placement in placements for line in _lines(placement)}
@@ -64,14 +114,16 @@ def runs(placement: Placement) -> list[JsonValue]:
 
 
 def kind_of(placement: Placement, line: int) -> LineKind:
-    """Return whose a line of a placement is: the AI's as it was written, edited since, or a person's among the AI's.
+    """Return whose a line of a placement is.
 
-    Where the lines cannot be told apart, all of them count as edited, unless the whole stands as it was recorded.
+    A line counts as the AI's or as edited only where that is proven. Without proof it is claimed,
+    unless it seems to be a person's: less is never claimed without reason.
     """
     located = placement.located
-    if located.kinds and located.start is not None:
-        return located.kinds[line - located.start]
-    return LineKind.AI if located.state in {State.EXACT, State.MOVED} else LineKind.EDITED
+    if located.sure or not located.kinds or located.start is None:
+        return LineKind.AI if located.sure else LineKind.CLAIMED
+    kind = located.kinds[line - located.start]
+    return kind if located.is_proven or kind == LineKind.HUMAN else LineKind.CLAIMED
 
 
 def _lines(placement: Placement) -> Iterator[int]:

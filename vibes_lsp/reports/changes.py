@@ -22,7 +22,7 @@ from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.reports.blame import kind_of, owners
+from vibes_lsp.reports.blame import LineCounts, kind_of, owners
 from vibes_lsp.reports.placements import PlacementReport
 
 _BINARY: Final = 8_000
@@ -36,6 +36,11 @@ class ChangedRange:
     placement: Placement
     start: int
     end: int
+
+    @property
+    def kinds(self) -> list[LineKind]:
+        """Whose each line is."""
+        return [kind_of(self.placement, line) for line in range(self.start, self.end + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +66,18 @@ class ChangedFile:
     report: PlacementReport
 
     @property
-    def ai(self) -> int:
-        """The number of the AI's lines among the changed ones."""
-        return sum(each.end - each.start + 1 for each in self.ranges)
+    def counts(self) -> LineCounts:
+        """The AI's lines among the changed ones."""
+        return LineCounts.of(kind for each in self.ranges for kind in each.kinds)
 
     def as_json(self) -> Members:
-        """Return `{filePath, formerPath?, changedLines, aiLines, ranges, placements}`."""
+        """Return path, changed lines, counts, ranges with their lines, and placements."""
         former: Members = {} if self.former is None else {"formerPath": self.former}
         return {
             "filePath": self.path,
             **former,
             "changedLines": self.changed,
-            "aiLines": self.ai,
+            **self.counts.as_json(),
             "ranges": [self._range(each) for each in self.ranges],
             "placements": list(self.facts.values()),
         }
@@ -107,14 +112,19 @@ class Changes:
         return sum(file.changed for file in self.files)
 
     @property
-    def ai(self) -> int:
-        """The number of the AI's lines among them."""
-        return sum(file.ai for file in self.files)
+    def counts(self) -> LineCounts:
+        """The AI's lines among them."""
+        return sum((file.counts for file in self.files), LineCounts())
 
     def as_json(self) -> Members:
         """Return `{base, head, files, unread, total}`; `head` is null for the work tree."""
-        share = round(self.ai / self.changed, 4) if self.changed else 0.0
-        total: Members = {"files": len(self.files), "changedLines": self.changed, "aiLines": self.ai, "share": share}
+        counts = self.counts
+        total: Members = {
+            "files": len(self.files),
+            "changedLines": self.changed,
+            **counts.as_json(),
+            "share": round(counts.share(self.changed), 4),
+        }
         return {
             "base": self.span.base,
             "head": self.span.head,

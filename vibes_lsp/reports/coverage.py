@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import Repository
@@ -16,7 +15,7 @@ from vibes_lsp.index.places import Places
 from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.reports.blame import kind_of, owners
+from vibes_lsp.reports.blame import LineCounts, kind_of, owners
 
 _MAX_SOURCE: Final = 8 << 20
 _PASSED_OVER: Final = frozenset({".git", ".ai-audit", "node_modules", ".venv"})
@@ -29,19 +28,17 @@ class FileCoverage:
     Attributes:
         path: Relative to the project.
         lines: All lines.
-        ai: Lines that an AI wrote, as they are or edited since.
-        intact: Of these, lines that are as it wrote them.
+        counts: The AI's among them.
     """
 
     path: str
     lines: int
-    ai: int
-    intact: int
+    counts: LineCounts
 
     @property
     def share(self) -> float:
-        """The AI's part, 0 to 1."""
-        return self.ai / self.lines if self.lines else 0.0
+        """The part that is verified to be an AI's, 0 to 1."""
+        return self.counts.share(self.lines)
 
     def as_json(self) -> Members:
         """Return the numbers with the file's path."""
@@ -49,7 +46,7 @@ class FileCoverage:
 
     def numbers(self) -> Members:
         """Return the numbers alone."""
-        return {"lines": self.lines, "aiLines": self.ai, "intactLines": self.intact, "share": round(self.share, 4)}
+        return {"lines": self.lines, **self.counts.as_json(), "share": round(self.share, 4)}
 
 
 def coverage(places: Places, tracking: Tracking, repository: Repository | None) -> list[FileCoverage]:
@@ -76,13 +73,14 @@ def untracked(places: Places, tracking: Tracking, repository: Repository | None)
 
 def total(files: list[FileCoverage]) -> FileCoverage:
     """Return the sum of some files."""
-    return FileCoverage("", sum(file.lines for file in files), sum(file.ai for file in files), sum(file.intact for file in files))
+    counts = sum((file.counts for file in files), LineCounts())
+    return FileCoverage("", sum(file.lines for file in files), counts)
 
 
 def _file(places: Places, path: str, text: Text) -> FileCoverage:
-    kinds = [kind_of(placement, line) for line, placement in owners(places.of(path, text)).items()]
-    ai = sum(kind != LineKind.HUMAN for kind in kinds)
-    return FileCoverage(path, len(text.lines), ai, kinds.count(LineKind.AI))
+    owned = owners(places.of(path, text))
+    counts = LineCounts.of(kind_of(placement, line) for line, placement in owned.items())
+    return FileCoverage(path, len(text.lines), counts)
 
 
 def _files(project: Path, repository: Repository | None) -> Iterator[str]:

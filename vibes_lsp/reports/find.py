@@ -56,7 +56,12 @@ def _in_file(places: Places, path: str, scorer: Scorer) -> Iterator[tuple[Placem
         return
     placements = places.of(path, text)
     report = PlacementReport(places.trail, text, scorer=scorer, derived=places.derived)
-    yield from ((placement, report.placement(placement)) for placement in placements if not placement.is_history)
+    yield from ((placement, report.placement(placement)) for placement in placements if _is_found(placement))
+
+
+def _is_found(placement: Placement) -> bool:
+    """Whether it is current and about code: what history contradicts is found, and said to be that."""
+    return not placement.is_history and not placement.lineage.is_review
 
 
 def _answers(placement: Placement, facts: Members, question: Question) -> bool:
@@ -69,7 +74,7 @@ def _answers(placement: Placement, facts: Members, question: Question) -> bool:
         question.since is None or placement.lineage.first.moment >= question.since,
         question.band is None or facts["band"] == question.band,
         question.state is None or facts["state"] == question.state,
-        not question.unreviewed or not is_reviewed(facts),
+        not question.unreviewed or (placement.is_item and not is_reviewed(facts)),
         question.file is None or _lies_in(placement.path, question.file),
     )
     return all(wanted)

@@ -107,6 +107,7 @@ def _earlier(placements: Sequence[Placement], placement: Placement) -> list[Plac
         each
         for each in placements
         if each.lineage.rank < placement.lineage.rank
+        and (each.is_item or each.is_history)
         and each.located.start is not None
         and each.located.end is not None
         and each.located.start <= end

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.reports.environments import Author, Authors
 
 
@@ -49,7 +48,7 @@ def model_shares(trail: Trail, lineages: Sequence[Lineage]) -> list[ModelShare]:
     files: dict[Author, set[str]] = {}
     for lineage in lineages:
         author = authors.of(lineage.current.text("environment_hash"))
-        if lineage.superseded_by or author.is_human or lineage.action == Action.REVIEW:
+        if lineage.superseded_by or author.is_human or lineage.is_review:
             continue
         counts[author] += 1
         files.setdefault(author, set()).add(lineage.current.text("file_path") or "")

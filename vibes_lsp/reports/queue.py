@@ -12,7 +12,6 @@ from vibes_lsp.model.vocabulary import Action, Verdict
 from vibes_lsp.reports.find import Question, find
 from vibes_lsp.reports.placements import is_reviewed
 
-_WITHOUT_LINES: Final = frozenset({Action.DELETE, Action.REVIEW})
 ANYTHING: Final = Question()
 """Asks for all there is."""
 
@@ -20,7 +19,8 @@ ANYTHING: Final = Question()
 def review_queue(places: Places, scorer: Scorer, question: Question = ANYTHING, *, rejected: bool = False) -> list[Members]:
     """Return placements without a review that still holds, by falling score, then by file and line; without a score last.
 
-    What could not be found, and what was removed, has no lines to read, and does not wait; nor does what is not recorded yet.
+    What could not be found, what was removed and what only may be here has no lines to read, and does not wait; nor does what is not
+    recorded yet, nor what is no item (`Placement.is_item`).
 
     Args:
         places: Of the project.
@@ -29,13 +29,15 @@ def review_queue(places: Places, scorer: Scorer, question: Question = ANYTHING, 
         rejected: Whether what was rejected as it stands now comes as well, after all that waits.
     """
     found = find(places, question, scorer)
-    wanted = (facts for placement, facts in found if waits(placement, facts) or (rejected and _has_lines(facts) and is_rejected(facts)))
+    wanted = (
+        facts for placement, facts in found if waits(placement, facts) or (rejected and _may_wait(placement, facts) and is_rejected(facts))
+    )
     return sorted(wanted, key=_urgency)
 
 
 def waits(placement: Placement, facts: Members) -> bool:
     """Whether a person has still to answer for a placement as it stands now."""
-    return not placement.is_history and _has_lines(facts) and not is_reviewed(facts)
+    return _may_wait(placement, facts) and not is_reviewed(facts)
 
 
 def is_rejected(facts: Members) -> bool:
@@ -44,8 +46,14 @@ def is_rejected(facts: Members) -> bool:
     return is_reviewed(facts) and isinstance(review, dict) and review.get("verdict") == Verdict.REJECTED
 
 
-def _has_lines(facts: Members) -> bool:
-    return facts["lineStart"] is not None and facts["action"] not in _WITHOUT_LINES and not facts.get("pending")
+def _may_wait(placement: Placement, facts: Members) -> bool:
+    """Whether there are lines that a person can be asked about.
+
+    What only may be here has none: it is shown, and nobody judges lines that may be others'.
+    """
+    if not placement.is_item or placement.is_guess or placement.is_pending:
+        return False
+    return facts["lineStart"] is not None and placement.lineage.action != Action.DELETE
 
 
 def _urgency(facts: Members) -> tuple[bool, float, str, int]:

@@ -1,7 +1,7 @@
 """Which annotations stand now, and where: what a trail of current records holds in the place of each lineage (R7).
 
 An annotation stands where it is placed in the checkout. Those that another one replaced, that only repeat another, whose text is
-gone or whose file is not here do not stand. Pure but for the files and the history that `Places` reads.
+gone, that git's history contradicts (R15) or whose file is not here do not stand. Pure but for the files and the history that `Places` reads.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class Absence(StrEnum):
     HISTORY = "history"
     REPEATED = "repeated"
     LOST = "lost"
+    CONTRADICTED = "contradicted"
+    GUESSED = "guessed"
     ABSENT = "absent"
 
 
@@ -98,7 +100,7 @@ def _look(found: Standing, places: Places, path: str, text: Text, creating: froz
         for repeat in placement.shown.repeats:
             found.absent[repeat.first.id] = Absence.REPEATED
         reason = _absence(placement)
-        ranges = pieces[placement.lineage.first.id]
+        ranges = pieces.get(placement.lineage.first.id)
         if reason is None and ranges:
             found.add(placement.lineage, [_placed(placement, each, text, places, creating) for each in ranges])
         elif placement.lineage.first.line not in found.records:
@@ -108,8 +110,10 @@ def _look(found: Standing, places: Places, path: str, text: Text, creating: froz
 def _absence(placement: Placement) -> Absence | None:
     if placement.is_history:
         return Absence.HISTORY
-    if not placement.located.may_own:  # where it only may be
-        return Absence.LOST
+    if placement.located.is_contradicted and not placement.lineage.is_review:
+        return Absence.CONTRADICTED
+    if placement.is_guess:
+        return Absence.GUESSED
     return Absence.LOST if placement.located.state is State.LOST and placement.lineage.action != Action.DELETE else None
 
 
@@ -127,7 +131,7 @@ def _creating(lineages: Iterable[Lineage]) -> frozenset[str]:
         if lineage.first.id not in creating:
             creating.add(lineage.first.id)
             newer = (by_current[each] for each in lineage.superseded_by)
-            pending += [each for each in newer if each.action not in (Action.DELETE, Action.REVIEW)]
+            pending += [each for each in newer if not each.is_review and each.action != Action.DELETE]
     return frozenset(creating)
 
 
@@ -137,7 +141,8 @@ def _pieces(placements: Iterable[Placement], creating: frozenset[str]) -> dict[s
     A creation is cut where a person's lines or a later creation stand in it, so that a sum over creations has every line once. What is
     not sure to be there takes no line from what is (R7).
     """
-    known = sorted(placements, key=lambda each: (each.located.sure, each.lineage.rank))
+    standing_ones = (each for each in placements if _absence(each) is None)
+    known = sorted(standing_ones, key=lambda each: (each.located.sure, each.lineage.rank))
     owning = [each for each in known if each.may_own and each.located.may_own]
     written = {line for placement in owning for line in _written(placement)}
     created: dict[int, str] = {}
@@ -184,7 +189,8 @@ def _placed(placement: Placement, lines: tuple[int, int] | None, text: Text, pla
 
 def _facts(lineage: Lineage, places: Places, creating: frozenset[str]) -> Members:
     """Return what is known of a lineage beyond its first record."""
-    facts: Members = {name: lineage.current.members[name] for name in _RISK if lineage.current.members.get(name) is not None}
+    risk = dict.fromkeys(_RISK) if lineage.is_review else lineage.current.members  # a review is no code that sums may count (R6)
+    facts: Members = {name: risk[name] for name in _RISK if lineage.current.members.get(name) is not None}
     facts |= {name: lineage.current.members[name] for name in _PLACE if name in lineage.current.members}
     commit = recorded_commit(lineage)
     if commit is None and (derived := places.derived.get(lineage.first.id)) is not None and derived.method is CommitMethod.LOG:

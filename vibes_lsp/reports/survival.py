@@ -24,8 +24,8 @@ class Survival:
     Attributes:
         name: The model or file.
         recorded: Lines that were recorded and can be accounted for.
-        intact: Of these, lines that stand as they were written.
-        unknown: Lines that cannot be accounted for: nothing tells what they were.
+        intact: Of these, lines that are verified to stand as they were written.
+        unknown: Lines that are claimed only: what became of them cannot be proven.
         lost_functions: Functions that are gone; how many lines they had is not recorded.
     """
 
@@ -82,7 +82,7 @@ def survival(places: Places) -> SurvivalReport:
         except UnreadableFile:
             continue
         for placement in places.of(path, text):
-            if placement.may_own or _is_function(placement):
+            if _is_lines(placement) or _is_function(placement):
                 models[authors.of(placement.current.text("environment_hash")).label].append(placement)
                 files[path].append(placement)
     everything = [placement for placements in files.values() for placement in placements]
@@ -93,10 +93,25 @@ def _ordered(groups: dict[str, list[Placement]]) -> list[Survival]:
     return sorted((_counted(name, group) for name, group in groups.items()), key=lambda each: (-each.recorded, each.name))
 
 
+def _is_lines(placement: Placement) -> bool:
+    """Whether an annotation is that of lines, which were recorded and may be gone or only claimed now."""
+    lineage = placement.lineage
+    is_code = not (placement.is_history or lineage.is_review or lineage.action == Action.DELETE)
+    return is_code and not placement.shown.placeholder and placement.current.type == RecordType.LINE
+
+
 def _is_function(placement: Placement) -> bool:
     """Whether an annotation is that of a function: its lines are not recorded, but that it is gone can be told."""
-    is_code = not placement.is_history and placement.lineage.action not in {Action.DELETE, Action.REVIEW}
+    is_code = placement.is_item and placement.lineage.action != Action.DELETE
     return is_code and placement.current.type == RecordType.FUNCTION
+
+
+def _left(placement: Placement) -> int | None:
+    """Return how many lines stand as they were written; None where that is not verified."""
+    located = placement.located
+    if located.state == State.LOST:
+        return 0
+    return located.intact if located.is_proven else None
 
 
 def _counted(name: str, placements: Iterable[Placement]) -> Survival:
@@ -109,7 +124,7 @@ def _counted(name: str, placements: Iterable[Placement]) -> Survival:
         if lines is None or placement.lineage.action == Action.DELETE:
             continue
         count = lines[1] - lines[0] + 1
-        left = 0 if placement.located.state == State.LOST else placement.located.intact
+        left = _left(placement)
         if left is None:
             unknown += count
         else:

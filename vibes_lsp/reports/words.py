@@ -23,7 +23,7 @@ def whereabouts(placement: Placement) -> str:
         return f"removed lines {before} of the file as it was then"
     if placement.moved_from is not None:
         before = f"{before} of another file"
-    sentence = _state(placement, before)
+    sentence = f"{'may be here: ' if placement.is_guess else ''}{_state(placement, before)}"
     return f"{sentence}, but other places may fit as well" if located.ambiguous else sentence
 
 
@@ -42,7 +42,7 @@ def _state(placement: Placement, before: str) -> str:
         case State.EDITED:
             total = recorded_lines(placement.current)
             if located.intact is None or total is None:
-                return f"edited since (recorded at {before})" if total is not None else "edited since"
+                return "edited since" if total is None else f"edited since, which lines is not known (recorded at {before})"
             return f"edited since: {located.intact} of {total[1] - total[0] + 1} lines intact"
         case _ if placement.replaced_by is not None:
             name = placement.replaced_by[:8]

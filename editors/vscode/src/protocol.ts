@@ -38,11 +38,14 @@ export interface Placement {
   waits: boolean;
 }
 
+/** Whose a line is: an AI's and verified, claimed to be an AI's, edited since, or a person's. */
+export type Kind = 'ai' | 'claimed' | 'edited' | 'human';
+
 /** Lines that a placement owns, 1-based and inclusive, all of one kind. */
 export interface Run {
   lineStart: number;
   lineEnd: number;
-  kind: 'ai' | 'edited' | 'human';
+  kind: Kind;
 }
 
 /** A placement with the lines that it owns. */

@@ -1,7 +1,8 @@
-// The status bar: the AI's share of the file, and how much unreviewed risk is in it. A click hides and shows the marks.
+// The status bar: the verified share of the AI in the file, what is only claimed, and how much unreviewed risk is in it.
+// A click hides and shows the marks.
 
 import * as vscode from 'vscode';
-import type { Provenance } from './protocol';
+import type { Kind, Provenance } from './protocol';
 import type { KnownProvenance } from './provenance';
 import type { Visibility } from './visibility';
 
@@ -39,21 +40,33 @@ export class StatusBar implements vscode.Disposable {
       this.item.hide();
       return;
     }
-    const { share, written, total, risky } = figures(known, document);
-    const waiting = risky === 0 ? '' : ` · ${risky} to review`;
-    this.item.text = `$(${this.visibility.isHidden ? 'eye-closed' : 'sparkle'}) AI ${share}%${waiting}`;
-    const sentence = `An AI wrote ${written} of ${total} lines; unreviewed ranges of high or critical risk: ${risky}`;
+    const { text, sentence } = wordsOf(known, linesOf(document));
+    this.item.text = `$(${this.visibility.isHidden ? 'eye-closed' : 'sparkle'}) ${text}`;
     this.item.tooltip = `${sentence}.\nClick to ${this.visibility.isHidden ? 'show' : 'hide'} the marks.`;
     this.item.accessibilityInformation = { label: sentence };
     this.item.show();
   }
 }
 
-function figures(known: Provenance, document: vscode.TextDocument) {
-  const runs = known.placements.flatMap((each) => each.runs).filter(({ kind }) => kind !== 'human');
-  const written = runs.reduce((sum, { lineStart, lineEnd }) => sum + lineEnd - lineStart + 1, 0);
+/** Returns what the status bar says, in short and for the tooltip: only verified lines count in the share. */
+export function wordsOf({ placements }: Pick<Provenance, 'placements'>, total: number) {
+  const counts: Record<Kind, number> = { ai: 0, claimed: 0, edited: 0, human: 0 };
+  for (const { runs } of placements) {
+    for (const { lineStart, lineEnd, kind } of runs) counts[kind] += lineEnd - lineStart + 1;
+  }
+  const percent = (count: number) => Math.round((100 * count) / Math.max(1, total));
+  const risky = placements.filter(({ waits, band }) => waits && (band === 'high' || band === 'critical')).length;
+  const claimed = counts.claimed === 0 ? '' : ` · ${percent(counts.claimed)}% claimed`;
+  const waiting = risky === 0 ? '' : ` · ${risky} to review`;
+  const lines = `${counts.ai} of ${total} lines are verified as an AI's, ${counts.claimed} only claimed, ${counts.edited} edited since`;
+  return {
+    text: `AI ${percent(counts.ai)}%${claimed}${waiting}`,
+    sentence: `${lines}; unreviewed ranges of high or critical risk: ${risky}`,
+  };
+}
+
+/** Returns the number of lines; what follows the last line end is none if it is empty. */
+function linesOf(document: vscode.TextDocument): number {
   const isEndEmpty = document.lineCount > 1 && document.lineAt(document.lineCount - 1).text === '';
-  const total = document.lineCount - (isEndEmpty ? 1 : 0);
-  const risky = known.placements.filter(({ waits, band }) => waits && (band === 'high' || band === 'critical'));
-  return { share: Math.round((100 * written) / Math.max(1, total)), written, total, risky: risky.length };
+  return document.lineCount - (isEndEmpty ? 1 : 0);
 }

@@ -32,7 +32,9 @@ def test_marks_speak_and_verdicts_need_no_mouse(open_window: Open, tmp_path: Pat
     code.marks_on([*range(13, 21), 23, 24, 25, 27])
     _described(code, 23, re.compile(r"PRISM:\s0\.\d\d critical"))
     _described(code, 13, re.compile(r"PRISM:\s0\.\d\d low"))
-    share = code.page.locator(".statusbar-item[id='vibes-lsp.vibes-lsp.vibes.share'], .statusbar-item[aria-label^='An AI wrote']").first
+    share = code.page.locator(
+        ".statusbar-item[id='vibes-lsp.vibes-lsp.vibes.share'], .statusbar-item[aria-label*='verified as an AI']"
+    ).first
     sentence = "unreviewed ranges of high or critical risk: 1"
     code.until(lambda: sentence in (share.get_attribute("aria-label") or ""), "the share in words")
 

@@ -152,12 +152,13 @@ def test_a_document_that_is_opened_again_is_another(opened: Open) -> None:
 def test_an_edited_range_is_known_line_by_line_when_it_was_seen_whole(opened: Open) -> None:
     opened.type(4)
     opened.replace(6, 0, "of = 'a person'\n")
-    (before,) = opened.placed()
-    assert (before.located.method, before.located.intact, before.located.kinds) == (Method.HISTORY, None, ())
+    (at_once,) = opened.placed()
     opened.locate()
-    (after,) = opened.placed()
-    assert (after.located.start, after.located.end, after.located.state, after.located.intact) == (4, 8, State.EDITED, 3)
-    assert [kind.value for kind in after.located.kinds] == ["edited", "ai", "human", "ai", "ai"]
+    (after_the_pause,) = opened.placed()
+    for located in (at_once.located, after_the_pause.located):
+        assert (located.start, located.end, located.state, located.intact) == (4, 8, State.EDITED, 3)
+        assert located.method == Method.HISTORY
+        assert [kind.value for kind in located.kinds] == ["edited", "ai", "human", "ai", "ai"]
 
 
 def test_it_is_still_known_when_the_trail_changes(opened: Open) -> None:

@@ -70,7 +70,7 @@ def test_whereabouts_of_edited_lines(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 9, text=BEFORE)
     found = only(trail, BEFORE.replace("'byte'", "'bit'"))
     assert (found.facts["state"], found.facts["confidence"] < 0.9) == ("edited", True)
-    assert whereabouts(found.placement) == "edited since (recorded at 4-9)"
+    assert whereabouts(found.placement) == "edited since, which lines is not known (recorded at 4-9)"
 
 
 def test_whereabouts_without_anchors(trail: TrailWriter) -> None:

@@ -84,9 +84,13 @@ class _Offers:
     def all(self) -> Iterator[_Offer]:
         first, last = self._lines
         touched = [each for each in self.view.placements if not each.is_history and _is_in(each, first, last)][:_MAX_TOUCHED]
-        touched.sort(key=lambda each: (not any(start <= first <= end for start, end in each.owned), each.located.start or 0))
-        if touched:
-            yield from self._reviews(touched)
+        touched.sort(
+            key=lambda each: (not any(start <= first <= end for start, end in each.owned), not each.is_item, each.located.start or 0)
+        )
+        judged = [each for each in touched if each.is_item and not each.is_guess]
+        if judged:
+            yield from self._reviews(judged)
+        if touched and touched[0].is_item:
             yield from self._corrections(touched[0])
         if self._is_selection:
             yield from self._lost()
@@ -126,7 +130,7 @@ class _Offers:
 
     def _lost(self) -> Iterator[_Offer]:
         """A lost annotation has no lines to stand at, so it is offered wherever lines are selected for it."""
-        lost = [each for each in self.view.placements if each.located.state == State.LOST and not each.is_history and each.may_own]
+        lost = [each for each in self.view.placements if each.located.state == State.LOST and each.is_item and each.may_own]
         for each in lost[-_MAX_LOST:]:
             yield self._reanchor(each, f"Re-anchor here: lost {flat(title(each), 40)} {each.current.id[:8]}", *self._lines)
 

@@ -100,7 +100,8 @@ async def diagnostics_of(ls: Server, uri: str, is_wanted: Callable[[], bool] = l
 def _risks(view: View, settings: Settings) -> list[tuple[Placement, types.Diagnostic]]:
     """Risk from the chosen band up, unless a person approved the very text (R6).
 
-    Nothing while PRISM is off, and nothing about what is removed (R27) or in files that the project does not track (R26).
+    Nothing while PRISM is off, and nothing about what is no item (`Placement.is_item`), what only may be here, what is removed (R27) or
+    in files that the project does not track (R26).
     """
     config = view.project.config
     risk = config.config.risk_scoring
@@ -113,7 +114,8 @@ def _risks(view: View, settings: Settings) -> list[tuple[Placement, types.Diagno
         band, review = facts["band"], facts["review"]
         if (
             band is None
-            or placement.is_history
+            or not placement.is_item
+            or placement.is_guess
             or placement.lineage.action == Action.DELETE
             or bands.index(Band(str(band))) < bands.index(settings.minimum_band)
         ):
@@ -135,7 +137,7 @@ def _with_related(ls: Server, view: View, found: list[tuple[Placement, types.Dia
         return [diagnostic for _, diagnostic in found]
     for placement, diagnostic in found:
         prompt = placement.current.text("prompt_hash")
-        others = (each for each in view.placements if each is not placement and not each.is_history and _is_of(each, prompt))
+        others = (each for each in view.placements if each is not placement and each.is_item and _is_of(each, prompt))
         related = [
             types.DiagnosticRelatedInformation(types.Location(view.uri, place), f"of the same prompt: {flat(title(each), 60)}")
             for each in others
@@ -165,9 +167,9 @@ def _doubts(view: View) -> list[types.Diagnostic]:
     """Ambiguous places as hints, which editors show faintly; what could not be found as one hint on the first line."""
     found = []
     for placement in view.placements:
-        if placement.located.ambiguous and not placement.is_history:
+        if placement.located.ambiguous and placement.is_item:
             found += _at(placement, f"{flat(title(placement), 60)}: {whereabouts(placement)}", types.DiagnosticSeverity.Hint, "ambiguous")
-    lost = sum(each.located.state == State.LOST and not each.is_history and each.replaced_by is None for each in view.placements)
+    lost = sum(each.located.state == State.LOST and each.is_item and each.replaced_by is None for each in view.placements)
     if lost:
         words = "annotation of this file could not be found" if lost == 1 else "annotations of this file could not be found"
         place = types.Range(types.Position(0, 0), types.Position(0, 0))

@@ -54,7 +54,7 @@ def _files_of(directory: AuditDir, prompts: frozenset[str]) -> list[str]:
     paths = (
         normal_path(lineage.current.text("file_path") or "")
         for lineage in trail.lineages()
-        if not lineage.superseded_by and lineage.current.text("prompt_hash") in prompts
+        if not lineage.superseded_by and not lineage.is_review and lineage.current.text("prompt_hash") in prompts
     )
     return [path for path in dict.fromkeys(paths) if can_be_below(path)]
 
@@ -62,5 +62,5 @@ def _files_of(directory: AuditDir, prompts: frozenset[str]) -> list[str]:
 def _ranges(view: View, prompts: frozenset[str]) -> Iterator[types.Location]:
     for placement in view.placements:
         start, end = placement.located.start, placement.located.end
-        if not placement.is_history and start is not None and end is not None and placement.current.text("prompt_hash") in prompts:
+        if placement.is_item and start is not None and end is not None and placement.current.text("prompt_hash") in prompts:
             yield types.Location(view.uri, types.Range(types.Position(start - 1, 0), types.Position(end, 0)))

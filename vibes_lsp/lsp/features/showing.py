@@ -155,7 +155,7 @@ def _changes(directory: AuditDir, config: LoadedConfig, policy: Policy, base: st
 def _lines(found: Changes, *, with_prompts: bool) -> Iterator[str]:
     """Give the change as Markdown in which all text of others is inert."""
     span = f"{found.span.base[:12]}..{found.span.head[:12]}" if found.span.head is not None else f"{found.span.base[:12]} to the work tree"
-    yield f"# AI lines of a change\n\n{span}: {found.ai} of {found.changed} changed lines are an AI's.\n"
+    yield f"# AI lines of a change\n\n{span}: {found.counts.words()} of {found.changed} changed lines.\n"
     for file in found.files:
         if file.ranges:
             yield from _file(file, with_prompts=with_prompts)
@@ -164,7 +164,7 @@ def _lines(found: Changes, *, with_prompts: bool) -> Iterator[str]:
 def _file(file: ChangedFile, *, with_prompts: bool) -> Iterator[str]:
     quote = _MARKUP.quote
     was = f" (was {quote(file.former, _MAX_NAME)})" if file.former is not None else ""
-    yield f"\n## {quote(file.path, _MAX_NAME)}{was}\n\n{file.ai} of {file.changed} changed lines\n"
+    yield f"\n## {quote(file.path, _MAX_NAME)}{was}\n\n{file.counts.words()} of {file.changed} changed lines\n"
     told: str | None = None
     for changed in file.ranges:
         placement = changed.placement

@@ -19,7 +19,7 @@ from vibes_lsp.model.members import mapping, text
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.reports.gate import catalogue
 from vibes_lsp.reports.gate.believing import Believed, Doubter
-from vibes_lsp.reports.gate.deciding import Rulebook, Threshold, decide
+from vibes_lsp.reports.gate.deciding import Decision, Rulebook, Threshold, decide
 from vibes_lsp.reports.gate.grounds import Grounds
 from vibes_lsp.reports.gate.looking import Looking, Step
 from vibes_lsp.reports.gate.report import GateReport, Item
@@ -99,16 +99,39 @@ class _Run:
             for content, placement in self._looking.recorded():
                 yield self._item(Believed(placement, placement), content, Standing.UNREVIEWED)
             return
+        suspects: dict[str, tuple[Text, list[Item]]] = {}
         for content, placement in self._looking.placed():
             believed = Believed(placement, placement) if self._doubter is None else self._doubter.look(placement, content)
             self._note(believed)
-            if self._is_gated(believed.placement):
-                yield self._item(believed, content, self._scorer.standing(believed.placement, content))
+            if not self._is_gated(believed.placement):
+                continue
+            item = self._item(believed, content, self._scorer.standing(believed.placement, content))
+            if item.decision == Decision.PASS and not item.rejected:
+                yield item
+            else:
+                suspects.setdefault(placement.path, (content, []))[1].append(item)
+        yield from self._uncontradicted(suspects)
+
+    def _uncontradicted(self, suspects: dict[str, tuple[Text, list[Item]]]) -> Iterator[Item]:
+        """Give the items of some files that git's history does not contradict (R15).
+
+        A text alone places most annotations. History is asked about those that do not pass.
+        """
+        places = self._places
+        if places.has_git:
+            places.derive([item.placement.lineage for _, items in suspects.values() for item in items])
+        for path, (content, items) in suspects.items():
+            placements = [item.placement for item in items]
+            disproved = places.contradicted(path, content, placements) if places.has_git else frozenset()
+            yield from (item for item in items if item.placement.lineage.first.id not in disproved)
 
     def _is_gated(self, placement: Placement) -> bool:
-        """Whether an annotation is current and tracked, and not that of removed or lost lines (R26, R27)."""
+        """Whether an annotation is an item, tracked, and not of removed or lost lines (R26, R27).
+
+        What only may be here is gated: it must not pay to make code hard to find.
+        """
         is_there = placement.located.state != State.LOST and placement.lineage.action != Action.DELETE
-        return is_there and not placement.is_history and self._tracks(placement.path)
+        return is_there and placement.is_item and self._tracks(placement.path)
 
     def _tracks(self, path: str) -> bool:
         if path not in self._tracked:
@@ -147,7 +170,7 @@ class _Run:
         for record in believed.retold:
             message = f"record {record.id[:16]} retells how {name} was made"
             self._found.append(Finding(catalogue.REMADE, message, placement.path, start))
-        if is_lost and not placement.is_history:
+        if is_lost and placement.is_item:
             since = self._grounds.since
             is_new = since is not None and since.is_new(placement.lineage.first)
             override = Severity.WARNING if is_new else None

@@ -22,6 +22,7 @@ local defaults = {
     critical = 'C',
     none = 'AI',
     more = '│',
+    claimed = '¦',
     edited = '┆',
   },
   line_text = 'line',

@@ -14,9 +14,12 @@ local function sign_of(placement, kind, is_first)
   local texts = config.options.sign_text
   local band = provenance.is(placement.band) and placement.band or 'none'
   if not is_first then
-    return kind == 'edited' and texts.edited or texts.more
+    return kind == 'ai' and texts.more or texts[kind] or texts.more
   end
   local text = texts[band] or texts.none
+  if kind == 'claimed' then
+    return vim.fn.strcharpart(text, 0, 1) .. '?'
+  end
   local is_approved = not placement.waits and provenance.is(placement.review) and placement.review.verdict == 'approved'
   return is_approved and vim.fn.strdisplaywidth(text) == 1 and text .. '✓' or text
 end

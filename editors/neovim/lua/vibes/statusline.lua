@@ -1,4 +1,4 @@
--- The AI's share of a buffer, and how much of its risk nobody has reviewed.
+-- The verified share of the AI in a buffer, what is only claimed, and how much of its risk nobody has reviewed.
 
 local provenance = require('vibes.provenance')
 
@@ -13,9 +13,9 @@ function M.text(bufnr)
   if not known or #known.placements == 0 then
     return ''
   end
-  local written = 0
+  local counts = { ai = 0, claimed = 0 }
   for _, line in ipairs(known.lines or {}) do
-    written = written + (line.kind == 'human' and 0 or 1)
+    counts[line.kind] = (counts[line.kind] or 0) + 1
   end
   local waiting = 0
   for _, placement in ipairs(known.placements) do
@@ -24,8 +24,17 @@ function M.text(bufnr)
     end
   end
   local total = math.max(1, vim.api.nvim_buf_line_count(bufnr))
-  local share = ('AI %d%%'):format(math.floor(100 * math.min(written, total) / total + 0.5))
-  return waiting == 0 and share or ('%s · %d to review'):format(share, waiting)
+  local function percent(count)
+    return math.floor(100 * math.min(count, total) / total + 0.5)
+  end
+  local parts = { ('AI %d%%'):format(percent(counts.ai)) }
+  if counts.claimed > 0 then
+    table.insert(parts, ('%d%% claimed'):format(percent(counts.claimed)))
+  end
+  if waiting > 0 then
+    table.insert(parts, ('%d to review'):format(waiting))
+  end
+  return table.concat(parts, ' · ')
 end
 
 return M

@@ -1,4 +1,5 @@
-// Marks in gutter and overview ruler: a shape on the first line of a range, a bar along its lines, dashed where they were edited.
+// Marks in gutter and overview ruler: a shape on the first line of a range, a bar along its lines.
+// Solid marks are for what is verified; what is only claimed is hollow, and what was edited dashed.
 
 import * as vscode from 'vscode';
 import type { Placement, Provenance, Run } from '../protocol';
@@ -86,7 +87,13 @@ export class Marks implements vscode.Disposable {
     const look = this.visibility.byModel ? this.lookOfModel(placement.model.name ?? '') : BANDS[placement.band ?? 'none'];
     let types = this.types.get(look);
     if (types === undefined) {
-      types = { first: decorationOf(look, 'first'), ai: decorationOf(look, 'ai'), edited: decorationOf(look, 'edited') };
+      types = {
+        first: decorationOf(look, 'first'),
+        firstClaimed: decorationOf(look, 'firstClaimed'),
+        ai: decorationOf(look, 'ai'),
+        claimed: decorationOf(look, 'claimed'),
+        edited: decorationOf(look, 'edited'),
+      };
       this.types.set(look, types);
     }
     return types;
@@ -103,11 +110,14 @@ export class Marks implements vscode.Disposable {
 }
 
 /** Returns what is painted along the lines of a placement: its first line apart, and nothing along a person's. */
-function partsOf(runs: readonly Run[]): [Part, Lines][] {
-  const [first, ...others] = runs.filter(({ kind }) => kind !== 'human');
-  if (first === undefined) return [];
-  const { lineStart, lineEnd, kind } = first;
-  const rest = lineStart < lineEnd ? [{ lineStart: lineStart + 1, lineEnd, kind }] : [];
-  const along = [...rest, ...others].map((run): [Part, Lines] => [run.kind === 'ai' ? 'ai' : 'edited', run]);
-  return [['first', { lineStart, lineEnd: lineStart }], ...along];
+export function partsOf(runs: readonly Run[]): [Part, Lines][] {
+  const parts: [Part, Lines][] = [];
+  for (const { lineStart, lineEnd, kind } of runs) {
+    if (kind === 'human') continue;
+    const isFirst = parts.length === 0;
+    if (isFirst) parts.push([kind === 'claimed' ? 'firstClaimed' : 'first', { lineStart, lineEnd: lineStart }]);
+    const start = isFirst ? lineStart + 1 : lineStart;
+    if (start <= lineEnd) parts.push([kind, { lineStart: start, lineEnd }]);
+  }
+  return parts;
 }

@@ -45,22 +45,38 @@ export const MODELS: readonly Look[] = [
 const BAR = '<path d="M7 0h2v16H7z" fill="C"/>'; // stretched to the height of a line, so that bars join
 const DASHES = '<path d="M7 0h2v3H7zm0 5h2v3H7zm0 5h2v3H7zm0 5h2v1H7z" fill="C"/>';
 
-export type Part = 'first' | 'ai' | 'edited';
+const HOLLOW = '<path d="M5.5 0h1v16h-1zm4 0h1v16h-1z" fill="C"/>';
 
-/** Returns what paints one part of a mark in gutter and overview ruler. */
+export type Part = 'first' | 'firstClaimed' | 'ai' | 'claimed' | 'edited';
+
+/** Returns what is drawn for one part of a mark; only what is verified is solid. */
+export function drawingOf({ shape }: Look, part: Part): string {
+  return { first: shape, firstClaimed: dashed(shape), ai: BAR, claimed: HOLLOW, edited: DASHES }[part];
+}
+
+/** Returns what paints one part of a mark in gutter and, unless it is only claimed, overview ruler. */
 export function decorationOf(look: Look, part: Part): vscode.TextEditorDecorationType {
-  const drawing = part === 'first' ? look.shape : part === 'ai' ? BAR : DASHES;
+  const fit = part === 'first' || part === 'firstClaimed' ? 'xMidYMid' : 'none';
+  const isClaimed = part === 'claimed' || part === 'firstClaimed';
   const side = (colour: string) => ({
-    gutterIconPath: picture(drawing, colour, part === 'first' ? 'xMidYMid' : 'none'),
-    overviewRulerColor: look.theme === undefined ? colour : new vscode.ThemeColor(look.theme),
+    gutterIconPath: picture(drawingOf(look, part), colour, fit),
+    ...(isClaimed ? {} : { overviewRulerColor: look.theme === undefined ? colour : new vscode.ThemeColor(look.theme) }),
   });
   return vscode.window.createTextEditorDecorationType({
     dark: side(look.dark),
     light: side(look.light),
     gutterIconSize: '100% 100%',
-    overviewRulerLane: vscode.OverviewRulerLane.Left,
+    ...(isClaimed ? {} : { overviewRulerLane: vscode.OverviewRulerLane.Left }),
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
   });
+}
+
+/** Returns a shape with a dashed outline, and nothing in it but what is written there. */
+function dashed(shape: string): string {
+  return shape
+    .replace('fill="C"', 'fill="none" stroke="C" stroke-width="1.8"')
+    .replace('stroke-width="1.8"', 'stroke-width="1.4" stroke-dasharray="2 1.6"')
+    .replace('fill="#fff"', 'fill="C"');
 }
 
 function picture(drawing: string, colour: string, fit: string): vscode.Uri {

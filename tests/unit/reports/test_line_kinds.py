@@ -1,0 +1,94 @@
+"""Whose a line is: verified before claimed, and a person's without proof."""
+
+from __future__ import annotations
+
+import pytest
+
+from vibes_lsp.anchors.located import LineKind, Located, Method, State
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.records import LogRecord
+from vibes_lsp.index.repeats import Shown
+from vibes_lsp.reports.blame import LineCounts, kind_of, runs
+from vibes_lsp.reports.queue import waits
+from vibes_lsp.reports.words import whereabouts
+
+RECORD = LogRecord(1, "a" * 64, {"type": "line", "file_path": "a.py", "line_start": 4, "line_end": 7, "action": "create"})
+TOLD = (LineKind.AI, LineKind.EDITED, LineKind.HUMAN, LineKind.AI)
+AI, CLAIMED, EDITED, HUMAN = LineKind
+
+
+def placed(located: Located, *, owned: bool = True, action: str = "create") -> Placement:
+    record = LogRecord(1, RECORD.id, {**RECORD.members, "action": action})
+    return Placement("a.py", Shown(Lineage((record,), record)), located, ((4, 7),) if owned else ())
+
+
+@pytest.mark.parametrize(
+    ("located", "kinds"),
+    [
+        (Located(4, 7, State.EXACT, Method.FILE_HASH, 1.0, intact=4), (AI,) * 4),
+        (Located(4, 7, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4), (AI,) * 4),
+        (Located(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.5, ambiguous=True, intact=4), (CLAIMED,) * 4),
+        (Located(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=TOLD), TOLD),
+        (Located(4, 7, State.EDITED, Method.CONTEXT, 0.95, intact=2, kinds=TOLD), TOLD),
+        (Located(4, 7, State.EDITED, Method.CONTEXT, 0.95, ambiguous=True, intact=2, kinds=TOLD), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
+        (Located(4, 7, State.EDITED, Method.CONTEXT, 0.7), (CLAIMED,) * 4),
+        (Located(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True), (CLAIMED,) * 4),
+        (Located(4, 7, State.EDITED, Method.FILE_HASH, 0.9), (CLAIMED,) * 4),
+        (Located(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3), (CLAIMED,) * 4),
+        (Located(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=TOLD), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
+        (Located(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=(AI,) * 4), (CLAIMED,) * 4),
+    ],
+    ids=[
+        "of this very file", "by its hash", "one of two copies", "edited, the old text is known", "edited, undone", "edited, at one of two places",
+        "edited, found by its beginning", "a guess", "given by a person", "unanchored", "by an inferred text", "whole in an inferred text",
+    ],
+)  # fmt: skip
+def test_a_line_is_verified_only_where_its_place_and_its_text_are(located: Located, kinds: tuple[LineKind, ...]) -> None:
+    placement = placed(located)
+    assert tuple(kind_of(placement, line) for line in range(4, 8)) == kinds
+
+
+def test_runs_are_lines_in_a_row_of_one_kind() -> None:
+    placement = placed(Located(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=(AI, AI, HUMAN, EDITED)))
+    assert runs(placement) == [
+        {"lineStart": 4, "lineEnd": 5, "kind": "ai"},
+        {"lineStart": 6, "lineEnd": 6, "kind": "human"},
+        {"lineStart": 7, "lineEnd": 7, "kind": "edited"},
+    ]
+
+
+def test_the_share_counts_verified_lines_alone() -> None:
+    counts = LineCounts.of([AI, AI, CLAIMED, EDITED, HUMAN]) + LineCounts.of([CLAIMED])
+    assert (counts, counts.share(8)) == (LineCounts(2, 2, 1), 0.25)
+    assert counts.as_json() == {"verifiedLines": 2, "claimedLines": 2, "editedLines": 1}
+    assert (counts.words(), LineCounts(3).words()) == ("2 verified, 2 claimed, 1 edited", "3 verified")
+    assert (bool(LineCounts()), bool(LineCounts(0, 1)), LineCounts().share(0)) == (False, True, 0.0)
+
+
+def test_what_claims_code_is_an_item() -> None:
+    exact = Located(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99)
+    assert placed(exact).is_item
+    assert placed(exact, action="delete").is_item
+    assert not placed(exact, action="review").is_item
+    for method in (Method.ANCHOR_BEFORE_EDIT, Method.OLDER_THAN_EDIT):
+        assert not placed(Located(4, 7, State.UNVERIFIED, method, 0.5)).is_item
+    newer = placed(exact)
+    history = Placement("a.py", Shown(Lineage((RECORD,), RECORD, ("b" * 64,))), exact)
+    assert (newer.is_item, history.is_item) == (True, False)
+
+
+def test_what_may_be_here_and_owns_nothing_is_a_guess() -> None:
+    guess = Located(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True)
+    assert placed(guess, owned=False).is_guess
+    assert not placed(guess).is_guess
+    assert not placed(guess, owned=False, action="review").is_guess
+    assert not placed(Located(4, 7, State.EDITED, Method.FUZZY, 0.5), owned=False).is_guess
+
+
+@pytest.mark.parametrize(("owned", "waiting"), [(True, True), (False, False)])
+def test_a_guess_that_owns_nothing_waits_for_no_review(owned: bool, waiting: bool) -> None:
+    guess = Located(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True)
+    placement = placed(guess, owned=owned)
+    assert waits(placement, {"lineStart": 4, "review": None}) == waiting
+    assert whereabouts(placement).startswith("may be here: ") != waiting
