@@ -269,3 +269,11 @@ def test_a_new_record_that_calls_code_of_the_base_a_review_is_not_believed(proje
     project.commit()
     found = project.told(within)
     assert [item["decision"] for item in found["items"]] == ["block"]
+
+
+def test_a_commit_of_the_branch_with_an_old_date_disproves_no_record(project: Gated, within: Vibes) -> None:
+    project.file("a.py")
+    project.repository.commit("Code", date="2020-01-01T00:00:00+00:00")
+    project.write()
+    project.commit()
+    assert decisions(project.told(within)) == BLOCKED

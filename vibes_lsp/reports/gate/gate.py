@@ -115,15 +115,24 @@ class _Run:
     def _uncontradicted(self, suspects: dict[str, tuple[Text, list[Item]]]) -> Iterator[Item]:
         """Give the items of some files that git's history does not contradict (R15).
 
-        A text alone places most annotations. History is asked about those that do not pass.
+        A text alone places most annotations. History is asked about those that do not pass. A change
+        can backdate its commits: with a base only files that stand as the base has them count.
         """
         places = self._places
-        if places.has_git:
-            places.derive([item.placement.lineage for _, items in suspects.values() for item in items])
+        asked = [path for path, (content, _) in suspects.items() if places.has_git and self._is_of_base(path, content)]
+        places.derive([item.placement.lineage for path in asked for item in suspects[path][1]])
         for path, (content, items) in suspects.items():
             placements = [item.placement for item in items]
-            disproved = places.contradicted(path, content, placements) if places.has_git else frozenset()
+            disproved = places.contradicted(path, content, placements) if path in asked else frozenset()
             yield from (item for item in items if item.placement.lineage.first.id not in disproved)
+
+    def _is_of_base(self, path: str, content: Text) -> bool:
+        """Whether a file stands as the base has it; without a base, whatever stands there counts."""
+        since = self._grounds.since
+        if since is None:
+            return True
+        data = since.repository.read_below(since.commit, self._places.trail.directory.project, path)
+        return data is not None and Text.from_bytes(data).lines == content.lines
 
     def _is_gated(self, placement: Placement) -> bool:
         """Whether an annotation is an item, tracked, and not of removed or lost lines (R26, R27).
