@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.carried import check_carried, check_copies
-from vibes_lsp.checks.checkout import Sides, check_checkout, committed_policy, lines_of, log_on_disk, read_trail
+from vibes_lsp.checks.checkout import Sides, check_checkout, committed_policy, lines_of, log_on_disk, read_trail, same_entry
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.loosening import Change, changes
 from vibes_lsp.checks.subject import Subject
@@ -43,7 +43,7 @@ def check_base(subject: Subject, revision: str) -> Iterator[Finding]:
     yield from _entries(subject, repository, commit)
     yield from check_checkout(subject, sides)
     yield from check_carried(subject, sides)
-    yield from check_copies(subject)
+    yield from check_copies(subject, sides)
 
 
 def policy_at(repository: Repository, directory: AuditDir, commit: str) -> LoadedConfig:
@@ -106,7 +106,7 @@ def _entries(subject: Subject, repository: Repository, commit: str) -> Iterator[
         entry = before.entry(key)
         if key not in manifest:
             yield Finding(catalogue.BASE_ENTRY, f"entry {key[:16]} of {commit[:12]} is gone", subject.manifest_name)
-        elif entry is not None and not same_value(entry, manifest.entry(key)):
+        elif entry is not None and not same_entry(entry, manifest.entry(key)):
             yield subject.in_entry(catalogue.BASE_ENTRY, f"entry {key[:16]} was changed since {commit[:12]}", key)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from vibes_lsp.checks import catalogue
-from vibes_lsp.checks.checkout import Sides, log_on_disk, read_trail
+from vibes_lsp.checks.checkout import Sides, lines_of, log_on_disk, read_trail, same_entry
 from vibes_lsp.checks.finding import Finding
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import MalformedJson
@@ -17,7 +17,7 @@ from vibes_lsp.history.makers import commits_of_file
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.canonical import parse_object, same_value
 from vibes_lsp.model.members import Members
-from vibes_lsp.store.layout import MANIFEST_NAME
+from vibes_lsp.store.layout import LOG_NAME, MANIFEST_NAME
 from vibes_lsp.store.manifest import parse_manifest
 
 
@@ -31,9 +31,10 @@ def check_carried(subject: Subject, sides: Sides) -> Iterator[Finding]:
     yield from _entries(subject, sides)
 
 
-def check_copies(subject: Subject) -> Iterator[Finding]:
-    """Findings about records of one id that are not the same: of these only the first is read (R3)."""
-    log = subject.trail.log
+def check_copies(subject: Subject, sides: Sides) -> Iterator[Finding]:
+    """Findings about records of one id that are not the same, if the base does not have them all: of these only the first is read (R3)."""
+    log, now = subject.trail.log, log_on_disk(subject.directory)
+    before = frozenset(lines_of(read_trail(sides.repository, subject.directory, sides.base, LOG_NAME)))
     kinds, keys = log.columns.kinds, log.columns.keys
     times = Counter(key for key in keys if key)
     again = [line for line, key in enumerate(keys, 1) if key and times[key] > 1 and kinds[line - 1]]
@@ -42,7 +43,9 @@ def check_copies(subject: Subject) -> Iterator[Finding]:
         if isinstance(record, MalformedJson):
             continue
         known = first.setdefault(record.id, record)
-        if known is not record and not same_value(known.members, record.members):
+        if known is record or all(now[each.line - 1] in before for each in (known, record)):
+            continue
+        if not same_value(known.members, record.members):
             message = f"record {record.id[:16]} stands on line {known.line}, too, with another content"
             yield subject.in_log(catalogue.BASE_RECORD, message, record.line)
 
@@ -90,7 +93,7 @@ def _entries(subject: Subject, sides: Sides) -> Iterator[Finding]:
             where = f"entry {key[:16]}, which {commit[:12]} of this change has,"
             if key not in manifest:
                 yield Finding(catalogue.BASE_ENTRY, f"{where} is gone", subject.manifest_name)
-            elif not same_value(_decoded(bytes(raw)), manifest.entry(key)):
+            elif not same_entry(_decoded(bytes(raw)), manifest.entry(key)):
                 yield subject.in_entry(catalogue.BASE_ENTRY, f"{where} was changed", key)
 
 

@@ -13,11 +13,13 @@ from vibes_lsp.history.blobs import Entry
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.history.tree import tree_of
 from vibes_lsp.model.canonical import same_value
+from vibes_lsp.model.members import Members
 from vibes_lsp.store.config import LoadedConfig, parse_config
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.layout import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.manifest import ManifestForm, parse_manifest
 
+_NOTHING = Entry("000000", "")
 _NAMES = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
 
 
@@ -44,6 +46,13 @@ def lines_of(data: bytes | None) -> list[bytes]:
 def read_trail(repository: Repository, directory: AuditDir, commit: str, name: str) -> bytes | None:
     """Return a file of the trail as a commit has it; what a link of that name leads to now does not matter."""
     return repository.read_below(commit, directory.project, f"{directory.path.name}/{name}")
+
+
+def same_entry(one: Members | None, other: Members | None) -> bool:
+    """Whether two entries are one but for the time at which they were recorded, which no key covers (RFC 5.2) and merges choose."""
+    if one is None or other is None:
+        return False
+    return same_value({**one, "created_at": None}, {**other, "created_at": None})
 
 
 def log_on_disk(directory: AuditDir) -> list[bytes]:
@@ -79,11 +88,13 @@ def check_checkout(subject: Subject, sides: Sides) -> Iterator[Finding]:
 def _kinds(subject: Subject, before: Mapping[str, Entry], now: Mapping[str, Entry]) -> Iterator[Finding]:
     folder = subject.directory.path.name
     whole = now.get(folder)
-    if whole is not None and not subject.directory.path.is_symlink():
+    if whole is not None and before.get(folder, _NOTHING).mode != whole.mode and not subject.directory.path.is_symlink():
         yield Finding(catalogue.BASE_FILE, f"the audit directory is {_kind(whole)} in HEAD", folder)
     for name in _NAMES:
         entry = now.get(f"{folder}/{name}")
-        if entry is not None and not entry.is_file and not (subject.directory.path / name).is_symlink():
+        if entry is None or entry.is_file or before.get(f"{folder}/{name}", _NOTHING).mode == entry.mode:
+            continue
+        if not (subject.directory.path / name).is_symlink():
             yield Finding(catalogue.BASE_FILE, f"{name} is {_kind(entry)} in HEAD", subject.file(name))
     journal = f"{folder}/{subject.directory.journal.name}/"
     for path, entry in now.items():
@@ -139,6 +150,5 @@ def _manifest(subject: Subject, sides: Sides) -> Iterator[Finding]:
         is_known = key in known and known.raw(key) == committed.raw(key)  # which has a finding of its own
         if is_known or (key in manifest and committed.raw(key) == manifest.raw(key)):
             continue
-        entry, now = committed.entry(key), manifest.entry(key)
-        if entry is None or now is None or not same_value(entry, now):
+        if not same_entry(committed.entry(key), manifest.entry(key)):
             yield subject.in_entry(catalogue.BASE_CHECKOUT, f"entry {key[:16]} in HEAD does not stand on disk", key)
