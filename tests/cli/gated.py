@@ -12,7 +12,7 @@ from tests.trails import OMIT, Repository
 from tests.trails.repository import AUTHOR
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from tests.cli.running import Done, Vibes
@@ -34,6 +34,7 @@ class Gated(Project):
         self.housekeeping()
         self.calm = self.environment(parameters={"temperature": 0.1})
         self.risky = self.environment(parameters={"temperature": 0.9})
+        self.prompt("Hash a payload.")
         self.file("a.py", BEGIN)
         self.base = self.repository.commit("Begin")
 
@@ -80,6 +81,19 @@ class Gated(Project):
     def keep(self, lines: list[bytes]) -> None:
         """Write the log anew."""
         (self.root / ".ai-audit/annotations.jsonl").write_bytes(b"".join(lines))
+
+
+def as_runner(project: Gated) -> Gated:
+    """Have git say that CI's own user works here, who had no part in the code."""
+    for name, value in (("user.name", "Runner"), ("user.email", "runner@example.org")):
+        project.repository.git("config", name, value)
+    return project
+
+
+def mangle(project: Gated, change: Callable[[bytes], bytes], count: int = 1) -> None:
+    """Change the last lines of the log."""
+    lines = project.log_lines()
+    project.keep(lines[:-count] + [change(line) for line in lines[-count:]])
 
 
 def decisions(told: Any) -> dict[str, tuple[str, bool]]:

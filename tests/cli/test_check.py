@@ -208,7 +208,7 @@ def test_an_entry_that_the_base_had_is_missed(project: Project, within: Vibes) -
 def test_an_unknown_base_is_wrong_use(sound: CompleteTrail, within: Vibes) -> None:
     done = within("check", "--base", "nonsense", cwd=sound.root)
     assert (done.code, done.out) == (2, "")
-    assert done.err == "vibes: 'nonsense' names no commit here; give a branch, a tag or a commit\n"
+    assert done.err == "vibes: 'nonsense' names no commit here; give a branch, a tag or a commit; a shallow clone may lack it\n"
 
 
 def test_a_base_without_a_repository_is_wrong_use(project: Project, within: Vibes) -> None:

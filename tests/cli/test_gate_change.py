@@ -35,7 +35,10 @@ def test_only_files_of_the_change_are_gated(project: Gated, within: Vibes) -> No
     project.commit()
     project.write("unsaved.py", risky=False)
     found = project.told(within)
-    assert (found["result"], found["base"], found["findings"]) == ("FAIL", project.base, [])
+    assert (found["result"], found["base"]) == ("FAIL", project.base)
+    assert [(each["check"], each["severity"], each["message"]) for each in found["findings"]] == [
+        ("gate-worktree", "note", "2 lines are in no commit")
+    ]
     assert decisions(found) == {"new.py": ("block", False), "unsaved.py": ("flag", False)}
     assert decisions(project.told(within, "unsaved.py", "old.py")) == {"unsaved.py": ("flag", False)}
 
@@ -139,6 +142,7 @@ def test_a_looser_policy_is_found_and_not_used(project: Gated, within: Vibes, ch
 )
 def test_a_stricter_policy_is_a_note(project: Gated, within: Vibes, change: dict[str, Any], field: str) -> None:
     project.policy(excluded=["gen/"], tracked=[".py"])
+    project.reasoning("Because it has to be hashed.")
     project.base = project.commit()
     project.policy(**{"excluded": ["gen/"], "tracked": [".py"], **change})
     project.write(risky=False)
@@ -215,7 +219,7 @@ def test_a_record_that_was_changed_is_found(project: Gated, within: Vibes) -> No
     project.keep([line.replace(project.risky.encode(), project.calm.encode()) for line in project.log_lines()])
     project.file("a.py", STORY + "x = 1\n")
     project.commit()
-    assert checks(project.told(within), "error") == {"base-record"}
+    assert checks(project.told(within), "error") == {"base-record", "annotation-id-mismatch"}
 
 
 def test_a_record_that_the_change_brought_and_took_away_is_found(project: Gated, within: Vibes) -> None:

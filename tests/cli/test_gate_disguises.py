@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.cli.gated import BEGIN, BO, Gated, checks, decisions
+from tests.cli.gated import BEGIN, BO, Gated, as_runner, checks, decisions, mangle
 from tests.server.project import STORY
 from tests.trails import Repository
 
@@ -37,15 +37,7 @@ UNREADABLE: Final[dict[str, Callable[[bytes], bytes]]] = {
 @pytest.fixture
 def project(tmp_path: Path) -> Gated:
     """A project, gated by nobody who had a part in it, as in CI."""
-    made = Gated(tmp_path / "project")
-    for name, value in (("user.name", "Runner"), ("user.email", "runner@example.org")):
-        made.repository.git("config", name, value)
-    return made
-
-
-def mangle(project: Gated, change: Callable[[bytes], bytes], count: int = 1) -> None:
-    lines = project.log_lines()
-    project.keep(lines[:-count] + [change(line) for line in lines[-count:]])
+    return as_runner(Gated(tmp_path / "project"))
 
 
 @pytest.mark.parametrize("before", [b" ", b"\t", b"\xef\xbb\xbf"], ids=["blank", "tab", "mark"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -28,7 +29,7 @@ ACTION: Final[dict[str, Any]] = yaml.safe_load((REPOSITORY / "action.yml").read_
 STEPS: Final[dict[str, dict[str, Any]]] = {step["id"]: step for step in ACTION["runs"]["steps"]}
 STUB: Final = """#!/bin/sh
 echo "$*" >> "$TOLD"
-if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; fi
+if [ "$3" = venv ]; then mkdir -p "$4/bin" && cp "$0" "$4/bin/python"; fi
 """
 
 
@@ -65,7 +66,14 @@ def test_the_job_for_gitlab_installs_this_project_from_its_source() -> None:
     required = Requirement(command[-1])
     assert (command[:-1], required.name) == (["pip", "install"], "vibes-lsp")
     assert (required.url or "").startswith("git+https://")
-    assert job["script"][-1] == "vibes gate --base FETCH_HEAD"
+    assert job["script"][1:] == ['git fetch origin "refs/heads/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"', "vibes gate --base FETCH_HEAD"]
+
+
+def test_pages_name_a_base_by_its_whole_ref() -> None:
+    """A short name may be a tag's."""
+    for page in ("README.md", "docs/prism.md", "docs/ci.md", "docs/cli.md"):
+        named = re.findall(r"(?:gate|check) --base ([^\s`]+)", (REPOSITORY / page).read_text(encoding="utf-8"))
+        assert {name for name in named if name not in {"REV", "HEAD", "FETCH_HEAD"} and not name.startswith("refs/")} == set(), page
 
 
 def test_no_input_is_part_of_a_script() -> None:
@@ -118,9 +126,21 @@ def test_the_action_installs_this_project_into_an_environment_of_its_own(tmp_pat
     assert STEPS["install"]["env"].keys() == {"PYTHON", "SOURCE", "TARGET"}
     ran = Ran("install", tmp_path / "work", PYTHON=str(python), SOURCE=str(REPOSITORY), TARGET=str(target), TOLD=str(told))
     assert (ran.code, ran.err) == (0, "")
-    installing = f"-m pip install --quiet --disable-pip-version-check --constraint {REPOSITORY}/constraints.txt {REPOSITORY}"
-    assert told.read_text().splitlines() == [f"-m venv {target}", installing]
+    installing = f"-I -m pip install --quiet --disable-pip-version-check --constraint {REPOSITORY}/constraints.txt {REPOSITORY}"
+    assert told.read_text().splitlines() == [f"-I -m venv {target}", installing]
     assert ran.outputs.read_text() == f"vibes={target}/bin/vibes\n"
+
+
+def test_no_module_of_the_checkout_is_imported(tmp_path: Path) -> None:
+    """A branch may bring files that are called like the modules which the action runs."""
+    checkout = tmp_path / "work"
+    for name in ("venv", "pip"):
+        (checkout / name).mkdir(parents=True)
+        for module in ("__init__", "__main__"):
+            (checkout / name / f"{module}.py").write_text(f"open({str(tmp_path / 'pwned')!r}, 'w').close()\nraise SystemExit(9)\n")
+    Ran("install", checkout, PYTHON=sys.executable, SOURCE=str(tmp_path / "nowhere"), TARGET=str(tmp_path / "target"))
+    assert (tmp_path / "target").exists()
+    assert not (tmp_path / "pwned").exists()
 
 
 def test_the_hook_stops_a_commit_and_lets_it_pass_once_it_is_approved(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vibes_lsp.checks import catalogue
+from vibes_lsp.checks.carried import check_carried, check_copies
+from vibes_lsp.checks.checkout import Sides, check_checkout, committed_policy, lines_of, log_on_disk, read_trail, same_entry
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.loosening import Change, changes
 from vibes_lsp.checks.subject import Subject
-from vibes_lsp.errors import HistoryUnavailable, MalformedJson, UnreadableFile
+from vibes_lsp.errors import HistoryUnavailable, MalformedJson
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.canonical import parse_object, same_value
 from vibes_lsp.model.config import Config
@@ -16,7 +18,6 @@ from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.positions import find_member
 from vibes_lsp.store.config import LoadedConfig, parse_config
-from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.manifest import parse_manifest
 
@@ -31,10 +32,18 @@ def check_base(subject: Subject, revision: str) -> Iterator[Finding]:
     if repository is None:
         raise HistoryUnavailable("--base needs a git repository", hint="run it inside the work tree")
     commit = repository.resolve(revision)
+    sides = Sides(repository, commit, repository.resolve("HEAD"))
     yield from _links(subject)
-    yield from _policy(subject, policy_at(repository, subject.directory, commit), commit)
+    before = policy_at(repository, subject.directory, commit)
+    yield from _policy(subject, before, subject.config, commit)
+    committed = committed_policy(subject, sides)
+    if committed is not None:
+        yield from _policy(subject, before, committed, commit, " in HEAD")
     yield from _records(subject, repository, commit)
     yield from _entries(subject, repository, commit)
+    yield from check_checkout(subject, sides)
+    yield from check_carried(subject, sides)
+    yield from check_copies(subject, sides)
 
 
 def policy_at(repository: Repository, directory: AuditDir, commit: str) -> LoadedConfig:
@@ -43,13 +52,8 @@ def policy_at(repository: Repository, directory: AuditDir, commit: str) -> Loade
     Raises:
         HistoryUnavailable: Git cannot be run.
     """
-    data = _read(repository, directory, commit, CONFIG_NAME)
+    data = read_trail(repository, directory, commit, CONFIG_NAME)
     return LoadedConfig(Config()) if data is None else parse_config(data)
-
-
-def _read(repository: Repository, directory: AuditDir, commit: str, name: str) -> bytes | None:
-    """Return a file of the trail as a commit has it; what a link of that name leads to now does not matter."""
-    return repository.read_below(commit, directory.project, f"{directory.path.name}/{name}")
 
 
 def _links(subject: Subject) -> Iterator[Finding]:
@@ -60,18 +64,17 @@ def _links(subject: Subject) -> Iterator[Finding]:
             yield Finding(catalogue.BASE_FILE, f"{name} is a link", subject.file(name))
 
 
-def _policy(subject: Subject, before: LoadedConfig, commit: str) -> Iterator[Finding]:
+def _policy(subject: Subject, before: LoadedConfig, now: LoadedConfig, commit: str, where: str = "") -> Iterator[Finding]:
     if not before.present:
         return
-    now = subject.config
     if not now.present or now.problem is not None:
         state = "gone" if not now.present else f"broken: {now.problem.message if now.problem else ''}"
-        yield Finding(catalogue.BASE_POLICY, f"the policy of {commit[:12]} is {state}", subject.config_name)
+        yield Finding(catalogue.BASE_POLICY, f"the policy of {commit[:12]} is {state}{where}", subject.config_name)
         return
     for change in changes(before, now):
         check = catalogue.BASE_LEVEL if change.field == "assurance_level" else catalogue.BASE_POLICY
         override = None if change.loosens else Severity.NOTE
-        yield Finding(check, change.sentence, subject.config_name, _line(now, change), change.field, override)
+        yield Finding(check, f"{change.sentence}{where}", subject.config_name, _line(now, change), change.field, override)
 
 
 def _line(config: LoadedConfig, change: Change) -> int | None:
@@ -80,10 +83,9 @@ def _line(config: LoadedConfig, change: Change) -> int | None:
 
 
 def _records(subject: Subject, repository: Repository, commit: str) -> Iterator[Finding]:
-    before = _read(repository, subject.directory, commit, LOG_NAME) or b""
-    kept = _lines(subject)
-    for number, line in enumerate(before.split(b"\n"), 1):
-        record = None if line.rstrip(b"\r") in kept else _record(line)
+    kept = frozenset(log_on_disk(subject.directory))
+    for number, line in enumerate(lines_of(read_trail(repository, subject.directory, commit, LOG_NAME)), 1):
+        record = None if line in kept else _record(line)
         if record is None:
             continue
         identifier = text(record, "annotation_id") or annotation_id(record)
@@ -95,25 +97,16 @@ def _records(subject: Subject, repository: Repository, commit: str) -> Iterator[
             yield subject.in_log(catalogue.BASE_RECORD, f"{where} was changed", now.line)
 
 
-def _lines(subject: Subject) -> frozenset[bytes]:
-    """Return the lines of the log as it is: most of a base's stand there to the byte, and need not be decoded."""
-    try:
-        now = read_file(subject.directory.log) or b""
-    except UnreadableFile:
-        now = b""
-    return frozenset(line.rstrip(b"\r") for line in now.split(b"\n"))
-
-
 def _entries(subject: Subject, repository: Repository, commit: str) -> Iterator[Finding]:
     manifest = subject.trail.manifest
-    before = parse_manifest(_read(repository, subject.directory, commit, MANIFEST_NAME))
+    before = parse_manifest(read_trail(repository, subject.directory, commit, MANIFEST_NAME))
     for key in before:
         if key in manifest and before.raw(key) == manifest.raw(key):
             continue
         entry = before.entry(key)
         if key not in manifest:
             yield Finding(catalogue.BASE_ENTRY, f"entry {key[:16]} of {commit[:12]} is gone", subject.manifest_name)
-        elif entry is not None and not same_value(entry, manifest.entry(key)):
+        elif entry is not None and not same_entry(entry, manifest.entry(key)):
             yield subject.in_entry(catalogue.BASE_ENTRY, f"entry {key[:16]} was changed since {commit[:12]}", key)
 
 

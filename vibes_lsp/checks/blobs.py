@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.finding import Finding, Severity
@@ -13,10 +13,12 @@ from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.store.reasoning import blob_file, names_its_content, read_blob, reasoning_text
 
 
-def check_blobs(subject: Subject) -> Iterator[Finding]:
-    """Findings about compressed and external reasoning, unpacked one entry at a time."""
+def check_blobs(subject: Subject, only: Collection[str] | None = None) -> Iterator[Finding]:
+    """Findings about compressed and external reasoning, of all entries or of some, unpacked one at a time."""
     ignored: bool | None = None
     for key, kind in subject.entry_types.items():
+        if only is not None and key not in only:
+            continue
         entry = subject.trail.manifest.entry(key) if kind == ContextType.REASONING else None
         if entry is None or text(entry, "reasoning_text") is not None:
             continue

@@ -446,9 +446,24 @@ BASE_ENTRY: Final = Check(
 BASE_FILE: Final = Check(
     "base-file",
     _E,
-    "A file of the trail is a link where the base revision has a file",
-    "Whoever reads the trail reads what the link leads to, which git does not show in a change.",
-    "Put the file back.",
+    "A file of the trail is no file of this repository",
+    "What a link or a submodule holds, git does not show in a change; what only this machine writes (`wal/`) no change can bring.",
+    "Put the file back, or take it out of git.",
+)
+BASE_CHECKOUT: Final = Check(
+    "base-checkout",
+    _E,
+    "The trail on disk is not the one in HEAD",
+    "HEAD is what is merged. Attributes such as `ident`, `filter` or `working-tree-encoding` make another file of it on checkout.",
+    "Take the attributes away from `.ai-audit/`, and check the files out again.",
+)
+BASE_TRAIL: Final = Check(
+    "base-trail",
+    _E,
+    "The change brings a trail of its own for a folder",
+    "The nearest `.ai-audit/` above a file has its records, by its own policy: none of them is judged here. "
+    "A trail that the base revision has, and the change adds to, is a warning.",
+    "Record into the project's trail, or have somebody merge the change who may decide that; then run the gate in that folder, too.",
 )
 BASE_LEVEL: Final = Check(
     "base-level",

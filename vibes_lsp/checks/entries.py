@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from vibes_lsp.checks import catalogue
@@ -33,11 +33,12 @@ class HashCounts:
         self.first.setdefault(variants[-1], key)
 
 
-def check_entries(subject: Subject, hashes: HashCounts) -> Iterator[Finding]:
-    """Findings about each entry; fills `hashes`."""
+def check_entries(subject: Subject, hashes: HashCounts, only: Collection[str] | None = None) -> Iterator[Finding]:
+    """Findings about each entry, or about some; fills `hashes`."""
     manifest = subject.trail.manifest
     nameless: list[str] = []
-    for key, _ in zip(manifest, subject.steps("entries", len(manifest)), strict=True):
+    keys = [key for key in manifest if only is None or key in only]
+    for key, _ in zip(keys, subject.steps("entries", len(keys)), strict=True):
         try:
             entry = parse_object(manifest.raw(key))
         except MalformedJson as error:

@@ -21,7 +21,15 @@ _OPTIONS: Final = ("--reverse", "--topo-order", "--full-history", "-p", "-c", "-
 
 
 def records_carried(repository: Repository, revisions: Sequence[str], log: Path) -> Iterator[tuple[str, str]]:
-    """Yield the id of each record that a commit added to the log, and the commit; a merge adds what none of its parents has.
+    """Yield the id of each record that a commit added to the log, and the commit; arguments and errors as for `lines_carried`."""
+    for line, commit in lines_carried(repository, revisions, log):
+        identifier = identifier_of(line)
+        if identifier:
+            yield identifier, commit
+
+
+def lines_carried(repository: Repository, revisions: Sequence[str], log: Path) -> Iterator[tuple[bytes, str]]:
+    """Yield each line that a commit added to the log, and the commit; a merge adds what none of its parents has.
 
     Args:
         repository: Where the log is tracked.
@@ -37,9 +45,7 @@ def records_carried(repository: Repository, revisions: Sequence[str], log: Path)
         commit, added = "", b"+"
         for line in lines:
             if line.startswith(added):
-                identifier = identifier_of(line[len(added) :])
-                if identifier:
-                    yield identifier, commit
+                yield line[len(added) :], commit
             elif line.startswith(_MARK):
                 commit, *parents = line[len(_MARK) :].decode().split()
                 added = b"+" * max(1, len(parents))  # one for each parent that lacks it

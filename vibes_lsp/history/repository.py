@@ -12,6 +12,7 @@ from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines, run_git
+from vibes_lsp.history.revisions import commit_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,9 @@ class Repository:
         """Return the whole hash of the commit that a revision names.
 
         Raises:
-            HistoryUnavailable: It names none.
+            HistoryUnavailable: It names none, or git would have to choose between several.
         """
-        try:
-            found = run_git(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        except HistoryUnavailable:
-            raise HistoryUnavailable(f"{revision!r} names no commit here", hint="give a branch, a tag or a commit") from None
-        return found.decode().strip()
+        return commit_named(self.root, revision)
 
     def commit_moment(self, commit: str) -> datetime:
         """Return the committer's time of a commit.

@@ -75,8 +75,12 @@ class Placement(msgspec.Struct, frozen=True):
 
         Not history (R7), not a review (R6), not what git's history contradicts (R15).
         """
-        contradicted = self.located.is_contradicted
-        return not (self.is_history or self.lineage.is_review or contradicted)
+        return self.is_code and not self.located.is_contradicted
+
+    @property
+    def is_code(self) -> bool:
+        """Whether its records speak of code: not history (R7), not a review (R6)."""
+        return not (self.is_history or self.lineage.is_review)
 
     @property
     def is_guess(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -132,6 +132,13 @@ class Places:
         self.derive([lineage for name in names for lineage in self.trail.lineages_in(name)])
         return self._pasts.of(path, text)
 
+    def versions_of(self, path: str) -> Iterator[tuple[str, Text]]:
+        """Give the versions of a file that git has, newest first, each with the name that it had."""
+        for version in () if self._history is None else self._history.versions(path).versions:
+            data = None if self._history is None else self._history.contents(version)
+            if data is not None:
+                yield version.path, Text.from_bytes(data)
+
     def former_paths(self, path: str) -> tuple[str, ...]:
         """Return the names that a file had."""
         return self._pasts.former_paths(path)
@@ -165,7 +172,7 @@ class Places:
 
         The commits of the annotations must have been derived.
         """
-        past = self._pasts.by_name(path, [each.lineage for each in placements])
+        past = self._pasts.by_name(path, [each.lineage for each in placements], text)
         pairs = zip(placements, located_in(text, placements, past), strict=True)
         return frozenset(each.lineage.first.id for each, where in pairs if where.is_contradicted)
 

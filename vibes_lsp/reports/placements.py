@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from vibes_lsp.anchors.text import Text
@@ -10,7 +10,7 @@ from vibes_lsp.history.derived import DerivedCommit
 from vibes_lsp.index.commits import known_commit
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.ranges import recorded_lines
-from vibes_lsp.index.reviews import counting, holds
+from vibes_lsp.index.reviews import Review, counting, holds
 from vibes_lsp.index.risk import Scorer, lines_of
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
@@ -33,6 +33,7 @@ class PlacementReport:
         content: The text they were made against.
         scorer: Scores them; by default as where PRISM is off.
         derived: Commits of annotations that record none that holds, by the id of their first record.
+        objection: Says why a review does not count; by default all do.
     """
 
     def __init__(
@@ -42,7 +43,9 @@ class PlacementReport:
         *,
         scorer: Scorer | None = None,
         derived: Mapping[str, DerivedCommit] | None = None,
+        objection: Callable[[Placement, Review], str | None] | None = None,
     ) -> None:
+        self._objection = objection
         self._trail = trail
         self._content = content
         self._scorer = scorer or Scorer(trail, Policy())
@@ -144,10 +147,14 @@ class PlacementReport:
         """Return the review that counts; stale when the lines changed since."""
         reviews = self._trail.reviews_of(placement.lineage)
         lines, is_removed = lines_of(placement, self._content), placement.lineage.action == Action.DELETE
-        chosen = counting(reviews, lines, is_removed=is_removed) if reviews else None
+        objections = {} if self._objection is None else {id(each): self._objection(placement, each) for each in reviews}
+        counted = [each for each in reviews if objections.get(id(each)) is None]
+        chosen = counting(counted or reviews, lines, is_removed=is_removed) if reviews else None
         if chosen is None:
             return None
+        objection = objections.get(id(chosen))
         return {
+            **({} if objection is None else {"objection": objection}),
             "verdict": chosen.verdict.value if chosen.verdict else None,
             "by": chosen.by,
             "kind": chosen.kind.value,

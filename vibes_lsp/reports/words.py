@@ -84,4 +84,5 @@ def review_words(facts: Members) -> str:
     verdict = str(review.get("verdict") or "reviewed")
     by = f" by {review['by']}" if review.get("by") else ""
     kind = " (AI)" if review.get("kind") == "ai" else ""
-    return f"{verdict}{by}{kind}{', but the lines have changed since' if review.get('stale') else ''}"
+    objection = f", {review['objection']}" if review.get("objection") else ""
+    return f"{verdict}{by}{kind}{objection}{', but the lines have changed since' if review.get('stale') else ''}"

@@ -133,6 +133,25 @@ def test_base_file(project: Project) -> None:
     assert project.seen(base="HEAD") == [Seen("base-file", "error", ".ai-audit/config.json", None, None, "config.json is a link")]
 
 
+def test_base_checkout(project: Project) -> None:
+    """A commit has lines that the disk does not show, as a filter would leave it."""
+    log = project.root / LOG
+    before = log.read_bytes()
+    project.line()
+    project.repository.commit("Two more lines")
+    log.write_bytes(before)
+    message = "2 lines of the log in HEAD do not stand on disk"
+    found = [each for each in project.seen(base="HEAD~1") if each.check != "base-record"]
+    assert found == [Seen("base-checkout", "error", LOG, None, None, message)]
+
+
+def test_base_trail(project: Project) -> None:
+    project.repository.write("src/.ai-audit/config.json", "{}\n")
+    project.repository.commit("A trail of its own")
+    message = "the change brings a trail of its own for this folder"
+    assert project.seen(base="HEAD~1") == [Seen("base-trail", "error", "src/.ai-audit", None, None, message)]
+
+
 def test_base_level(project: Project) -> None:
     config = project.root / ".ai-audit/config.json"
     rewrite(config, '"assurance_level": "medium"', '"assurance_level": "low"')

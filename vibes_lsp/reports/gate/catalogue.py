@@ -50,6 +50,20 @@ HIDDEN: Final = Check(
     "Replaced, removed and lost annotations are not gated (R27), so what a change says of its own code is not believed while the text is there.",
     "Nothing, where the annotation passes: it is gated as if the record were not there.",
 )
+WORKTREE: Final = Check(
+    "gate-worktree",
+    _N,
+    "A file on disk is not the one in HEAD",
+    "HEAD is what is merged. Edits that no commit has yet, and git attributes such as `ident` or `filter`, make another file of it: both are judged.",
+    "Commit the edits, or take the attributes away.",
+)
+UNVOUCHED: Final = Check(
+    "gate-unvouched",
+    _E,
+    "Nothing proves the risk that a record of the change brings",
+    "Its id is made without the risk members (R3), which anybody could have changed since, and the policy goes by them.",
+    "Record with an id over the whole record (RFC 5.4).",
+)
 REMADE: Final = Check(
     "gate-remade",
     _E,

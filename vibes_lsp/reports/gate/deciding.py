@@ -85,6 +85,10 @@ class Rulebook:
         self._names = sorted(frozenset().union(*(names_in(rule.expression) for rule in policy.rules)))
         self._held: dict[tuple[Quantity | None, ...], tuple[Rule, ...]] = {}
 
+    def names(self, signal: str) -> bool:
+        """Whether a rule asks for a signal."""
+        return signal in self._names or f"{signal}.value" in self._names
+
     def matching(self, factors: Sequence[Factor], stored: Mapping[str, float] | None = None) -> tuple[Rule, ...]:
         """Return the rules that hold for an annotation (R20).
 

@@ -7,25 +7,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from vibes_lsp.anchors.text import Text
-from vibes_lsp.checks import catalogue as checks
 from vibes_lsp.checks.base import check_base, policy_at
+from vibes_lsp.checks.brought import check_brought
+from vibes_lsp.checks.catalogue import CONFLICT_MARKER, LOG_LINE
 from vibes_lsp.checks.finding import Finding, Severity, counted
 from vibes_lsp.checks.subject import Subject
-from vibes_lsp.errors import HistoryUnavailable, PrismOff, UnreadableFile
+from vibes_lsp.errors import HistoryUnavailable, PrismOff
 from vibes_lsp.history.blobs import Blobs
-from vibes_lsp.history.comparison import Difference, Span, differences
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.reports.gate.catalogue import UNREAD, UNUSABLE
+from vibes_lsp.reports.gate.catalogue import UNREAD, UNUSABLE, WORKTREE
+from vibes_lsp.reports.gate.change import ChangedFiles, is_of_the_trail
 from vibes_lsp.reports.gate.looking import is_behind_a_link
 from vibes_lsp.reports.gate.since import Since
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME
 
+_UNREAD: Final = frozenset({LOG_LINE.id, CONFLICT_MARKER.id})
+"""What the gate has a finding of its own for."""
 _JUDGING: Final = ("risk_scoring", "tracked_extensions", "exclude_patterns")
 
 
@@ -38,12 +39,14 @@ class Grounds:
         config: The policy that counts.
         base: The revision whose policy it is, a whole hash; None for that of the work tree.
         since: The change that is judged; None where the whole work tree is.
+        files: Its files; None where the whole work tree is judged.
     """
 
     trail: Trail
     config: LoadedConfig
     base: str | None = None
     since: Since | None = None
+    files: ChangedFiles | None = None
 
     def changed(self) -> frozenset[str]:
         """Return the files of the change, relative to the project: those that differ, are links now, or have new annotations.
@@ -51,27 +54,13 @@ class Grounds:
         Raises:
             HistoryUnavailable: Git cannot answer.
         """
-        if self.since is None:
+        if self.since is None or self.files is None:
             return frozenset()
-        repository, project = self.since.repository, self.trail.directory.project
-        prefix = repository.prefix_of(project)
-        with Blobs(repository.root) as blobs:
-            listed = differences(repository, blobs, Span(self.since.commit, None), project)
-            found = {each.name.removeprefix(prefix) for each in listed if each.listed or not self._is_as_it_was(each, blobs, prefix)}
+        project = self.trail.directory.project
+        with Blobs(self.since.repository.root) as blobs:
+            found = set(self.files.names(blobs))
         found |= {normal_path(path) for path in self.trail.paths() if is_behind_a_link(project, path)}
-        audit = self.trail.directory.path.name
-        return frozenset(path for path in found | self._annotated() if path.split("/")[0] != audit)
-
-    def _is_as_it_was(self, touched: Difference, blobs: Blobs, prefix: str) -> bool:
-        """Whether a file that was touched has the lines that the base has: in a fresh clone many seem to have been touched."""
-        before = None if touched.old is None else blobs.contents(touched.old)
-        if before is None:
-            return False
-        try:
-            now = read_source(self.trail.directory.project, touched.name.removeprefix(prefix))
-        except UnreadableFile:
-            return False
-        return now.lines == Text.from_bytes(before).lines
+        return frozenset(path for path in found | self._annotated() if not is_of_the_trail(self.trail.directory, path))
 
     def _annotated(self) -> set[str]:
         """Return the files that new annotations are about, if they are not old ones with another place."""
@@ -96,11 +85,15 @@ class Grounds:
                 override = None if self.since is None else Severity.WARNING  # the base's fault, which no change can mend by itself
                 said = f"{problem.field}: {problem.message}" + ("" if self.base is None else f" (at {self.base[:12]})")
                 yield Finding(UNUSABLE, said, where, None, problem.field, override)
-        yield from self._unread()
         if self.since is not None:
             subject = Subject(self.trail, load_config(directory), self.since.repository, now)
             yield from check_base(subject, self.since.commit)
-            yield from self._dropped(subject, self.since)
+            brought = check_brought(subject, self.since.repository, self.since.commit, self.since.new_lines)
+            yield from (finding for finding in brought if finding.check.id not in _UNREAD)
+            if self.since.uncommitted:
+                said = counted(len(self.since.uncommitted), "line is in no commit", "lines are in no commit")
+                yield Finding(WORKTREE, said, f"{directory.path.name}/{LOG_NAME}", self.since.uncommitted[0])
+        yield from self._unread()
 
     def _unread(self) -> Iterator[Finding]:
         """Give what of the log is no record, and so not gated: an error, but for lines that the base has, which no change can mend by itself."""
@@ -113,12 +106,6 @@ class Grounds:
             if some:
                 said = f"{counted(len(some), 'line is no record', 'lines are no records')}, and not gated; `vibes check` says why"
                 yield Finding(UNREAD, said, where, some[0], None, override)
-
-    def _dropped(self, subject: Subject, since: Since) -> Iterator[Finding]:
-        """Give the records that a commit of the change brought and a later one took away."""
-        for identifier in since.gone():
-            message = f"record {identifier[:16]}, which {min(since.carriers[identifier])[:12]} of this change brought, is gone"
-            yield subject.in_log(checks.BASE_RECORD, message)
 
 
 def grounds_of(trail: Trail, base: str | None) -> Grounds:
@@ -142,19 +129,12 @@ def grounds_of(trail: Trail, base: str | None) -> Grounds:
     repository = open_repository(directory.project)
     if repository is None:
         raise HistoryUnavailable("--base needs a git repository", hint="run it inside the work tree")
-    tip = _resolved(repository, base)
+    tip = repository.resolve(base)
     config = policy_at(repository, directory, tip)
     _require_prism(config, f"{directory.path.name}/{CONFIG_NAME} at {base[:60]}")
     head = repository.resolve("HEAD")
     commit = tip if repository.is_ancestor(tip) else repository.merge_base(tip, head)
-    return Grounds(trail, config, tip, Since(repository, trail, commit))
-
-
-def _resolved(repository: Repository, base: str) -> str:
-    try:
-        return repository.resolve(base)
-    except HistoryUnavailable as error:
-        raise HistoryUnavailable(error.message, hint="give a branch, a tag or a commit; a shallow clone may lack it") from None
+    return Grounds(trail, config, tip, Since(repository, trail, commit), ChangedFiles(repository, directory, commit, head))
 
 
 def _require_prism(config: LoadedConfig, where: str) -> None:

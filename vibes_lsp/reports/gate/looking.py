@@ -6,12 +6,15 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines
 from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.locating import standing_whole
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.columns import Kind
@@ -20,10 +23,12 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places, in_doubt
 from vibes_lsp.index.ranges import recorded_lines
 from vibes_lsp.index.repeats import Shown
-from vibes_lsp.index.sources import read_source
+from vibes_lsp.index.risk import custom_signals
 from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.reports.gate.texts import Texts
 
+NOWHERE: Final = Located(None, None, State.LOST, Method.RECORDED, 0.0)
 Step: TypeAlias = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
@@ -36,11 +41,13 @@ class Looking:
         places: Of the project.
         only: The files that are meant, relative to the project; None for all.
         step: Told how far it is.
+        texts: What is read; by default what is on disk.
     """
 
     places: Places
     only: Collection[str] | None = None
     step: Step = field(default=lambda *_: None)
+    texts: Texts | None = None
     unread: dict[str, str] = field(default_factory=dict)
 
     def placed(self) -> Iterator[tuple[Text, Placement]]:
@@ -57,8 +64,21 @@ class Looking:
             else:
                 yield text, placement
         arrived: set[str] = set()
+        for text, placement in self._in_head():
+            arrived.add(placement.current.id)
+            yield text, placement
         if lost or self._are_absent(annotated):
-            for text, placement in self._arrivals(files if self.only is not None else [*files, *self.places.other_files()]):
+            where = files if self.only is not None else [*files, *self.places.other_files()]
+            for text, placement in self._arrivals(where):
+                arrived.add(placement.current.id)
+                yield text, placement
+            gone = {placement.current.id for _, placement in lost} - arrived
+            for text, placement in self._read_otherwise(where, gone):
+                arrived.add(placement.current.id)
+                yield text, placement
+            missing = [placement for _, placement in lost if placement.current.id not in arrived]
+            missing += self._of_removed_files(annotated, arrived)
+            for text, placement in self._moved(where, missing):
                 arrived.add(placement.current.id)
                 yield text, placement
         yield from ((text, placement) for text, placement in lost if placement.current.id not in arrived)
@@ -80,6 +100,49 @@ class Looking:
         for number, (path, text, placements) in enumerate(waiting):
             self.step("edited files", number, len(waiting))
             yield from _each(text, self.places.by_history(path, text, placements))
+
+    def _in_head(self) -> Iterator[tuple[Text, Placement]]:
+        """Give the annotations that stand in the files as HEAD has them, where that is not how they are on disk."""
+        for path in () if self.texts is None else sorted(self.only or ()):
+            text = self._texts.committed(path)
+            if text is not None:
+                found = [each for each in self.places.of(path, text) if each.located.state != State.LOST]
+                yield from _each(text, found)
+
+    def _read_otherwise(self, files: Collection[str], gone: Collection[str]) -> Iterator[tuple[Text, Placement]]:
+        """Give the annotations that are lost, and stand in what a file is to programs that end lines or decode it otherwise."""
+        for path in files:
+            for text in self._texts.other_readings(path):
+                former = self.places.former_paths(path)
+                for placement in self.places.of(path, text):
+                    came = placement.moved_from not in {None, *former}
+                    if placement.located.state != State.LOST and (came or placement.current.id in gone):
+                        yield text, placement
+
+    def _moved(self, files: Collection[str], missing: Sequence[Placement]) -> Iterator[tuple[Text, Placement]]:
+        """Give what stands whole in a file of the change, and did not in the base: no date of a commit has a say in that."""
+        sought = [(each, recorded) for each in missing if (recorded := each.lineage.recorded) is not None]
+        if self.texts is None or not sought:
+            return
+        for path in files:
+            base = self.texts.in_base(path)
+            stood = standing_whole([recorded for _, recorded in sought], base)
+            for text in self.texts.all_readings(path):
+                found = standing_whole([recorded for _, recorded in sought], text)
+                for (placement, _), before, now in zip(sought, stood, found, strict=True):
+                    if before is None and now is not None and _is_distinctive(now, text):
+                        yield text, Placement(path, placement.shown, now)
+
+    def _of_removed_files(self, annotated: Collection[str], arrived: Collection[str]) -> Iterator[Placement]:
+        trail = self.places.trail
+        for path in () if self.texts is None else dict.fromkeys(map(normal_path, trail.paths())):
+            for lineage in () if path in annotated else trail.lineages_in(path):
+                if not lineage.superseded_by and lineage.action != Action.DELETE and lineage.current.id not in arrived:
+                    yield Placement(path, Shown(lineage), NOWHERE)
+
+    @cached_property
+    def _texts(self) -> Texts:
+        return self.texts or Texts(self.places.trail.directory.project)
 
     def _are_absent(self, annotated: Collection[str]) -> bool:
         """Whether annotations are about files that are not here: their text may be in another one."""
@@ -131,10 +194,15 @@ class Looking:
 
     def _text(self, path: str) -> Text | None:
         try:
-            return read_source(self.places.trail.directory.project, path)
+            return self._texts.on_disk(path)
         except UnreadableFile as error:
             self.unread[path] = error.message
             return None
+
+
+def _is_distinctive(located: Located, text: Text) -> bool:
+    lines = text.lines[(located.start or 1) - 1 : located.end or 0]
+    return distinctive_lines(lines) >= MOVED_LINES
 
 
 def is_behind_a_link(project: Path, path: str) -> bool:
@@ -166,9 +234,10 @@ def _has_link(project: Path, path: str) -> bool | None:
 
 
 def _each(text: Text, placements: Sequence[Placement]) -> Iterator[tuple[Text, Placement]]:
-    """Give placements with their text; stand-ins are shown once, and still are as many edits."""
+    """Give placements with their text; stand-ins are shown once, and still are as many edits, as are repeats that tell the risk otherwise."""
     for placement in placements:
         yield text, placement
-        if placement.shown.placeholder:
-            for repeat in placement.shown.repeats:
-                yield text, replace(placement, shown=Shown(repeat, (), placeholder=True))
+        shown = placement.shown
+        for repeat in shown.repeats:
+            if shown.placeholder or custom_signals(repeat.current) != custom_signals(shown.lineage.current):
+                yield text, replace(placement, shown=Shown(repeat, (), placeholder=shown.placeholder))

@@ -23,13 +23,34 @@ _REBASED = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
 _MAX_PARENTS = 100
 
 
+_DEPENDENT = "not independent"
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a review does not count.
+
+    Attributes:
+        reason: In a sentence.
+        words: In the row of the annotation.
+    """
+
+    reason: str
+    words: str = _DEPENDENT
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
     """A review that does not count, and why."""
 
     placement: Placement
     review: Review
-    reason: str
+    objection: Objection
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        return self.objection.reason
 
 
 @dataclass
@@ -53,27 +74,37 @@ class Reviewers:
             return True
         key = placement.lineage.first.id, review.edge.record.id
         if key not in self._counted:
-            reason = self._objection(placement, review)
-            self._counted[key] = reason is None
-            if reason is not None:
-                self.refused[key] = Refused(placement, review, reason)
+            objection = self._objection(placement, review)
+            self._counted[key] = objection is None
+            if objection is not None:
+                self.refused[key] = Refused(placement, review, objection)
         return self._counted[key]
 
-    def _objection(self, placement: Placement, review: Review) -> str | None:
+    def objection(self, placement: Placement, review: Review) -> str | None:
+        """Return why a review does not count, in a word or two; None where it does."""
+        refused = None if self.counts(placement, review) else self.refused.get((placement.lineage.first.id, review.edge.record.id))
+        return None if refused is None else refused.objection.words
+
+    def _objection(self, placement: Placement, review: Review) -> Objection | None:
         """Return why an approval does not count; None where it does."""
         log = self.places.trail.log
         identifier = _session_of(review)
         session = read_session(log, identifier) if identifier else None
         if session is not None and _is_an_ai(session, Authors(self.places.trail)):
-            return "the session that gave it is an AI's"
+            return Objection("the session that gave it is an AI's", "in an AI's session")
         if self.since is None or not self.since.is_new(review.edge.record):
             return None
         if review.kind == ReviewerKind.HUMAN and session is None:
-            return "the session that gave it is not in the log"
+            return Objection("the session that gave it is not in the log", "in an unknown session")
         wrote = {member.text("session_id") for member in placement.lineage.members} - {None}
         if wrote & set(self._sessions(review, identifier)):
-            return "the session that wrote the code gave it"
-        return self._same_people(self.since, placement, review, session)
+            return Objection("the session that wrote the code gave it")
+        same = self._same_people(self.since, placement, review, session)
+        if same is not None:
+            return Objection(same)
+        if not self.since.is_committed(review.edge.record):
+            return Objection("no commit carries it", "not committed")
+        return None
 
     def _same_people(self, since: Since, placement: Placement, review: Review, session: Session | None) -> str | None:
         writers = frozenset().union(*(each.names for each in self._writers(since, placement)))
@@ -154,9 +185,9 @@ def _session_of(review: Review) -> str | None:
 
 
 def _is_an_ai(session: Session, authors: Authors) -> bool:
-    """Whether a session has a model: a person's environment says that there is none (R6)."""
-    author = authors.of(session.text("environment_hash"))
-    return not author.is_human and author.model != UNKNOWN
+    """Whether a session has a model, by any of its records: a person's environment says that there is none (R6)."""
+    found = [authors.of(record.text("environment_hash")) for record in (*session.starts, *session.ends)]
+    return any(not author.is_human and author.model != UNKNOWN for author in found)
 
 
 def _name(repository: Repository, places: Places, path: str) -> str:

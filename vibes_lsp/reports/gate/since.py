@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.carried import identifier_of, records_carried
+from vibes_lsp.history.carried import records_carried
 from vibes_lsp.history.makers import Makers, makers_of, user_of
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.columns import EDGE_TYPES
@@ -17,6 +19,8 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.layout import LOG_NAME
+
+_HASH: Final = re.compile(r"[0-9a-fA-F]{4,64}")
 
 
 @dataclass(frozen=True)
@@ -43,11 +47,6 @@ class Since:
         """The lines of the log, from 1, that the base's log does not have."""
         known = self._lines_in(self.commit)
         return frozenset(number for number, line in enumerate(self._lines_now(), 1) if line.strip() and number not in known)
-
-    def gone(self) -> list[str]:
-        """Return the ids of the records that a commit of the change brought and the log has no more."""
-        there = set(map(identifier_of, self._lines_now())) if self.carriers else set()
-        return sorted(self.carriers.keys() - there)
 
     def _lines_now(self) -> list[bytes]:
         try:
@@ -99,6 +98,15 @@ class Since:
             return known or [self.user]
         return list(self.makers.values())
 
+    def is_committed(self, record: LogRecord) -> bool:
+        """Whether HEAD has a record, to the byte."""
+        return record.line in self._committed
+
+    @property
+    def uncommitted(self) -> list[int]:
+        """The new lines of the log that HEAD does not have."""
+        return sorted(self.new_lines - self._committed)
+
     @cached_property
     def _committed(self) -> frozenset[int]:
         """The lines of the log, from 1, that HEAD's log has."""
@@ -116,9 +124,10 @@ class Since:
         return [self.makers[commit] for commit in sorted(commits) if commit in self.makers]
 
     def makers_at(self, commit: str) -> list[Makers]:
-        """Return who made a commit that a record names; nobody where there is none."""
+        """Return who made a commit that a record names by its hash; nobody where there is none: a ref is not what a record can name."""
         try:
-            return list(makers_of(self.repository, [self.repository.resolve(commit)], alone=True).values())
+            found = self.repository.resolve(commit) if _HASH.fullmatch(commit) else ""
+            return list(makers_of(self.repository, [found], alone=True).values()) if found.startswith(commit.lower()) and found else []
         except HistoryUnavailable:
             return []
 

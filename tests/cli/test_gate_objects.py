@@ -1,0 +1,247 @@
+"""`vibes gate --base`: what git holds is judged, not what checkout makes of it, and names of revisions mean one thing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.cli.gated import BO, RULES, Gated, as_runner, checks, decisions, members
+from tests.server.project import STORY
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+BLOCKED: Final = {"a.py": ("block", False)}
+LOG: Final = ".ai-audit/annotations.jsonl"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Gated:
+    """A project, gated by nobody who had a part in it, as in CI."""
+    return as_runner(Gated(tmp_path / "project"))
+
+
+def fresh(project: Gated) -> None:
+    """Have git check the work tree out again, through whatever attributes say."""
+    project.repository.git("rm", "-r", "--quiet", "--cached", ".")
+    for path in project.root.rglob("*"):
+        if path.is_file() and ".git" not in path.parts:
+            path.unlink()
+    project.repository.git("reset", "--quiet", "--hard")
+
+
+def commit_bytes(project: Gated, path: str, content: bytes) -> None:
+    """Put these very bytes into the next commit, whatever attributes would make of them."""
+    (project.root.parent / "blob").write_bytes(content)
+    blob = project.repository.git("hash-object", "-w", "--no-filters", str(project.root.parent / "blob"))
+    project.repository.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
+    project.repository.git("commit", "--quiet", "--message", "Bytes")
+    fresh(project)
+
+
+def test_ident_does_not_make_an_approval_of_nobody(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.commit()
+    before = project.log_lines()
+    project.review(identifier, reviewer=BO[0])
+    forged = b"".join(b'{"x":"$Id:\\q$",' + line[1:] for line in project.log_lines()[len(before) :])
+    (project.root / ".gitattributes").write_text("*.jsonl ident\n")
+    project.keep(before)
+    project.commit("Attributes")
+    commit_bytes(project, LOG, b"".join(before) + forged)
+    assert members(project.log_lines()[-1])["x"].startswith("$Id: ")
+    found = project.told(within)
+    assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
+    assert "base-checkout" in checks(found, "error")
+
+
+def test_a_filter_does_not_make_an_approval_of_nobody(project: Gated, within: Vibes) -> None:
+    """As a runner that has Git LFS, or any other filter, configured for everybody."""
+    identifier = project.write()
+    (project.root / ".gitattributes").write_text("*.jsonl filter=swap -text\n")
+    project.commit()
+    before = project.log_lines()
+    project.review(identifier, reviewer=BO[0])
+    forged = b"".join(b"#" + line for line in project.log_lines()[len(before) :])
+    project.keep(before)
+    project.repository.git("config", "filter.swap.smudge", "sed s/^#//")
+    commit_bytes(project, LOG, b"".join(before) + forged)
+    assert not any(line.startswith(b"#") for line in project.log_lines())
+    found = project.told(within)
+    assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
+    assert "base-checkout" in checks(found, "error")
+
+
+def test_an_encoding_does_not_hide_a_looser_policy(project: Gated, within: Vibes) -> None:
+    project.write("b.py", risky=False)
+    (project.root / ".gitattributes").write_text("config.json working-tree-encoding=ASCII//IGNORE\n")
+    project.commit()
+    config = (project.root / ".ai-audit/config.json").read_text()
+    commit_bytes(project, ".ai-audit/config.json", config.replace('"temperature > 0.8"', '"temperature > 0é.8"').encode())
+    found = project.told(within)
+    assert found["result"] == "FAIL"
+    assert checks(found, "error") >= {"base-policy"}
+
+
+def test_a_manifest_that_checkout_mends_is_not_read_as_it_looks(project: Gated, within: Vibes) -> None:
+    project.write(risky=False)
+    project.repository.git("config", "filter.swap.smudge", "sed s/0.7/0.1/")
+    (project.root / ".gitattributes").write_text("manifest.json filter=swap\n")
+    project.commit()
+    manifest = (project.root / ".ai-audit/manifest.json").read_bytes()
+    commit_bytes(project, ".ai-audit/manifest.json", manifest.replace(b"0.1", b"0.7"))
+    found = project.told(within)
+    assert found["result"] == "FAIL"
+    assert checks(found, "error") >= {"base-checkout"}
+
+
+@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-32LE"])
+def test_an_encoding_does_not_hide_code(project: Gated, within: Vibes, encoding: str) -> None:
+    project.write()
+    project.commit()
+    commit_bytes(project, ".gitattributes", f"*.py text working-tree-encoding={encoding}\n".encode())
+    assert b"\0" in (project.root / "a.py").read_bytes()
+    found = project.told(within)
+    assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
+
+
+def test_code_that_only_head_has_is_judged_and_said_so(project: Gated, within: Vibes) -> None:
+    project.write()
+    project.commit()
+    project.file("a.py", "nothing = 1\n")
+    found = project.told(within)
+    assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
+    [note] = [each for each in found["findings"] if each["check"] == "gate-worktree"]
+    assert (note["severity"], note["file"]) == ("note", "a.py")
+
+
+def test_a_change_that_only_the_index_takes_back_is_judged(project: Gated, within: Vibes) -> None:
+    project.write()
+    project.commit()
+    project.repository.git("checkout", project.base, "--", "a.py")
+    assert decisions(project.told(within)) == BLOCKED
+
+
+def test_a_trail_in_a_submodule_releases_nothing(project: Gated, within: Vibes, tmp_path: Path) -> None:
+    identifier = project.write()
+    project.review(identifier, reviewer=BO[0])
+    inner = Repository(tmp_path / "inner")
+    project.repository.git("rm", "-r", "--quiet", "--cached", ".ai-audit")
+    for path in (project.root / ".ai-audit").iterdir():
+        path.rename(tmp_path / "inner" / path.name)
+    (project.root / ".ai-audit").rmdir()
+    inner.commit("Trail")
+    project.repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", f"file://{tmp_path / 'inner'}", ".ai-audit")
+    project.repository.git("add", "a.py")
+    project.repository.git("commit", "--quiet", "--message", "A trail elsewhere")
+    found = project.told(within)
+    assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
+    assert checks(found, "error") >= {"base-file"}
+
+
+def test_an_approval_that_no_commit_carries_releases_nothing(project: Gated, within: Vibes) -> None:
+    identifier = project.write()
+    project.commit()
+    project.review(identifier, reviewer=BO[0])
+    found = project.told(within)
+    assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
+    assert any("no commit carries it" in each["message"] for each in found["findings"])
+
+
+@pytest.mark.parametrize("command", ["gate", "check"])
+@pytest.mark.parametrize("name", ["main", "origin/main"])
+def test_a_tag_named_like_the_base_is_refused(project: Gated, within: Vibes, name: str, command: str) -> None:
+    project.repository.git("update-ref", "refs/remotes/origin/main", project.base)
+    project.repository.switch("side", create=True)
+    project.write()
+    project.repository.git("tag", name, project.commit())
+    done = within(command, "--base", name, cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert f"{name!r} is ambiguous" in done.err
+    assert f"refs/tags/{name}" in done.err
+    where = "refs/remotes/origin/main" if "/" in name else "refs/heads/main"
+    assert where in done.err
+    assert decisions(within("gate", "--base", where, "--json", cwd=project.root).json) == BLOCKED
+
+
+@pytest.mark.parametrize("suffix", ["~0", "^0", "^{commit}"])
+def test_an_ambiguous_name_with_a_suffix_is_refused(project: Gated, within: Vibes, suffix: str) -> None:
+    project.repository.git("tag", "main", project.base)
+    done = within("gate", "--base", f"main{suffix}", cwd=project.root)
+    assert (done.code, done.out) == (2, "")
+    assert "'main' is ambiguous" in done.err
+
+
+def test_a_name_that_is_also_the_beginning_of_a_hash_is_refused(project: Gated, within: Vibes) -> None:
+    project.write()
+    head = project.commit()
+    project.repository.git("tag", project.base[:9], head)
+    done = within("gate", "--base", project.base[:9], cwd=project.root)
+    assert (done.code, done.out) == (2, "")
+    assert "is ambiguous" in done.err
+    assert decisions(project.told(within)) == BLOCKED, "a whole hash means itself"
+
+
+@pytest.mark.parametrize("name", [":/Begin", "HEAD^{/Begin}", "HEAD:a.py"])
+def test_a_base_is_not_looked_for_by_its_message(project: Gated, within: Vibes, name: str) -> None:
+    project.write()
+    project.commit("Begin again")
+    done = within("gate", "--base", name, cwd=project.root)
+    assert (done.code, done.out) == (2, "")
+    assert "names no commit here" in done.err
+
+
+def test_tags_named_like_what_git_itself_writes_change_nothing(project: Gated, within: Vibes, tmp_path: Path) -> None:
+    """A push can make such tags, and `.git/HEAD` and `.git/FETCH_HEAD` come before them."""
+    project.repository.switch("side", create=True)
+    project.write()
+    head = project.commit()
+    Repository(tmp_path).git("clone", "--quiet", str(project.root), "clone")
+    clone = Repository(tmp_path / "clone")
+    for name in ("HEAD", "FETCH_HEAD"):
+        clone.git("update-ref", f"refs/tags/{name}", head)
+    clone.git("fetch", "--quiet", "origin", "refs/heads/main")
+    done = within("gate", "--base", "FETCH_HEAD", "--json", cwd=tmp_path / "clone")
+    assert (done.code, done.json["base"], decisions(done.json)) == (1, project.base, BLOCKED)
+
+
+@pytest.mark.parametrize("base", ["origin/main", "refs/remotes/origin/main", "origin"])
+def test_a_base_as_ci_names_it(project: Gated, within: Vibes, tmp_path: Path, base: str) -> None:
+    project.repository.switch("side", create=True)
+    project.write(risky=False)
+    project.repository.git("tag", "v1", project.commit())
+    project.repository.switch("main")
+    Repository(tmp_path).git("clone", "--quiet", str(project.root), "clone")
+    clone = Repository(tmp_path / "clone")
+    clone.git("checkout", "--quiet", "--detach", "origin/side")
+    done = within("gate", "--base", base, "--json", cwd=tmp_path / "clone")
+    assert (done.code, done.err, decisions(done.json)) == (0, "", {"a.py": ("flag", False)})
+    assert done.json["findings"] == []
+
+
+def test_line_ends_of_a_checkout_are_no_difference(project: Gated, within: Vibes) -> None:
+    project.write(risky=False)
+    (project.root / ".gitattributes").write_text("* text=auto\n")
+    project.commit()
+    project.repository.git("config", "core.autocrlf", "true")
+    (project.root / ".ai-audit/.gitattributes").unlink()
+    project.commit("Line ends everywhere")
+    fresh(project)
+    assert b"\r\n" in (project.root / LOG).read_bytes()
+    assert b"\r\n" in (project.root / "a.py").read_bytes()
+    found = project.told(within)
+    assert (found["result"], checks(found)) == ("PASS", set())
+
+
+def test_a_policy_with_other_line_ends_is_the_same(project: Gated, within: Vibes) -> None:
+    config = project.root / ".ai-audit/config.json"
+    assert json.loads(config.read_bytes())["risk_scoring"]["review_rules"] == RULES
+    config.write_bytes(config.read_bytes().replace(b"\n", b"\r\n"))
+    project.file("a.py", STORY)
+    found = project.told(within)
+    assert (found["result"], checks(found, "error")) == ("PASS", set())
