@@ -5,6 +5,9 @@ Adapters map these in one place each (exit code, LSP error). A finding about aud
 
 from __future__ import annotations
 
+import hashlib
+import traceback
+from pathlib import PurePath
 from typing import ClassVar
 
 
@@ -121,3 +124,46 @@ class HistoryUnavailable(VibesError):
     """Git could not answer: absent, not a repository, an unknown revision, a failing command."""
 
     code = "history-unavailable"
+
+
+class InternalError(VibesError):
+    """A fault of this program: an exception that nobody foresaw, in one line.
+
+    The line names the kind of the exception and its place in the code, and never quotes it: its text may be a prompt.
+
+    Attributes:
+        report_id: The same wherever the same fault happens; what a report of it is found by.
+        place: The module and line of this package where it was raised.
+
+    Args:
+        error: The exception.
+    """
+
+    code = "internal-error"
+
+    def __init__(self, error: BaseException) -> None:
+        frames = [each for each in traceback.extract_tb(error.__traceback__) if _PACKAGE in PurePath(each.filename).parents]
+        path = [f"{_module(each.filename)}:{each.name}" for each in dict.fromkeys(frames)]
+        kind = type(error).__name__
+        self.report_id = hashlib.sha256("\n".join([kind, *path]).encode("utf-8", "replace")).hexdigest()[:8]
+        self.place = f"{_module(frames[-1].filename)}:{frames[-1].lineno}" if frames else "outside the package"
+        super().__init__(
+            f"internal error {self.report_id}: {kind} in {self.place}",
+            hint="this is a fault of vibes: please report this line; with VIBES_DEBUG=1 in the environment it prints the details",
+        )
+
+
+_PACKAGE = PurePath(__file__).parent
+
+
+def _module(filename: str) -> str:
+    return PurePath(filename).relative_to(_PACKAGE).as_posix()
+
+
+def report(error: BaseException) -> InternalError:
+    """Return an unforeseen exception as one line; its traceback goes to the log, for those who look at all of it."""
+    import logging  # noqa: PLC0415  # only what fails needs it
+
+    found = InternalError(error)
+    logging.getLogger(__name__).debug("%s", found.message, exc_info=error)
+    return found
