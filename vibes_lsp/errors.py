@@ -142,11 +142,12 @@ class InternalError(VibesError):
     code = "internal-error"
 
     def __init__(self, error: BaseException) -> None:
-        frames = [each for each in traceback.extract_tb(error.__traceback__) if _PACKAGE in PurePath(each.filename).parents]
-        path = [f"{_module(each.filename)}:{each.name}" for each in dict.fromkeys(frames)]
+        walked = [(_module(frame.f_code.co_filename), frame.f_code.co_name, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+        frames = [each for each in walked if each[0]]
         kind = type(error).__name__
+        path = dict.fromkeys(f"{module}:{name}" for module, name, _ in frames)
         self.report_id = hashlib.sha256("\n".join([kind, *path]).encode("utf-8", "replace")).hexdigest()[:8]
-        self.place = f"{_module(frames[-1].filename)}:{frames[-1].lineno}" if frames else "outside the package"
+        self.place = f"{frames[-1][0]}:{frames[-1][2]}" if frames else "no module of ours"
         super().__init__(
             f"internal error {self.report_id}: {kind} in {self.place}",
             hint="this is a fault of vibes: please report this line; with VIBES_DEBUG=1 in the environment it prints the details",
@@ -157,7 +158,9 @@ _PACKAGE = PurePath(__file__).parent
 
 
 def _module(filename: str) -> str:
-    return PurePath(filename).relative_to(_PACKAGE).as_posix()
+    """Return a file's path within the package; empty for a file of somebody else."""
+    path = PurePath(filename)
+    return path.relative_to(_PACKAGE).as_posix() if path.is_relative_to(_PACKAGE) else ""
 
 
 def report(error: BaseException) -> InternalError:
