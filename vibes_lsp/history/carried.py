@@ -14,6 +14,7 @@ from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.canonical import QuickDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
+from vibes_lsp.store.log import MAX_LINE
 
 _MARK: Final = b"\x01commit "
 _BOM: Final = b"\xef\xbb\xbf"
@@ -54,6 +55,8 @@ _DECODER: Final = QuickDecoder(_Named)
 
 def identifier_of(line: bytes) -> str:
     """Return the id of the record on a line, empty where it holds none; one that it does not bring takes the strict parser, as does what only that one can refuse."""
+    if len(line) > MAX_LINE:
+        return ""
     named = _DECODER.one(line)
     if named is not None and named.annotation_id:
         return named.annotation_id
