@@ -112,7 +112,7 @@ def change_record(data: bytes, chance: random.Random) -> bytes:
         text = lines[at].removeprefix(b",")
         try:
             value = json.loads(text if text.startswith(b"{") else b"{" + text + b"}")
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         place = value
         while isinstance(place, dict) and place:

@@ -96,13 +96,14 @@ class Protocol(LanguageServerProtocol):
             return
         try:
             body = _encoded(data, self._serialize_message)
-        except (TypeError, ValueError, RecursionError, AttributeError) as error:
+        except Exception as error:  # noqa: BLE001  # whatever the encoder thinks of it
             self._server.report_server_error(error, JsonRpcInternalError)
             number = getattr(data, "id", None)
             if number is None or hasattr(data, "method"):
                 return
-            response = types.ResponseErrorMessage(id=number, error=self.failure(error).to_response_error())
-            body = _encoded(response, self._serialize_message)
+            refused = self.failure(error)
+            members = {"code": refused.code, "message": refused.message, "data": refused.data}
+            body = json.dumps({"jsonrpc": self.VERSION, "id": number, "error": members}).encode()
         kind = f"Content-Length: {len(body)}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}\r\n\r\n"
         self.writer.write(kind.encode() + body)
 
