@@ -5,6 +5,9 @@ Adapters map these in one place each (exit code, LSP error). A finding about aud
 
 from __future__ import annotations
 
+import hashlib
+import traceback
+from pathlib import PurePath
 from typing import ClassVar
 
 
@@ -121,3 +124,49 @@ class HistoryUnavailable(VibesError):
     """Git could not answer: absent, not a repository, an unknown revision, a failing command."""
 
     code = "history-unavailable"
+
+
+class InternalError(VibesError):
+    """A fault of this program: an exception that nobody foresaw, in one line.
+
+    The line names the kind of the exception and its place in the code, and never quotes it: its text may be a prompt.
+
+    Attributes:
+        report_id: The same wherever the same fault happens; what a report of it is found by.
+        place: The module and line of this package where it was raised.
+
+    Args:
+        error: The exception.
+    """
+
+    code = "internal-error"
+
+    def __init__(self, error: BaseException) -> None:
+        walked = [(_module(frame.f_code.co_filename), frame.f_code.co_name, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+        frames = [each for each in walked if each[0]]
+        kind = type(error).__name__
+        path = dict.fromkeys(f"{module}:{name}" for module, name, _ in frames)
+        self.report_id = hashlib.sha256("\n".join([kind, *path]).encode("utf-8", "replace")).hexdigest()[:8]
+        self.place = f"{frames[-1][0]}:{frames[-1][2]}" if frames else "no module of ours"
+        super().__init__(
+            f"internal error {self.report_id}: {kind} in {self.place}",
+            hint="this is a fault of vibes: please report this line; with VIBES_DEBUG=1 in the environment it prints the details",
+        )
+
+
+_PACKAGE = PurePath(__file__).parent
+
+
+def _module(filename: str) -> str:
+    """Return a file's path within the package; empty for a file of somebody else."""
+    path = PurePath(filename)
+    return path.relative_to(_PACKAGE).as_posix() if path.is_relative_to(_PACKAGE) else ""
+
+
+def report(error: BaseException) -> InternalError:
+    """Return an unforeseen exception as one line; its traceback goes to the log, for those who look at all of it."""
+    import logging  # noqa: PLC0415  # only what fails needs it
+
+    found = InternalError(error)
+    logging.getLogger(__name__).debug("%s", found.message, exc_info=error)
+    return found

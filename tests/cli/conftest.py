@@ -32,8 +32,20 @@ def project(sound: CompleteTrail, tmp_path: Path) -> Project:
 
 
 @pytest.fixture
-def within(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Vibes:
-    """Run `vibes` within this process: a traceback would come out as an exception."""
+def within(netted: Vibes) -> Vibes:
+    """Run `vibes` within this process; a fault that nobody foresaw fails the test."""
+
+    def vibes(*arguments: str | Path, cwd: Path) -> Done:
+        done = netted(*arguments, cwd=cwd)
+        assert "internal error" not in done.err, done.err
+        return done
+
+    return vibes
+
+
+@pytest.fixture
+def netted(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Vibes:
+    """Run `vibes` within this process as its users do, with the net that catches its faults."""
     monkeypatch.setenv("COLUMNS", "80")
 
     def vibes(*arguments: str | Path, cwd: Path) -> Done:

@@ -183,3 +183,34 @@ def test_hostile_text_comes_out_escaped(project: Project, within: Vibes) -> None
 def test_the_statement_may_come_by_standard_input(project: Project) -> None:
     run = subprocess.run([SCRIPT, "query", "-"], input=b"SELECT 41 + 1 AS answer", cwd=project.root, capture_output=True, check=False)
     assert (run.returncode, b"42" in run.stdout) == (0, True)
+
+
+COUNTING = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)"
+
+
+def test_an_answer_is_bounded_in_bytes(project: Project, within: Vibes) -> None:
+    done = within("query", f"{COUNTING} SELECT printf('%.*c', 5000000, 'x') FROM r", "--json", cwd=project.root)
+    assert done.code == 0
+    assert done.json["truncated"]
+    assert len(done.json["rows"]) == 13
+
+
+def test_a_value_is_bounded(project: Project, within: Vibes) -> None:
+    done = within("query", "SELECT hex(zeroblob(20000000))", cwd=project.root)
+    assert (done.code, done.out) == (2, "")
+    assert "too big" in done.err
+
+
+@pytest.mark.slow
+def test_a_function_that_does_not_come_back_is_left(project: Project) -> None:
+    """SQLite looks at no clock within a function, so the program goes without it."""
+    hostile = "SELECT instr(printf('%.*c', 8000000, 'a'), printf('%.*c', 4000000, 'a') || 'b')"
+    done = vibes("query", hostile, "--timeout", "0.5", cwd=project.root)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "vibes: the query takes longer than 0.5 seconds; narrow it down\n"
+
+
+def test_thousands_of_columns_are_shown_as_far_as_they_fit(project: Project, within: Vibes) -> None:
+    done = within("query", "SELECT " + ",".join(["1"] * 2000), cwd=project.root)
+    assert done.code == 0
+    assert "of 2000 columns are not shown" in done.out

@@ -13,7 +13,8 @@ from vibes_lsp.model.members import text
 from vibes_lsp.model.positions import find_character, find_member
 from vibes_lsp.model.validation import Problem
 from vibes_lsp.model.versions import STANDARD, SUPPORTED_MAJOR, major_version, may_write
-from vibes_lsp.store.manifest import ManifestForm, contradictory_keys
+from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys
+from vibes_lsp.store.manifest_text import check_strictly
 
 
 def check_config(subject: Subject) -> Iterator[Finding]:
@@ -53,6 +54,7 @@ def check_manifest(subject: Subject) -> Iterator[Finding]:
         yield Finding(catalogue.MANIFEST_JSONL, f"{counted(len(manifest), 'entry', 'entries')} in JSONL form", name)
     else:
         yield from _frame(subject)
+        yield from _outside_entries(manifest, name)
     for key, line in contradictory_keys(manifest.data):
         yield Finding(catalogue.MANIFEST_DUPLICATE, f"entry {key[:16]} stands here again, with another content", name, line)
     for journal, problem in manifest.journal_problems:
@@ -98,6 +100,16 @@ def _frame(subject: Subject) -> Iterator[Finding]:
             yield Finding(catalogue.MANIFEST_FRAME, f"{field} is {str(value)[:40]!r}", name, place[0] if place else 1, field)
     if isinstance(manifest.version, str):
         yield from _version(manifest.version, name, source, "version")
+
+
+def _outside_entries(manifest: Manifest, name: str) -> Iterator[Finding]:
+    """Say what keeps the manifest from being rewritten (R10) where no entry is at fault: those are checked one by one."""
+    try:
+        check_strictly(manifest)
+    except MalformedJson as error:
+        entries = all(manifest.entry(key) is not None for key in manifest.stored)
+        if entries and not contradictory_keys(manifest.data):
+            yield _broken(catalogue.MANIFEST_JSON, error, name)
 
 
 def _version(declared: str, name: str, source: str, field: str) -> Iterator[Finding]:

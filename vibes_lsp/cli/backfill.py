@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from vibes_lsp import recording
+from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
 from vibes_lsp.cli.output import plain, print_json, print_line, print_warning
 from vibes_lsp.cli.renewals import print_records
-from vibes_lsp.errors import VibesError
+from vibes_lsp.errors import VibesError, report
 
 
 @click.command("backfill")
@@ -27,7 +28,7 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
     recorder = recording.Recorder(directory_of(audit_dir))
     result = recorder.backfill(dry_run=dry_run)
     if not dry_run:
-        recorder.close()
+        finish(recorder)
     if as_json:
         print_json(recording.as_json(result))
         return
@@ -38,9 +39,9 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
 
 def _prepare(audit_dir: Path | None) -> None:
     """Prepare a commit. Whatever happens, the commit goes on."""
-    from vibes_lsp.recording.committing import prepare_commit  # noqa: PLC0415
-
     try:
+        from vibes_lsp.recording.committing import prepare_commit  # noqa: PLC0415
+
         prepared = prepare_commit(Path.cwd(), os.environ, audit_dir)
         for each in prepared:
             for problem in each.problems:
@@ -48,4 +49,4 @@ def _prepare(audit_dir: Path | None) -> None:
     except VibesError as error:
         print_warning(error.message)
     except Exception as error:  # noqa: BLE001  # a bug of ours must not keep anyone from committing
-        print_warning(f"the audit trail was not brought up to date: {type(error).__name__}: {error}")
+        print_warning(f"the audit trail was not brought up to date: {report(error).message}")

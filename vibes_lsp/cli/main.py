@@ -1,6 +1,6 @@
 """Entry point of `vibes`: finds the subcommand's module, runs it, and turns errors into exit codes.
 
-Exit codes: 0 success, 1 findings, 2 wrong use or broken input, with one line on standard error.
+Exit codes: 0 success, 1 findings, 2 wrong use, broken input or a fault of this program, with one line on standard error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from vibes_lsp import __version__
 from vibes_lsp.cli.output import ReaderGone, print_error, print_usage_error
-from vibes_lsp.errors import VibesError
+from vibes_lsp.errors import VibesError, report
 
 COMMANDS: Final = {
     "init": "Create .ai-audit/, or what is missing of it.",
@@ -86,11 +86,23 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if os.environ.get("VIBES_DEBUG"):
+        import logging  # noqa: PLC0415  # only those who look for a fault need it
+
+        logging.basicConfig(level=logging.DEBUG)
     sys.exit(run(arguments))
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
+    """Run the command line and return its exit code; whatever goes wrong, no exception leaves it."""
+    try:
+        return _run(arguments)
+    except Exception as error:  # noqa: BLE001  # the outermost net
+        print_error(report(error))
+        return 2
+
+
+def _run(arguments: list[str] | None) -> int:
     try:
         code = vibes.main(arguments, prog_name="vibes", standalone_mode=False)
         sys.stdout.flush()

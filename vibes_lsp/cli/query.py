@@ -47,8 +47,10 @@ def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_jso
 
 def _print(answer: Answer) -> None:
     columns = [plain(column, _MAX_CELL) for column in answer.columns]
-    rows = [["" if cell is None else plain(cell, _MAX_CELL) for cell in row] for row in answer.rows]
-    widths = _widths([[column, *(row[at] for row in rows)] for at, column in enumerate(columns)], console().width)
+    width = console().width
+    most = width // (1 + _GAP) + 1  # no more columns than that fit, however narrow they are
+    rows = [["" if cell is None else plain(cell, _MAX_CELL) for cell in row[:most]] for row in answer.rows]
+    widths = _widths([[column, *(row[at] for row in rows)] for at, column in enumerate(columns[:most])], width)
     print_table(_cut(columns, widths), [_cut(row, widths) for row in rows])
     if answer.truncated:
         print_line(f"the first {len(answer.rows):,}; there are more")

@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from vibes_lsp.cli.agents import refuse_agents
+from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.options import audit_dir_option
 from vibes_lsp.cli.output import print_json, print_warning
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
@@ -56,10 +57,7 @@ def _subcommand(name: str, kind: type[Request]) -> click.Command:
             refuse_agents()
         recorder = Recorder(_directory(audit_dir, request))
         print_json(as_json(request.carry_out(recorder)))
-        try:
-            recorder.rest()
-        except VibesError as error:  # what was recorded is safe all the same, and must not be sent again
-            print_warning(f"recorded, but {error.message}")
+        finish(recorder, wait=False)
         if recorder.warning is not None:
             print_warning(recorder.warning)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from vibes_lsp import recording
+from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
 from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.renewals import print_records
@@ -21,7 +22,7 @@ def command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:  # no
     recorder = recording.Recorder(directory_of(audit_dir))
     result = recorder.remap(dry_run=dry_run)
     if not dry_run:
-        recorder.close()
+        finish(recorder)
     if as_json:
         print_json(recording.as_json(result))
         return

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vibes_lsp.cli.output import print_table
+from vibes_lsp.model.vocabulary import RecordType
 
 
 def print_records(records: Sequence[Mapping[str, Any]]) -> None:
@@ -16,6 +17,6 @@ def print_records(records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _place(record: Mapping[str, Any]) -> str:
-    if "line_start" in record:
+    if record["type"] == RecordType.LINE:  # which has its members: no record is written that lacks one
         return f"{record['file_path']}:{record['line_start']}-{record['line_end']}"
     return f"{record['file_path']} {record['function_name']}"

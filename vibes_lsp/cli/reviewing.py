@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.inspecting import place_of, show, show_rest
 from vibes_lsp.cli.keyboard import listening, read_line
-from vibes_lsp.cli.output import ask, plain, print_line, print_warning, styled
-from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
+from vibes_lsp.cli.output import ask, plain, print_line, styled
+from vibes_lsp.errors import UnknownId, UnreadableFile
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.members import Members
@@ -82,10 +83,7 @@ class Dialogue:
         counts = Counter(self._verdicts.values())
         answered = [f"{counts[verdict]:,} {verdict}" for verdict in Verdict]
         print_line(f"\n{', '.join(answered)}, {len(self._queue) - counts.total():,} left")
-        try:
-            self._recorder.close()
-        except VibesError as error:  # what was recorded is safe all the same
-            print_warning(f"recorded, but {error.message}")
+        finish(self._recorder)
 
     def _next(self) -> None:
         """Ask about the annotation whose turn it is, as it is now."""

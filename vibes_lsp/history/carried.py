@@ -11,9 +11,10 @@ import msgspec
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.git import git_lines, git_path, log_options
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.canonical import QuickDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
+from vibes_lsp.store.log import MAX_LINE
 
 _MARK: Final = b"\x01commit "
 _BOM: Final = b"\xef\xbb\xbf"
@@ -55,17 +56,16 @@ class _Named(msgspec.Struct):
     annotation_id: str | None = None
 
 
-_decode: Final = msgspec.json.Decoder(_Named).decode
+_DECODER: Final = QuickDecoder(_Named)
 
 
 def identifier_of(line: bytes) -> str:
     """Return the id of the record on a line, empty where it holds none; one that it does not bring takes the strict parser, as does what only that one can refuse."""
-    try:
-        named = _decode(line).annotation_id
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        named = None
-    if named:
-        return named
+    if len(line) > MAX_LINE:
+        return ""
+    named = _DECODER.one(line)
+    if named is not None and named.annotation_id:
+        return named.annotation_id
     record = line.strip().removeprefix(_BOM)  # as whoever reads the log does
     if not record.startswith(b"{"):
         return ""

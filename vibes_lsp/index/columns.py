@@ -6,7 +6,7 @@ Records themselves are never kept; they are decoded from the file when someone a
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import accumulate, compress, repeat
@@ -17,7 +17,7 @@ import msgspec
 
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.index.keys import add_keys
-from vibes_lsp.model.canonical import CONFLICT_MARKERS, parse_object
+from vibes_lsp.model.canonical import CONFLICT_MARKERS, QuickDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
@@ -107,7 +107,7 @@ class _Broken(_Other, gc=False):
     pass
 
 
-_DECODE: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(_Line | _Function | _Edge | _Session | _Delegation).decode
+_DECODER: Final[QuickDecoder[Any]] = QuickDecoder(_Line | _Function | _Edge | _Session | _Delegation)
 
 _KINDS: Final[dict[type, int]] = {
     _Blank: Kind.BLANK,
@@ -166,9 +166,8 @@ class Columns:
             self._extend([self._skip(batch.first, f"longer than {MAX_LINE:,} bytes")], batch)
             return
         self.ends.fromlist(list(accumulate(map(len, batch.lines), initial=last))[1:])
-        try:
-            rows = list(map(_DECODE, batch.lines))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        rows = _DECODER.each(batch.lines)
+        if rows is None:
             rows = [self._decode(line, number) for number, line in enumerate(batch.lines, batch.first)]
         self._extend(rows, batch)
 
@@ -220,10 +219,9 @@ class Columns:
 
     def _decode(self, line: bytes, number: int) -> Any:
         """Decode one line of a batch that held something unusual."""
-        try:
-            return _DECODE(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass
+        row = _DECODER.one(line)
+        if row is not None:
+            return row
         stripped = line.strip().removeprefix(b"\xef\xbb\xbf")
         if not stripped:
             return _Blank()

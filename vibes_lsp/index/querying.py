@@ -1,13 +1,14 @@
 """SQL over `audit.db`, for reading alone: whoever writes the SQL may be anyone, and so may be whoever wrote the trail.
 
-Only SELECT gets past the authorizer: no other file can be attached, no setting changed, no extension loaded. Time, rows and the size
-of a value are bounded.
+Only SELECT gets past the authorizer: no other file can be attached, no setting changed, no extension loaded. Bounded are the time,
+the rows, the bytes of a value and those of the whole answer.
 """
 
 from __future__ import annotations
 
 import math
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -23,8 +24,12 @@ from vibes_lsp.store.layout import AuditDir
 TIMEOUT: Final = 30.0
 """Seconds that a query may take."""
 MAX_ROWS: Final = 10_000
-MAX_VALUE: Final = 64 << 20
-"""Bytes of one value, and of a row."""
+MAX_VALUE: Final = 17 << 20
+"""Bytes of one value, and of a row: a little more than the longest reasoning text that is read."""
+MAX_ANSWER: Final = 64 << 20
+"""Bytes of all rows: an answer that grows beyond it ends there."""
+_GRACE: Final = 1.0
+"""Seconds beyond its time that SQLite gets to notice it; within one function it never does."""
 _STEP: Final = 10_000
 """Instructions of SQLite's between two looks at the clock."""
 _READING: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
@@ -40,7 +45,7 @@ class Answer:
     Attributes:
         columns: Their names, as the query has them.
         rows: Values as JSON has them; a blob is its digits in hexadecimal.
-        truncated: Whether there were more rows than were asked for.
+        truncated: Whether there were more rows than were asked for, or than fit into the bounds.
     """
 
     columns: tuple[str, ...]
@@ -68,17 +73,58 @@ def query(
         BadQuery: It is no SELECT, SQLite does not understand it, or it takes too long.
         UnreadableFile: The log cannot be read.
     """
-    with closing(_opened(directory)) as connection:
-        _confine(connection)
-        deadline = clock() + timeout
-        connection.set_progress_handler(lambda: clock() > deadline, _STEP)
+    connection = _opened(directory)
+    _confine(connection)
+    deadline = clock() + timeout
+    asked = _Asked(connection, sql, limit, lambda: clock() > deadline)
+    thread = threading.Thread(target=asked.run, name="query", daemon=True)
+    thread.start()
+    thread.join(timeout + _GRACE)
+    if thread.is_alive():
+        connection.interrupt()
+        thread.join(_GRACE)
+    if thread.is_alive():  # it ends with the program, and takes the connection along
+        raise _too_long(timeout)
+    connection.close()
+    if isinstance(asked.outcome, Answer):
+        return asked.outcome
+    if isinstance(asked.outcome, sqlite3.Error | sqlite3.Warning | ValueError):
+        raise _explained(asked.outcome, timeout) from None
+    raise asked.outcome
+
+
+class _Asked:
+    """A query in a thread of its own, which alone can be left when one function of SQLite's does not come back.
+
+    Attributes:
+        outcome: What it found, or why it did not.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, sql: str, limit: int, is_late: Callable[[], bool]) -> None:
+        self._connection, self._sql, self._limit, self._is_late = connection, sql, limit, is_late
+        self.outcome: Answer | Exception = sqlite3.OperationalError("interrupted")
+
+    def run(self) -> None:
+        """Run it."""
         try:
-            cursor = connection.execute(sql)
-            rows = cursor.fetchmany(limit + 1)
-        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-            raise _explained(error, timeout) from None
+            self._connection.set_progress_handler(self._is_late, _STEP)
+            self.outcome = self._answer()
+        except Exception as error:  # noqa: BLE001  # raised by whoever waits
+            self.outcome = error
+
+    def _answer(self) -> Answer:
+        rows: list[tuple[JsonValue, ...]] = []
+        size = 0
+        cursor = self._connection.execute(self._sql)
         columns = tuple(column[0] for column in cursor.description or ())
-    return Answer(columns, tuple(tuple(map(_json, row)) for row in rows[:limit]), len(rows) > limit)
+        for row in cursor:
+            if self._is_late():
+                raise sqlite3.OperationalError("interrupted")
+            size += sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
+            if len(rows) == self._limit or size > MAX_ANSWER:
+                return Answer(columns, tuple(rows), truncated=True)
+            rows.append(tuple(map(_json, row)))
+        return Answer(columns, tuple(rows), truncated=False)
 
 
 def _opened(directory: AuditDir) -> sqlite3.Connection:
@@ -88,7 +134,7 @@ def _opened(directory: AuditDir) -> sqlite3.Connection:
             build(directory)
         return _open_file(directory)
     except (RefusedWrite, sqlite3.Error):
-        connection = sqlite3.connect(":memory:")
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
         fill(connection, directory)
         return connection
 
@@ -108,7 +154,7 @@ def _is_fresh(directory: AuditDir) -> bool:
 
 def _open_file(directory: AuditDir) -> sqlite3.Connection:
     """Open the file as one that nobody changes: no journal beside it is looked at."""
-    return sqlite3.connect(f"{directory.database.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    return sqlite3.connect(f"{directory.database.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
 
 
 def _confine(connection: sqlite3.Connection) -> None:
@@ -131,11 +177,15 @@ def _authorize(action: int, first: str | None, second: str | None, _database: st
 def _explained(error: Exception, timeout: float) -> BadQuery:
     match str(error):
         case "interrupted":
-            return BadQuery(f"the query takes longer than {timeout:g} seconds", hint="narrow it down")
+            return _too_long(timeout)
         case "not authorized":
             return BadQuery("only SELECT is possible", hint="the database is derived and never changed")
         case message:
             return BadQuery(f"SQL: {message}", hint='`vibes query "SELECT sql FROM sqlite_master"` lists tables and columns')
+
+
+def _too_long(timeout: float) -> BadQuery:
+    return BadQuery(f"the query takes longer than {timeout:g} seconds", hint="narrow it down")
 
 
 def _json(value: object) -> JsonValue:

@@ -1,10 +1,15 @@
-"""Notices that a document was left alone for a while after a change."""
+"""Notices that a document was left alone for a while after a change; what it begins then may fail without harm to what comes after."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
+
+from vibes_lsp.errors import report
+
+_logger = logging.getLogger(__name__)
 
 PAUSE: Final = 0.2
 """Seconds without a change after which nobody is typing."""
@@ -47,6 +52,12 @@ class Idle:
 
     def _start(self, uri: str) -> None:
         del self._waiting[uri]
-        task = asyncio.get_running_loop().create_task(self._begin(uri))
+        task = asyncio.get_running_loop().create_task(self._run(uri))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
+
+    async def _run(self, uri: str) -> None:
+        try:
+            await self._begin(uri)
+        except Exception as error:  # noqa: BLE001  # nobody waits for it who could be told
+            _logger.error("in the background: %s", report(error).message)  # noqa: TRY400  # the traceback is in the report

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import logging
+import os
 import sys
 from typing import BinaryIO
 
@@ -30,7 +31,9 @@ def main(arguments: list[str] | None = None) -> None:
 
     server = create_server()
     if options.tcp is None:
-        server.start_io(stdout=standard_output())
+        from vibes_lsp.lsp.transport import serve_stdio  # noqa: PLC0415  # as above
+
+        serve_stdio(server, sys.stdin.buffer, standard_output())
     else:
         from vibes_lsp.lsp.tcp import serve_tcp  # noqa: PLC0415  # as above
 
@@ -61,8 +64,10 @@ class _ShortLines(logging.Formatter):
 def _log_to_stderr() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_ShortLines("%(levelname)s %(name)s: %(message)s"))
+    debug = bool(os.environ.get("VIBES_DEBUG"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
-    logging.getLogger("pygls").setLevel(logging.WARNING)  # at INFO it logs whole messages, texts included
+    logging.getLogger("vibes_lsp").setLevel(logging.DEBUG if debug else logging.INFO)
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # it logs whole messages and tracebacks; what failed is logged by us
 
 
 def _address(given: str) -> tuple[str, int]:

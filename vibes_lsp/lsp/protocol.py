@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, Final
 
 from lsprotocol import types
 from pygls.exceptions import (
+    FeatureNotificationError,
     FeatureRequestError,
     JsonRpcException,
+    JsonRpcInternalError,
     JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
     JsonRpcServerNotInitialized,
@@ -20,6 +23,7 @@ from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 from typing_extensions import override
 
+from vibes_lsp.errors import InternalError, VibesError
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.markup import flat
 from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceRequest
@@ -56,12 +60,52 @@ class Protocol(LanguageServerProtocol):
     def _send_handler_result(self, future: Any, *, msg_id: Any) -> None:
         """Answer an error that is meant for the client without a traceback in the log: nothing of ours went wrong."""
         error = None if future.cancelled() else future.exception()
-        if isinstance(error, JsonRpcException):
-            self._request_futures.pop(msg_id, None)
-            self._send_response(msg_id, error=error.to_response_error())
-            self._server.report_server_error(error, FeatureRequestError)
-        else:
+        if error is None:
             super()._send_handler_result(future, msg_id=msg_id)
+            return
+        self._request_futures.pop(msg_id, None)
+        self.refuse(msg_id, self.failure(error))
+        self._server.report_server_error(error, FeatureRequestError)
+
+    @override
+    def _check_handler_result(self, future: Any) -> None:
+        """Log what went wrong with a notification, which nobody can be told about."""
+        error = None if future.cancelled() else future.exception()
+        if error is not None:
+            self._server.report_server_error(error, FeatureNotificationError)
+
+    def failure(self, error: BaseException) -> JsonRpcException:
+        """Return an exception as the client sees it: one line, with a report id where nobody foresaw it."""
+        if isinstance(error, JsonRpcException):
+            return error
+        found = error if isinstance(error, VibesError) else InternalError(error)
+        message = (
+            found.message if not isinstance(found, InternalError) else f"internal error {found.report_id}; the log of the server says more"
+        )
+        return JsonRpcInternalError(message, data={"code": found.code})
+
+    def refuse(self, number: object, error: JsonRpcException) -> None:
+        """Answer a message with an error; one whose number cannot be read is answered under the number null."""
+        known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
+        self._send_response(known, error=error.to_response_error())
+
+    @override
+    def _send_data(self, data: Any) -> None:
+        """Send a message; a result that cannot be written as JSON is answered by an error, for the client waits for something."""
+        if not data or self.writer is None:
+            return
+        try:
+            body = _encoded(data, self._serialize_message)
+        except Exception as error:  # noqa: BLE001  # whatever the encoder thinks of it
+            self._server.report_server_error(error, JsonRpcInternalError)
+            number = getattr(data, "id", None)
+            if number is None or hasattr(data, "method"):
+                return
+            refused = self.failure(error)
+            members = {"code": refused.code, "message": refused.message, "data": refused.data}
+            body = json.dumps({"jsonrpc": self.VERSION, "id": number, "error": members}).encode()
+        kind = f"Content-Length: {len(body)}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}\r\n\r\n"
+        self.writer.write(kind.encode() + body)
 
     @override
     def structure_message(self, data: dict[str, Any]) -> Any:
@@ -155,6 +199,10 @@ class Protocol(LanguageServerProtocol):
         handler = self.fm.features.get(method)
         if handler is not None:
             yield handler, (params,), None
+
+
+def _encoded(data: Any, default: Callable[[Any], Any]) -> bytes:
+    return json.dumps(data, default=default, allow_nan=False).encode()
 
 
 def _reason(error: BaseException | None) -> str:

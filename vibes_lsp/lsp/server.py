@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 from typing_extensions import override
 
 from vibes_lsp import __version__
-from vibes_lsp.errors import AuditDirNotFound, VibesError
+from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.lsp.answers import Answers
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.project import Project
@@ -102,9 +102,10 @@ class Server(LanguageServer):
 
     @override
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log what went wrong; a pop-up for every broken message would be worse than the message."""
+        """Log what went wrong in one line; a pop-up for every broken message would be worse than the message."""
         level = logging.INFO if isinstance(error, CommandFailed) else logging.ERROR  # the client was told
-        _logger.log(level, "%s: %s", getattr(source, "__name__", "error"), error)
+        what = error if isinstance(error, JsonRpcException | VibesError) else report(error)
+        _logger.log(level, "%s: %s", getattr(source, "__name__", "error"), what)
 
 
 def answered(answer: Callable[[], _T]) -> _T:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from threading import Event
-
-from pygls.io_ import run_async
 
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.transport import converse, stream_of
 
 _logger = logging.getLogger(__name__)
 
@@ -39,8 +37,8 @@ async def _serve(server: Server, host: str, port: int) -> None:
     listening.close()
     server.protocol.set_writer(writer)
     try:
-        await run_async(Event(), reader, server.protocol, error_handler=server.report_server_error)
-    except (asyncio.IncompleteReadError, ConnectionError) as error:
+        await converse(server, stream_of(reader))
+    except ConnectionError as error:
         _logger.warning("the client went away: %s", error)
     finally:
         writer.close()

@@ -1,13 +1,17 @@
-"""Canonical JSON (RFC 5.2, R1): the strict parser and the serialiser that all hashes go through."""
+"""Canonical JSON (RFC 5.2, R1): the strict parser and the serialiser that all hashes go through.
+
+This is the only module that decodes JSON. Whatever a text holds, a reader here returns its value or None, or
+raises `MalformedJson`; `tests/architecture/test_decoding.py` keeps other decoders out of the package.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar, overload
 
 import msgspec
 
@@ -17,6 +21,40 @@ from vibes_lsp.model.positions import find_depth, find_long_number, find_second,
 
 MAX_DEPTH: Final = 64
 """Deepest nesting we accept; real records nest three levels."""
+
+_T = TypeVar("_T")
+_UNUSUAL: Final = (msgspec.MsgspecError, ValueError, RecursionError, OverflowError)
+"""What msgspec raises for a text that only the strict parser may refuse."""
+
+
+class QuickDecoder(Generic[_T]):
+    """Reads some members of JSON texts fast, and leaves all that is unusual to the strict parser.
+
+    Args:
+        kind: The type that msgspec decodes; members that it does not name are skipped, and not checked.
+    """
+
+    @overload
+    def __init__(self, kind: type[_T]) -> None: ...
+    @overload
+    def __init__(self, kind: Any) -> None: ...
+    def __init__(self, kind: Any) -> None:
+        self._decode = msgspec.json.Decoder(kind).decode
+
+    def one(self, data: bytes) -> _T | None:
+        """Return the value of a text; None when the strict parser has to read it."""
+        try:
+            value: _T = self._decode(data)
+        except _UNUSUAL:
+            return None
+        return value
+
+    def each(self, texts: Iterable[bytes]) -> list[_T] | None:
+        """Return the values of some texts, in one pass of C code; None when one of them is unusual."""
+        try:
+            return list(map(self._decode, texts))
+        except _UNUSUAL:
+            return None
 
 
 class _Refused(ValueError):
@@ -34,7 +72,12 @@ def parse(data: bytes | str) -> JsonValue:
         MalformedJson: Broken JSON, not UTF-8, NaN or an infinity, one key with two values, nested beyond `MAX_DEPTH`.
     """
     value = _plain(data) if isinstance(data, bytes) else None
-    return _parse(data, _STRICT) if value is None else value
+    return _parse(data, _STRICT.decode) if value is None else value
+
+
+def parse_beginning(data: bytes | str) -> JsonValue:
+    """Parse the JSON value that a text begins with, whatever stands behind it; else as `parse`."""
+    return _parse(data, lambda source: _STRICT.raw_decode(source.lstrip())[0])
 
 
 def _plain(data: bytes) -> JsonValue:
@@ -50,12 +93,12 @@ def _plain(data: bytes) -> JsonValue:
         text = data.rstrip(b"\r\n")
         if _PRINT(value) != text or (text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH):
             return None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
+    except _UNUSUAL:
         return None
     return value
 
 
-def _parse(data: bytes | str, decoder: json.JSONDecoder) -> JsonValue:
+def _parse(data: bytes | str, decode: Callable[[str], JsonValue]) -> JsonValue:
     try:
         source = data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -63,7 +106,7 @@ def _parse(data: bytes | str, decoder: json.JSONDecoder) -> JsonValue:
         raise MalformedJson("not UTF-8", line=line, column=column) from None
     source = source.removeprefix("\ufeff")
     try:
-        value: JsonValue = decoder.decode(source)
+        value = decode(source)
     except json.JSONDecodeError as error:
         raise MalformedJson(_reason(error, source), line=error.lineno, column=error.colno) from None
     except _Refused as error:
@@ -80,13 +123,17 @@ def _parse(data: bytes | str, decoder: json.JSONDecoder) -> JsonValue:
     return value
 
 
-def parse_object(data: bytes | str) -> Members:
+def parse_object(data: bytes | str, *, same: Callable[[JsonValue, JsonValue], bool] | None = None) -> Members:
     """Parse a JSON text that must be an object.
+
+    Args:
+        data: The text.
+        same: Whether two values may stand under one name; by default, those with one canonical form.
 
     Raises:
         MalformedJson: As `parse`, and when the value is not an object.
     """
-    return _object(parse(data))
+    return _object(parse(data) if same is None else _parse(data, _strict(same).decode))
 
 
 def parse_object_with_any_number(data: bytes | str) -> tuple[Members, list[str]]:
@@ -98,7 +145,7 @@ def parse_object_with_any_number(data: bytes | str) -> tuple[Members, list[str]]
     Raises:
         MalformedJson: As `parse`, but for such numbers.
     """
-    members = _object(_parse(data, _ANY_NUMBER))
+    members = _object(_parse(data, _ANY_NUMBER.decode))
     found: list[str] = []
     pending: list[tuple[str, Members | list[JsonValue]]] = [("", members)]
     while pending:
@@ -141,12 +188,12 @@ _TELLING: Final = 64
 """Bytes of a text by which one sees whether there are spaces in it."""
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]], same: Callable[[JsonValue, JsonValue], bool]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         seen: dict[str, Any] = {}
         for name, value in pairs:
-            if name in seen and not same_value(seen[name], value):
+            if name in seen and not same(seen[name], value):
                 raise _Refused(f"member {name[:80]!r} is given twice with different values", partial(find_second, name=name))
             seen[name] = value
     return members
@@ -173,9 +220,13 @@ def _too_deep(source: str) -> MalformedJson:
     return MalformedJson(f"nested deeper than {MAX_DEPTH} levels", line=line, column=column)
 
 
-_STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
+def _strict(same: Callable[[JsonValue, JsonValue], bool]) -> json.JSONDecoder:
+    return json.JSONDecoder(object_pairs_hook=partial(_unique, same=same), parse_constant=_constant, parse_float=_finite)
 
-_ANY_NUMBER: Final = json.JSONDecoder(object_pairs_hook=_unique)
+
+_STRICT: Final = _strict(same_value)
+
+_ANY_NUMBER: Final = json.JSONDecoder(object_pairs_hook=partial(_unique, same=same_value))
 
 
 def _reason(error: json.JSONDecodeError, source: str) -> str:

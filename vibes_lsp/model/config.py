@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
 
 from vibes_lsp.model.defaults import BLOB_THRESHOLD, COMPRESS_THRESHOLD, DEFAULT_THRESHOLDS, DEFAULT_WEIGHTS
+from vibes_lsp.model.ignoring import MAX_PATTERN
 from vibes_lsp.model.schema_types import Fraction, LaxLevel, LaxRuleAction, NonEmpty, Number, Strict
 from vibes_lsp.model.vocabulary import AssuranceLevel, BackfillWhen, Band, Signal, Tier, is_custom_signal
 
@@ -117,6 +118,9 @@ class Redaction(Strict):
     allow: list[AllowedText] = Field(default_factory=list, max_length=1_000)
 
 
+ExcludePattern: TypeAlias = Annotated[str, StringConstraints(max_length=MAX_PATTERN)]
+
+
 class Config(Strict):
     """What a project decided about its audit trail."""
 
@@ -125,7 +129,7 @@ class Config(Strict):
     assurance_level: LaxLevel = AssuranceLevel.MEDIUM
     project_name: str = ""
     tracked_extensions: list[str] | None = None
-    exclude_patterns: list[str] = Field(default_factory=list)
+    exclude_patterns: list[ExcludePattern] = Field(default_factory=list)
     compress_reasoning_threshold_bytes: Bytes = COMPRESS_THRESHOLD
     external_blob_threshold_bytes: Bytes = BLOB_THRESHOLD
     durability: Literal["normal", "full"] = "normal"

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Sequence
+from typing import Final
 
-import pathspec
+from vibes_lsp.model.ignoring import MAX_PATTERN, IgnorePattern, read_pattern
+
+MAX_PATTERNS: Final = 500
+"""Patterns that are read: a path takes at most their number times the length of one times its own."""
+_MAX_PATH: Final = 4096
+"""Longest path, in bytes, that systems have; a longer one in a record names no file."""
+_MAX_LEVELS: Final = 256
 
 
 class Tracking:
@@ -14,23 +20,38 @@ class Tracking:
 
     Args:
         extensions: `tracked_extensions`; None means all files.
-        excludes: `exclude_patterns`, with the semantics of gitignore lines; what is no pattern excludes nothing.
+        excludes: `exclude_patterns`, with the semantics of gitignore lines; what is no pattern, and what is beyond the
+            bounds, excludes nothing.
     """
 
     def __init__(self, extensions: Sequence[str] | None, excludes: Sequence[str] = ()) -> None:
         self._extensions = None if extensions is None else frozenset(extension.lower() for extension in extensions)
-        self._excludes = pathspec.GitIgnoreSpec.from_lines(filter(_is_pattern, excludes))
+        read = (read_pattern(line) for line in excludes[:MAX_PATTERNS] if len(line) <= MAX_PATTERN)
+        self._patterns = [pattern for pattern in read if pattern is not None]
+        self._in_order = any(pattern.negated for pattern in self._patterns)
 
     def tracks(self, path: str) -> bool:
         """Whether records about this project-relative path count in coverage, gates and risk."""
         if self._extensions is not None and posixpath.splitext(path)[1].lower() not in self._extensions:
             return False
-        return not self._excludes.match_file(path)
+        if not self._patterns:
+            return True
+        name = posixpath.normpath(path.removeprefix("/")).encode("utf-8", "surrogatepass")
+        return len(name) > _MAX_PATH or not self._excludes(name)
+
+    def _excludes(self, name: bytes) -> bool:
+        if not self._in_order:
+            return any(pattern.covers(name) for pattern in self._patterns)
+        ends = [at for at, byte in enumerate(name) if byte == _SLASH]
+        if len(ends) > _MAX_LEVELS:
+            return False
+        folders = (name[:end] for end in ends)
+        return any(self._matches(folder, is_folder=True) for folder in folders) or self._matches(name, is_folder=False)
+
+    def _matches(self, name: bytes, *, is_folder: bool) -> bool:
+        """Whether the last pattern that matches a file or a folder excludes it."""
+        found: IgnorePattern | None = next((each for each in reversed(self._patterns) if each.matches(name, is_folder=is_folder)), None)
+        return found is not None and not found.negated
 
 
-def _is_pattern(line: str) -> bool:
-    try:
-        pathspec.GitIgnoreSpec.from_lines([line])
-    except (ValueError, re.error):  # git passes over such a line, too
-        return False
-    return True
+_SLASH: Final = ord("/")

@@ -61,11 +61,18 @@ def read_config(members: Members) -> tuple[Config, list[Problem]]:
 
 _IN_PARTS: Final = ("redaction", "risk_scoring")
 """Members of which a broken part is dropped alone, so that one mistake does not switch off the rest."""
+_LISTS: Final = ("tracked_extensions", "exclude_patterns")
+"""Likewise, of an array at the top."""
 
 
 def _without(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
-    """Drop what is broken: of `risk_scoring` and `redaction` only the weight, rule or pattern concerned, elsewhere the top-level member."""
+    """Drop what is broken: of what has parts only the weight, rule, pattern or extension concerned, elsewhere the top-level member."""
     kept = dict(members)
+    for name in _LISTS:
+        value = kept.get(name)
+        wrong = {location[1] for location in locations if len(location) > 1 and location[0] == name}
+        if isinstance(value, list) and wrong:
+            kept[name] = [each for number, each in enumerate(value) if number not in wrong]
     for name in _IN_PARTS:
         whole = mapping(kept, name)
         inside = [location[1:] for location in locations if len(location) > 1 and location[0] == name]
@@ -74,7 +81,7 @@ def _without(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
     for location in locations:
         if not location:  # some name is no Unicode text, and pydantic does not say which
             kept = {name: value for name, value in kept.items() if _is_text(name)}
-        elif len(location) == 1 or location[0] not in _IN_PARTS:
+        elif len(location) == 1 or location[0] not in (*_IN_PARTS, *_LISTS):
             kept.pop(str(location[0]), None)
     return kept
 

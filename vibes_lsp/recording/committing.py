@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import AuditDirNotFound, VibesError
+from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.history.staging import CommitIndex, index_of_commit
 from vibes_lsp.model.vocabulary import BackfillWhen
 from vibes_lsp.recording.backfilling import Scope
@@ -97,6 +97,8 @@ def _prepare(directory: AuditDir, index: CommitIndex, now: Callable[[], datetime
             backfilled = _backfill(recorder, index)
     except VibesError as error:
         problems.append(error)
+    except Exception as error:  # noqa: BLE001  # what was recorded is staged all the same
+        problems.append(report(error))
     try:
         housekeeping = (directory.config, directory.gitignore, directory.gitattributes)
         staged = tuple(index.stage((directory.log, directory.manifest), (*housekeeping, *_blobs(directory))))

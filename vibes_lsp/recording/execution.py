@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final, TypeVar
 
-from vibes_lsp.errors import VibesError
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.completing import Completions
@@ -21,7 +19,6 @@ from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.layout import CONFIG_NAME, AuditDir
 from vibes_lsp.store.writing import AuditWriter
 
-_logger = logging.getLogger(__name__)
 _R = TypeVar("_R", bound=Result)
 
 
@@ -80,13 +77,6 @@ class Execution:
         relative = None if path is None else project_path(self._directory.project, path)
         if relative is not None:
             self.completions.settle({} if text is None else {relative: text}, paths={relative})
-
-    def tidy(self) -> None:
-        """As `close`, if that can be done; else new entries wait in the journal."""
-        try:
-            self.close()
-        except VibesError as error:
-            _logger.warning("the manifest is not up to date: %s", error.message)
 
     def close(self) -> None:
         """Forget old requests; bring the manifest up to date, and everything to the disk. Raises as `AuditWriter.close` does."""

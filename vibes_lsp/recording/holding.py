@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.model.canonical import canonical
+from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.model.canonical import canonical, parse
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotating import Contexts
 from vibes_lsp.recording.paths import project_path
@@ -92,8 +92,8 @@ class _Files(Generic[_T]):
             data = read_file(self.folder / name, limit=_MAX_FILE)
             if data is None:
                 return None
-            value = self.form.validate_json(data)
-        except (UnreadableFile, ValidationError):
+            value = self.form.validate_json(canonical(parse(data)))
+        except (MalformedJson, UnreadableFile, ValueError):  # pydantic's errors are of the last kind
             value = None
         if value is not None and self.is_sound(value) and self.folder / name not in self.brought:
             return value

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from vibes_lsp.errors import RefusedWrite, VibesError, report
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import DelegationType
 from vibes_lsp.recording import annotating, backfilling, correcting, relating, remapping, reviewing, sessions
@@ -106,6 +107,22 @@ class Recorder:
         self.completions.settle(own_after=FORGOTTEN, others_after=FORGOTTEN)
         self._execution.rest()
 
+    def finish(self, *, wait: bool = True) -> VibesError | None:
+        """Bring the manifest and the disk up to date after an answer, as `close`, or as `rest` if not `wait`; never raises.
+
+        Returns:
+            Why that failed. What was recorded is safe all the same, and must not be recorded again.
+        """
+        try:
+            self.close() if wait else self.rest()
+        except VibesError as error:
+            return error
+        except OSError as error:
+            return RefusedWrite(f"{error.filename or self.directory.path} cannot be written: {error.strerror or error}")
+        except Exception as error:  # noqa: BLE001  # an answer that was given stands
+            return report(error)
+        return None
+
     def start_session(
         self,
         tool: Tool,
@@ -125,7 +142,7 @@ class Recorder:
         """End a session, whoever started it; nothing happens when it has ended already. What is held of it is recorded before."""
         self.completions.settle(session_id=session_id)
         ended = self._execution.once(Ended, request_id, lambda situation: sessions.end_session(situation, session_id))
-        self._execution.tidy()
+        self.finish()  # what fails now is tried again, and said, by whoever finishes
         return ended
 
     def annotate_lines(

@@ -182,7 +182,7 @@ def _placed(placement: Placement, lines: tuple[int, int] | None, text: Text, pla
     facts |= {"line_start": lines[0], "line_end": lines[1]}
     if lines != (located.start, located.end):
         facts |= {"anchor_context": None, "anchor_hash": None}  # they are of the whole range
-    if any(placement.lineage.first.members.get(name) != facts[name] for name in _PLACE):
+    if any(placement.lineage.first.members.get(name) != facts.get(name) for name in _PLACE):
         facts["file_content_hash"] = sha256(encode(text.content)) if located.sure else None  # it says that the lines are right
     return _record(placement.lineage, facts)
 

@@ -133,8 +133,8 @@ def _rules(scoring: Members) -> tuple[list[Rule], list[PolicyProblem]]:
         except BrokenRule as error:
             problems.append(PolicyProblem(f"risk_scoring.review_rules.{number}.condition", error.message, error.offset))
             continue
-        if action in set(RuleAction):
-            rules.append(Rule(condition, RuleAction(str(action)), expression))
+        if isinstance(action, str) and action in set(RuleAction):
+            rules.append(Rule(condition, RuleAction(action), expression))
     if len(listed) > MAX_RULES:
         problems.append(PolicyProblem(f"risk_scoring.review_rules.{MAX_RULES}", f"only the first {MAX_RULES} rules are used"))
     return rules, problems

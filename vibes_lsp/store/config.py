@@ -10,7 +10,7 @@ from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical import parse_object, parse_object_with_any_number
 from vibes_lsp.model.config import Config
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.tracking import Tracking
+from vibes_lsp.model.tracking import MAX_PATTERNS, Tracking
 from vibes_lsp.model.validation import Problem, read_config
 from vibes_lsp.risk.policy import Policy, read_policy
 from vibes_lsp.store import disk
@@ -83,5 +83,7 @@ def parse_config(data: bytes) -> LoadedConfig:
     policy, unusable = read_policy(config, members)
     found = [Problem(field, "is no number that JSON knows", "number") for field in numbers]
     found += [problem for problem in problems if problem.field not in numbers]
+    if len(config.exclude_patterns) > MAX_PATTERNS:
+        found.append(Problem(f"exclude_patterns.{MAX_PATTERNS}", f"only the first {MAX_PATTERNS} patterns are used", "policy"))
     found += [Problem(each.field, each.message, "policy" if each.is_known else "unknown", each.offset) for each in unusable]
     return LoadedConfig(config, present=True, problems=tuple(found), members=members, data=data, policy=policy)

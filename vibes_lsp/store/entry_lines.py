@@ -8,10 +8,11 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical import canonical, parse_object
+from vibes_lsp.model.canonical import QuickDecoder, canonical, parse, parse_object
 from vibes_lsp.model.hashing import context_hash
 
 _HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
+_DECODER: Final[QuickDecoder[dict[str, msgspec.Raw]]] = QuickDecoder(dict[str, msgspec.Raw])
 
 
 def entries_by_line(data: bytes) -> tuple[dict[str, msgspec.Raw], int]:
@@ -36,11 +37,9 @@ def raw_members(text: bytes) -> dict[str, msgspec.Raw] | None:
 
     None when it is no object, or one that R1 refuses.
     """
-    try:
-        members = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    members = _DECODER.one(text)
+    if members is not None:
         return {name: raw.copy() for name, raw in members.items()}
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
     try:
         return {name: msgspec.Raw(canonical(value)) for name, value in parse_object(text).items()}
     except MalformedJson:
@@ -52,10 +51,19 @@ def _entries_in(text: bytes) -> dict[str, msgspec.Raw] | None:
     if members is None:
         return None
     if members and all(map(_HASH.match, members)):
-        return members
+        return members if all(map(_is_strict, members.values())) else None
     if "entries" not in members and "type" in members:
         try:
             return {context_hash(parse_object(text)): msgspec.Raw(text)}
         except MalformedJson:
             return None
     return {} if set(members) == {"standard", "version"} else None
+
+
+def _is_strict(raw: msgspec.Raw) -> bool:
+    """Whether the value can be hashed (R1): msgspec does not look into what it skips."""
+    try:
+        parse(bytes(raw))
+    except MalformedJson:
+        return False
+    return True

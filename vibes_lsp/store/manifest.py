@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
-from vibes_lsp.model.canonical import canonical, kind_of, parse, parse_object, same_value
+from vibes_lsp.model.canonical import QuickDecoder, canonical, kind_of, parse, parse_beginning, parse_object, same_value
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.store.disk import Clock, Look, Signature, is_settled, read_file, signature
 from vibes_lsp.store.entry_lines import entries_by_line
@@ -45,6 +44,9 @@ class _Frame(msgspec.Struct):
     entries: dict[str, msgspec.Raw]
     standard: Any = None
     version: Any = None
+
+
+_DECODER: Final = QuickDecoder(_Frame)
 
 
 @dataclass(frozen=True)
@@ -209,9 +211,8 @@ def parse_manifest(data: bytes | None) -> Manifest:
     if data is None:
         return Manifest(ManifestForm.ABSENT)
     data = data.removeprefix(b"\xef\xbb\xbf")
-    try:
-        frame = msgspec.json.decode(data, type=_Frame)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    frame = _DECODER.one(data)
+    if frame is None:
         return _read_otherwise(data)
     return Manifest(ManifestForm.OBJECT, frame.standard, frame.version, data=data, stored=frame.entries)
 
@@ -250,12 +251,19 @@ def contradictory_keys(data: bytes) -> list[tuple[str, int]]:
 def _same_entry(data: bytes, one: int, other: int) -> bool:
     """Whether two entries are one but for the time at which they were recorded, which no hash covers (RFC 5.2)."""
     try:
-        return same_value(_value_at(data, one), _value_at(data, other))
-    except (ValueError, RecursionError):
+        return same_but_for_time(*(parse_beginning(_text_at(data, start)) for start in (one, other)))
+    except MalformedJson:
         return False
 
 
-def _value_at(data: bytes, start: int) -> JsonValue:
-    source = data[start : start + _MAX_ENTRY].decode("utf-8", "replace").lstrip()
-    value: JsonValue = json.JSONDecoder().raw_decode(source)[0]
+def _text_at(data: bytes, start: int) -> str:
+    return data[start : start + _MAX_ENTRY].decode("utf-8", "replace")
+
+
+def same_but_for_time(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two entries differ in nothing but `created_at`, which no hash covers (RFC 5.2)."""
+    return same_value(_without_time(one), _without_time(other))
+
+
+def _without_time(value: JsonValue) -> JsonValue:
     return {name: each for name, each in value.items() if name != "created_at"} if isinstance(value, dict) else value

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from vibes_lsp.errors import RefusedWrite
+from vibes_lsp.errors import MalformedJson, RefusedWrite, VibesError
+from vibes_lsp.model.canonical import parse, parse_object
 from vibes_lsp.store.entry_lines import raw_members
 from vibes_lsp.store.initialise import manifest_bytes
-from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys
+from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys, same_but_for_time
 
 _TAIL: Final = b"}}\n"
 _OPENING: Final = b'"entries":{\n'
-_ENTRY: Final = re.compile(rb'^,?"((?:[^"\\\n]|\\.)*)":', re.MULTILINE)
+_ENTRY: Final = re.compile(rb',?"([^"\\\n]*(?:\\.[^"\\\n]*)*)":')
 _BREAKS: Final = re.compile(rb"\s*[\r\n]\s*")
 """White space with a line break in it is always between tokens: JSON has no line breaks within strings."""
 
@@ -34,14 +34,17 @@ def extended(manifest: Manifest, entries: Mapping[str, bytes]) -> bytes:
         RefusedWrite: It is broken, or says different things about one key, so that rewriting it would lose one of them.
     """
     if manifest.form is ManifestForm.BROKEN:
-        where = f": {manifest.problem.message}" if manifest.problem else ""
-        raise RefusedWrite(
-            f"manifest.json cannot be parsed{where}",
-            hint="it is left as it is and new entries wait in the journal; repair it by hand, or take the last good one from git",
-        )
+        raise _refusal(manifest.problem)
+    laid_out = _is_laid_out(manifest.data)
+    if not laid_out:
+        _refuse_contradictions(manifest)
+    try:
+        check_strictly(manifest)
+    except MalformedJson as error:
+        raise _refusal(error) from None
     if manifest.form is ManifestForm.ABSENT:
         lines, text = 0, manifest_bytes({})
-    elif _is_laid_out(manifest.data):
+    elif laid_out:
         text = _without_duplicates(manifest.data, len(manifest.stored))
         lines = len(manifest.stored)
     else:
@@ -49,6 +52,41 @@ def extended(manifest: Manifest, entries: Mapping[str, bytes]) -> bytes:
     comma = b"," if lines else b""
     added = (b'"%s":%s\n' % (key.encode(), entry) for key, entry in entries.items())
     return text.removesuffix(_TAIL) + (comma + b",".join(added) if entries else b"") + _TAIL
+
+
+def _refusal(problem: VibesError | None) -> RefusedWrite:
+    where = f": {problem.message}" if problem else ""
+    return RefusedWrite(
+        f"manifest.json cannot be parsed{where}",
+        hint="it is left as it is and new entries wait in the journal; repair it by hand, or take the last good one from git",
+    )
+
+
+def check_strictly(manifest: Manifest) -> None:
+    """Read all of a manifest with the strict parser: whoever rewrites it vouches for every byte (R10).
+
+    Equal entries under one key pass, also with different times: a union merge leaves such.
+
+    Raises:
+        MalformedJson: A part of it is not JSON that can be hashed (R1).
+    """
+    if manifest.form is ManifestForm.JSONL:
+        for raw in manifest.stored.values():
+            parse(bytes(raw))
+    elif manifest.form is ManifestForm.OBJECT and not (_is_laid_out(manifest.data) and _are_strict_lines(manifest.data)):
+        parse_object(manifest.data, same=same_but_for_time)
+
+
+def _are_strict_lines(data: bytes) -> bool:
+    """Whether each line of a manifest that is laid out as ours is strict JSON by itself, which is quick to tell."""
+    head, *lines = data.removesuffix(_TAIL).splitlines()
+    try:
+        parse(head + b"}}")
+        for line in lines:
+            parse(b"{" + line.removeprefix(b",") + b"}")
+    except MalformedJson:
+        return False
+    return True
 
 
 def has_duplicates(manifest: Manifest) -> bool:
@@ -64,7 +102,7 @@ def _is_laid_out(data: bytes) -> bool:
     head = data.find(b"\n") + 1
     if not data.startswith(b"{") or not data[:head].endswith(_OPENING) or not data.endswith(b"\n" + _TAIL):
         return False
-    return sum(1 for _ in _ENTRY.finditer(data, head)) == _line_count(data)
+    return all(map(_ENTRY.match, data[head:].removesuffix(b"\n" + _TAIL).split(b"\n")))
 
 
 def _without_duplicates(data: bytes, keys: int) -> bytes:
@@ -91,7 +129,6 @@ def _is_hash(key: bytes) -> bool:
 
 def _laid_out(manifest: Manifest) -> bytes:
     """Lay out what another tool wrote: frame and entries value for value, and token for token, in their order."""
-    _refuse_contradictions(manifest)
     frame = raw_members(manifest_bytes({}) if manifest.form is ManifestForm.JSONL else manifest.data) or {}
     members = {name: bytes(raw) for name, raw in frame.items() if name != "entries"}
     return lay_out(members, {key: bytes(raw) for key, raw in manifest.stored.items()})
@@ -110,22 +147,11 @@ def lay_out(members: Mapping[str, bytes], entries: Mapping[str, bytes]) -> bytes
 
 def _refuse_contradictions(manifest: Manifest) -> None:
     twice = [f"entry {key[:16]} (line {line})" for key, line in contradictory_keys(manifest.data)]
-    if not twice and manifest.form is ManifestForm.OBJECT:
-        twice = [f"member {name[:40]!r}" for name in _repeated(manifest.data)]
     if twice:
         raise RefusedWrite(
             f"manifest.json says different things about one name: {twice[0]}",
             hint="it is left as it is and new entries wait in the journal; take one of the two out by hand",
         )
-
-
-def _repeated(data: bytes) -> Iterator[str]:
-    """Give the names that the frame has twice, and the entries', where they are no hashes."""
-    frame = json.JSONDecoder(object_pairs_hook=list).decode(data.decode("utf-8"))
-    yield from (name for name, count in Counter(name for name, _ in frame).items() if count > 1)
-    entries = dict(frame).get("entries", [])
-    names = Counter(name for name, _ in entries if not _is_hash(name.encode("utf-8", "surrogatepass")))
-    yield from (name for name, count in names.items() if count > 1)
 
 
 def _name(name: str) -> bytes:

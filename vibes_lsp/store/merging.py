@@ -18,7 +18,7 @@ from vibes_lsp.model.merging import Contradiction, merge_members
 from vibes_lsp.model.versions import CURRENT_VERSION, STANDARD
 from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
 from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys, parse_manifest
-from vibes_lsp.store.manifest_text import extended, lay_out, one_line
+from vibes_lsp.store.manifest_text import check_strictly, extended, lay_out, one_line
 
 _MARKER: Final = re.compile(
     rb"^(?:%s)(?: .*)?\r?(?:\n|\Z)" % b"|".join(re.escape(each.encode()) for each in CONFLICT_MARKERS), re.MULTILINE
@@ -153,13 +153,25 @@ def _manifest(data: bytes | None, whose: str) -> Manifest:
             f"{MANIFEST_NAME} ({whose}) cannot be parsed: {why}", hint="the file is left as it is; take a good version of it from git"
         )
     twice = contradictory_keys(manifest.data)
-    if twice:
+    if not twice:
+        _refuse_loose(manifest, whose)
+    else:
         key, line = twice[0]
         raise RefusedWrite(
             f"{MANIFEST_NAME} ({whose}) says different things about entry {key[:16]} (line {line})",
             hint="the file is left as it is; take one of the two out by hand",
         )
     return manifest
+
+
+def _refuse_loose(manifest: Manifest, whose: str) -> None:
+    try:
+        check_strictly(manifest)
+    except MalformedJson as error:
+        raise RefusedWrite(
+            f"{MANIFEST_NAME} ({whose}) cannot be parsed: {error.message}",
+            hint="the file is left as it is; take a good version of it from git",
+        ) from None
 
 
 def _entry(base: Manifest, ours: Manifest, theirs: Manifest, key: str) -> bytes | None:

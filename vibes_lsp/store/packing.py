@@ -7,8 +7,8 @@ import zlib
 from dataclasses import dataclass
 from typing import Final
 
-from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.model.canonical import canonical
+from vibes_lsp.errors import MalformedJson, RefusedWrite
+from vibes_lsp.model.canonical import canonical, parse
 from vibes_lsp.model.config import Config
 from vibes_lsp.model.hashing import context_hash
 from vibes_lsp.model.members import JsonValue, Members, text
@@ -65,11 +65,13 @@ def portable(members: Members) -> Members:
     """Return the members with integral numbers as integers, so that JavaScript and Python print them alike (R1).
 
     Raises:
-        RefusedWrite: A number is not finite, or a value is none that JSON has.
+        RefusedWrite: A number is not finite, a value is none that JSON has, or the strict parser would not read it.
     """
     renewed: Members = {name: _portable(value) for name, value in members.items()}
     try:
-        canonical(renewed)
+        parse(canonical({"entries": {"": renewed}}))  # as deep as it stands in a manifest
+    except MalformedJson as error:
+        raise RefusedWrite(f"this cannot be written as JSON that is read again: {error.reason}") from None
     except (TypeError, ValueError, RecursionError) as error:
         raise RefusedWrite(f"this cannot be written as JSON: {error}") from None
     return renewed

@@ -130,3 +130,11 @@ def test_a_file_that_is_nested_without_end_says_nothing() -> None:
     config = parse_config(b'{"risk_scoring":' + b"[" * 5_000)
     assert config.problem is not None
     assert config.policy == Policy()
+
+
+@pytest.mark.parametrize("action", [["flag"], {"flag": 1}, 7, None, True, "", "Flag", "flag\0"])
+def test_a_rule_whose_action_is_none_is_left_out_and_reported(action: Any) -> None:
+    sound = {"condition": "scope_lines > 1", "action": "block"}
+    config = loaded(review_rules=[{"condition": "scope_files > 1", "action": action}, sound])
+    assert [rule.action for rule in config.policy.rules] == ["block"]
+    assert problems(config) == [("review_rules.0.action", None)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,3 +98,21 @@ def test_patterns_that_are_none_stop_nothing(directory: AuditDir) -> None:
     tracking = load_config(directory).tracking
     assert tracking.tracks("a.py")
     assert not tracking.tracks("gen/a.py")
+
+
+def test_a_pattern_that_is_no_text_or_too_long_leaves_the_others_in_force(directory: AuditDir) -> None:
+    patterns = ["gen/", 7, "x" * 201, [], None, "*.tmp"]
+    directory.config.write_text(json.dumps({"exclude_patterns": patterns, "tracked_extensions": [".py", {}, ".rs"]}))
+    config = load_config(directory)
+    assert config.config.exclude_patterns == ["gen/", "*.tmp"]
+    assert config.config.tracked_extensions == [".py", ".rs"]
+    fields = {each.field for each in config.problems}
+    assert fields >= {"exclude_patterns.1", "exclude_patterns.2", "exclude_patterns.3", "exclude_patterns.4", "tracked_extensions.1"}
+
+
+def test_more_patterns_than_are_read_are_reported(directory: AuditDir) -> None:
+    directory.config.write_text(json.dumps({"exclude_patterns": [f"{number}.gen" for number in range(501)]}))
+    config = load_config(directory)
+    assert not config.tracking.tracks("499.gen")
+    assert config.tracking.tracks("500.gen")
+    assert ("exclude_patterns.500", "only the first 500 patterns are used") in {(each.field, each.message) for each in config.problems}

@@ -1,0 +1,86 @@
+"""One module decodes JSON, so that no reader of a trail meets an exception that only some of them catch."""
+
+import ast
+from collections.abc import Iterator
+
+from tests.architecture import source_tree
+from tests.requirements import REPOSITORY
+
+THE_DECODER = "vibes_lsp/model/canonical.py"
+DECODERS = {
+    "json": {"load", "loads", "detect_encoding", "JSONDecoder", "JSONDecodeError", "decoder", "scanner"},
+    "msgspec": {"convert", "msgpack", "toml", "yaml", "DecodeError", "MsgspecError", "ValidationError"},
+    "msgspec.json": {"decode", "Decoder"},
+    "pydantic_core": {"from_json"},
+}
+"""Module -> what of it reads foreign bytes, or is raised only by what does."""
+METHODS = {"validate_json", "model_validate_json", "raw_decode"}
+"""They may take what `canonical` printed of a value that was decoded before."""
+UNSAFE = {"eval", "exec", "marshal", "orjson", "pickle", "plistlib", "shelve", "simplejson", "tomllib", "ujson", "yaml"}
+
+
+def test_one_module_decodes_json() -> None:
+    found = [
+        f"{path.as_posix()}:{line}: {what}"
+        for path in source_tree.python_files()
+        if path.parts[0] == "vibes_lsp" and path.as_posix() != THE_DECODER
+        for line, what in _decoding(ast.parse((REPOSITORY / path).read_text(encoding="utf-8")))
+    ]
+    assert not found, f"decode it in {THE_DECODER}, which bounds what a text may do"
+
+
+def test_the_search_finds_decoders() -> None:
+    sources = (
+        "import json\njson.loads(x)",
+        "from json import loads",
+        "from msgspec.json import Decoder",
+        "import msgspec\nmsgspec.json.decode(x)",
+        "import msgspec as m\nm.json.Decoder(int)",
+        "from msgspec import json as quick\nquick.decode(x)",
+        "import pickle",
+        "adapter.validate_json(x)",
+        "eval(x)",
+    )
+    assert [source for source in sources if not list(_decoding(ast.parse(source)))] == []
+    assert list(_decoding(ast.parse("import json, msgspec\njson.dumps(x)\nmsgspec.json.encode(x)\nx.decode()"))) == []
+
+
+def _decoding(tree: ast.Module) -> list[tuple[int, str]]:
+    names: dict[str, str] = {}
+    found: list[tuple[int, str]] = []
+    for line, local, whole in _imported(tree):
+        names[local] = whole
+        module, _, name = whole.rpartition(".")
+        if whole.partition(".")[0] in UNSAFE or name in DECODERS.get(module, set()):
+            found.append((line, whole))
+    printed = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_canonical(node.args)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and id(node) not in printed:
+            if node.attr in DECODERS.get(_name(node.value, names), set()) or node.attr in METHODS:
+                found.append((node.lineno, node.attr))
+        elif isinstance(node, ast.Name) and node.id in {"eval", "exec"}:
+            found.append((node.lineno, node.id))
+    return found
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
+    """Give each name that a module imports: its line, what it is called there, and its whole name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                yield node.lineno, alias.asname or top, alias.name if alias.asname else top
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((node.lineno, alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def _is_canonical(arguments: list[ast.expr]) -> bool:
+    return len(arguments) == 1 and isinstance(arguments[0], ast.Call) and ast.unparse(arguments[0].func) == "canonical"
+
+
+def _name(node: ast.expr, names: dict[str, str]) -> str:
+    if isinstance(node, ast.Name):
+        return names.get(node.id, "")
+    if isinstance(node, ast.Attribute):
+        return f"{_name(node.value, names)}.{node.attr}"
+    return ""

@@ -1,0 +1,148 @@
+"""What was acknowledged and the exit code agree: what tidies up after an answer can only add a warning."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from tests.cli.running import vibes
+from tests.stories.workspace import Workspace
+from tests.unit.recording.projects import new_project
+from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.store import writing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Done, Vibes
+    from tests.unit.recording.projects import Project
+
+KEY: Final = b"a" * 64
+MANIFESTS: Final = {
+    "not UTF-8": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","prompt_text":"caf\xe9"}}}' % KEY,
+    "a number of more than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","x":%s}}}' % (KEY, b"7" * 5000),
+    "nested deeper than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"x":%s}}}' % (KEY, b"[" * 900 + b"]" * 900),
+    "is out of range": b'{"standard":"VIBES","version":"1.0","x":1e999,"entries":{}}',
+    "is given twice": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","type":"command"}}}' % KEY,
+    "not UTF-8 (line 2, ": b'{"standard":"VIBES","version":"1.0","entries":{\n"%s":{"type":"prompt","prompt_text":"caf\xe9"}\n}}\n' % KEY,
+}
+"""What the strict parser says -> a manifest that a quick look takes for sound."""
+REQUEST: Final = {
+    "file": "a.py",
+    "lineStart": 4,
+    "lineEnd": 6,
+    "action": "create",
+    "tool": {"name": "Some Tool", "version": "1"},
+    "model": {"name": "some-model", "version": "1"},
+    "prompt": {"text": "Write a digest.", "type": "user_instruction"},
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return new_project(tmp_path / "project")
+
+
+def said(within: Vibes, project: Project, name: str, **members: Any) -> Done:
+    source = project.root / "request.json"
+    source.write_text(json.dumps(members))
+    done: Done = within("record", name, "--input", source, cwd=project.root)
+    return done
+
+
+@pytest.mark.parametrize("reason", MANIFESTS)
+def test_a_record_beside_a_manifest_that_is_not_strict_is_kept_and_warned_about(project: Project, within: Vibes, reason: str) -> None:
+    manifest = project.root / ".ai-audit/manifest.json"
+    manifest.write_bytes(MANIFESTS[reason])
+    done = said(within, project, "annotate", **REQUEST)
+    assert done.code == 0, done.err
+    assert done.err.startswith("vibes: warning: recorded, but manifest.json cannot be parsed: ")
+    assert reason in done.err
+    assert "new entries wait in the journal" in done.err
+    assert done.err.count("\n") == 1
+    assert manifest.read_bytes() == MANIFESTS[reason]
+    assert done.json["record"] == project.records("line")[0]
+    shown = within("show", done.json["record"]["prompt_hash"], "--json", cwd=project.root)
+    assert shown.json["entry"]["prompt_text"] == "Write a digest."
+    report = within("check", "--json", cwd=project.root).json
+    assert report["result"] == "FAIL"
+    assert reason.partition(" (")[0] in json.dumps(report)
+
+
+def test_it_is_so_in_a_process_of_its_own(project: Project) -> None:
+    (project.root / ".ai-audit/manifest.json").write_bytes(MANIFESTS["not UTF-8"])
+    (project.root / "request.json").write_text(json.dumps(REQUEST))
+    done = vibes("record", "annotate", "--input", "request.json", cwd=project.root)
+    assert (done.code, done.err.count("\n")) == (0, 1)
+    assert done.json["annotationId"]
+
+
+def test_a_session_that_ends_beside_a_broken_manifest_has_ended(project: Project, within: Vibes) -> None:
+    session = said(within, project, "session-start", tool=REQUEST["tool"], model=REQUEST["model"]).json["sessionId"]
+    (project.root / ".ai-audit/manifest.json").write_bytes(MANIFESTS["not UTF-8"])
+    said(within, project, "annotate", **{**REQUEST, "sessionId": session})
+    done = said(within, project, "session-end", sessionId=session)
+    assert (done.code, done.json, done.err.count("\n")) == (0, {}, 1)
+    assert [each["event"] for each in project.records("session")] == ["start", "end"]
+
+
+def test_an_unforeseen_fault_after_the_answer_is_a_warning(project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_arguments: object, **_named: object) -> int:
+        raise KeyError("a text of the trail")
+
+    monkeypatch.setattr(writing, "fold", fails)
+    done = said(netted, project, "annotate", **REQUEST)
+    assert done.code == 0
+    assert done.err.startswith("vibes: warning: recorded, but internal error ")
+    assert "KeyError in store/writing.py:" in done.err
+    assert "a text of the trail" not in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_an_unforeseen_fault_before_anything_is_written_is_an_error(
+    project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_arguments: object, **_named: object) -> int:
+        raise KeyError("a text of the trail")
+
+    before = (project.root / ".ai-audit/annotations.jsonl").read_bytes()
+    monkeypatch.setattr(Recorder, "annotate", fails)
+    done = said(netted, project, "annotate", **REQUEST)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("vibes: internal error ")
+    assert (project.root / ".ai-audit/annotations.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(tmp_path: Path, within: Vibes, flags: list[str]) -> None:
+    workspace = Workspace(tmp_path / "project", hook=False)
+    workspace.init()
+    workspace.ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)
+    workspace.step("add", ".")
+    workspace.step("commit", "-m", "Add a.py")
+    workspace.step("commit", "--allow-empty", "-m", "More")
+    workspace.decide("Which", fold=False)
+    manifest = workspace.path / ".ai-audit/manifest.json"
+    data = manifest.read_bytes().replace(b'"created_at"', b'"note":"caf\xe9","created_at"', 1)
+    manifest.write_bytes(data)
+    done = within("backfill", *flags, cwd=workspace.path)
+    assert done.code == 0, done.err
+    assert "recorded, but manifest.json cannot be parsed: not UTF-8" in done.err
+    assert len(workspace.filled_in()) == 1
+    assert ("1 annotations got their commit" in done.out) or len(done.json["backfilled"]) == 1
+    assert manifest.read_bytes() == data
+
+
+def test_an_entry_of_another_tool_that_is_not_strict_is_not_folded(project: Project, within: Vibes) -> None:
+    manifest = project.root / ".ai-audit/manifest.json"
+    (project.root / ".ai-audit/wal").mkdir()
+    foreign = project.root / ".ai-audit/wal/other.jsonl"
+    foreign.write_bytes(b'{"%s":{"type":"prompt","prompt_text":"caf\xe9"}}\n' % KEY)
+    done = said(within, project, "annotate", **REQUEST)
+    assert (done.code, done.err) == (0, "")
+    json.loads(manifest.read_bytes())
+    assert KEY not in manifest.read_bytes()
+    assert foreign.exists()
+    assert "[journal" in within("check", cwd=project.root).out

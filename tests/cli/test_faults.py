@@ -1,0 +1,107 @@
+"""A fault of ours is one line with a report id, exit code 2, and no text of the trail; a commit goes on."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.cli.running import surroundings
+from tests.faults import SECRET, faulty
+from tests.stories.workspace import Workspace
+from vibes_lsp.cli.main import COMMANDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+    from tests.unit.checks.projects import Project
+
+LINE: Final = re.compile(r"vibes: internal error ([0-9a-f]{8}): KeyError in \S+:\d+; this is a fault of vibes: .*VIBES_DEBUG=1.*\n")
+ARGUMENTS: Final[dict[str, list[str]]] = {
+    "blame": ["src/auth.py"],
+    "diff": ["HEAD~1..HEAD"],
+    "db": ["build"],
+    "query": ["SELECT 1"],
+    "export": ["--current", "elsewhere"],
+    "show": ["0"],
+    "record": ["session-end", "--input", "request.json"],
+    "merge": ["HEAD"],
+    "review": ["--list"],
+    "demo": ["elsewhere"],
+    "init": ["elsewhere"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_ends_in_one_line(project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    def fails(*_arguments: object, **_named: object) -> object:
+        raise KeyError(SECRET)
+
+    monkeypatch.setattr("click.Command.invoke", fails)
+    (project.root / "request.json").write_text('{"sessionId":"x"}')
+    done = netted(command, *ARGUMENTS.get(command, []), cwd=project.root)
+    assert (done.code, done.out) == (2, "")
+    assert LINE.fullmatch(done.err), done.err
+    assert SECRET not in done.err
+
+
+@pytest.mark.parametrize(
+    "error", [RecursionError, MemoryError, AssertionError, UnicodeEncodeError("utf-8", "x", 0, 1, SECRET), StopIteration]
+)
+def test_whatever_is_raised(project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch, error: Exception | type[Exception]) -> None:
+    def fails(*_arguments: object, **_named: object) -> object:
+        raise error
+
+    monkeypatch.setattr("vibes_lsp.index.trail.Trail.refresh", fails)
+    done = netted("log", cwd=project.root)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith("vibes: internal error ")
+    assert SECRET not in done.err
+
+
+def run(command: list[str], cwd: Path, **environment: str) -> tuple[int, str, str]:
+    done = subprocess.run(command, cwd=cwd, env=surroundings(environment), capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Project) -> None:
+    command = faulty("vibes_lsp.cli.main", "vibes_lsp.index.trail:Trail.refresh", "log")
+    one, other = run(command, project.root), run(command, project.root)
+    assert one == other
+    assert (one[0], one[1]) == (2, "")
+    assert LINE.fullmatch(one[2])
+    code, out, err = run(command, project.root, VIBES_DEBUG="1")
+    assert (code, out) == (2, "")
+    assert "Traceback" in err
+    assert SECRET in err
+    elsewhere = run(faulty("vibes_lsp.cli.main", "vibes_lsp.index.lineage:join_lineages", "find"), project.root)
+    assert one[2][:40] != elsewhere[2][:40]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "vibes_lsp.recording.committing:prepare_commit",
+        "vibes_lsp.recording.committing:_backfill",
+        "vibes_lsp.recording.committing:_trails",
+        "vibes_lsp.store.writing:fold",
+        "vibes_lsp.history.staging:CommitIndex.stage",
+    ],
+)
+def test_a_commit_goes_on_whatever_the_hook_meets(tmp_path: Path, place: str) -> None:
+    workspace = Workspace(tmp_path / "project")
+    workspace.init()
+    workspace.ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)
+    hook = workspace.path / ".git/hooks/pre-commit"
+    command = shlex.join(faulty("vibes_lsp.cli.main", place, "backfill", "--pre-commit"))
+    hook.write_text(f"#!/bin/sh\nPYTHONPATH= exec {command}\n", encoding="utf-8", newline="\n")
+    workspace.git("add", "a.py")
+    done = subprocess.run(["git", "commit", "-m", "Add a.py"], cwd=workspace.path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"vibes: warning: .*internal error [0-9a-f]{8}: KeyError in ", done.stderr), done.stderr
+    assert "Traceback" not in done.stderr
+    assert SECRET not in done.stderr

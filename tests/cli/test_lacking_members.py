@@ -1,0 +1,55 @@
+"""Records that lack members, or have those of another type of record: what writes records goes on without them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from tests.stories.workspace import LOG, Workspace
+from tests.trails import annotation_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Vibes
+
+CHANGES: Final[dict[str, dict[str, Any]]] = {
+    "a function with a first line": {"type": "function", "function_name": "one", "line_end": ...},
+    "a function with a last line": {"type": "function", "function_name": "one", "line_start": ...},
+    "a function without a name": {"type": "function", "line_start": ..., "line_end": ...},
+    "no last line": {"line_end": ...},
+    "no first line": {"line_start": ...},
+    "no file": {"file_path": ...},
+    "no action": {"action": ...},
+    "no time": {"timestamp": ...},
+    "no environment": {"environment_hash": ...},
+    "no commit": {"commit_hash": ...},
+    "no anchors": {"anchor_hash": ..., "anchor_context": ..., "file_content_hash": ...},
+    "no type": {"type": ...},
+    "no members": dict.fromkeys(("file_path", "line_start", "line_end", "action", "timestamp", "environment_hash"), ...),
+}
+
+
+@pytest.mark.parametrize("name", [*list(CHANGES)[:1], *(pytest.param(each, marks=pytest.mark.slow) for each in list(CHANGES)[1:])])
+def test_what_writes_records_goes_on(tmp_path: Path, within: Vibes, name: str) -> None:
+    workspace = Workspace(tmp_path / "project", hook=False)
+    workspace.init()
+    workspace.ai("a.py", "def one():\n    found = 1\n    return found\n", 1, 3)
+    records = workspace.records()
+    for record in records:
+        if record["type"] == "line":
+            changed = {**record, **CHANGES[name]}
+            kept = {member: value for member, value in changed.items() if value is not ... and member != "annotation_id"}
+            record.clear()
+            record.update({**kept, "annotation_id": annotation_id(kept)})
+    (workspace.path / LOG).write_text("".join(json.dumps(record) + "\n" for record in records))
+    workspace.step("add", ".")
+    workspace.step("commit", "-m", "Add a.py")
+    workspace.install()
+    workspace.settle()
+    for command in (["backfill"], ["remap"], ["merge", "HEAD~1"], ["export", "--current", str(tmp_path / "export")], ["db", "build"]):
+        done = within(*command, cwd=workspace.path)
+        assert done.code == 0, (command, done.err)
+    assert workspace.status() == ""

@@ -1,0 +1,157 @@
+"""A fault of ours in the server: the request is answered by one line with a report id, and the server goes on."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from tests.faults import SECRET, faulty
+from tests.server.project import Project
+from tests.server.wire import Wire, hover_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+MESSAGE: Final = re.compile(r"internal error [0-9a-f]{8}; the log of the server says more")
+LOGGED: Final = re.compile(r"internal error ([0-9a-f]{8}): KeyError in \S+\.py:\d+$", re.MULTILINE)
+
+
+def started(tmp_path: Path, place: str) -> tuple[Wire, Project, str]:
+    project = Project(tmp_path / "own")
+    project.config()
+    project.environment()
+    uri = project.annotated().as_uri()
+    wire = Wire(tmp_path / "server.log", command=faulty("vibes_lsp.lsp.main", place))
+    return wire, project, uri
+
+
+REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
+    "hover": ("vibes_lsp.lsp.projects:Projects.view", lambda uri: ("textDocument/hover", hover_at(uri, 4))),
+    "lens": ("vibes_lsp.lsp.projects:Projects.view", lambda uri: ("textDocument/codeLens", {"textDocument": {"uri": uri}})),
+    "provenance": ("vibes_lsp.lsp.projects:Projects.view", lambda uri: ("vibes/provenance", {"textDocument": {"uri": uri}})),
+    "references": (
+        "vibes_lsp.lsp.projects:Projects.view",
+        lambda uri: ("textDocument/references", {**hover_at(uri, 4), "context": {"includeDeclaration": True}}),
+    ),
+    "actions": (
+        "vibes_lsp.lsp.projects:Projects.view",
+        lambda uri: (
+            "textDocument/codeAction",
+            {
+                "textDocument": {"uri": uri},
+                "range": {"start": {"line": 3, "character": 0}, "end": {"line": 3, "character": 0}},
+                "context": {"diagnostics": []},
+            },
+        ),
+    ),
+    "check": (
+        "vibes_lsp.checks.report:check_trail",
+        lambda uri: ("workspace/executeCommand", {"command": "vibes.check", "arguments": [{"uri": uri}]}),
+    ),
+    "show": (
+        "vibes_lsp.lsp.server:Server.project",
+        lambda _uri: ("workspace/executeCommand", {"command": "vibes.show", "arguments": [{"id": "abcd"}]}),
+    ),
+    "record": (
+        "vibes_lsp.recording.execution:Execution.once",
+        lambda uri: (
+            "workspace/executeCommand",
+            {
+                "command": "vibes.startSession",
+                "arguments": [{"uri": uri, "tool": {"name": "T", "version": "1"}, "model": {"name": "m", "version": "1"}}],
+            },
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_request_is_answered_with_a_report_id(tmp_path: Path, name: str) -> None:
+    place, ask = REQUESTS[name]
+    wire, project, uri = started(tmp_path, place)
+    with wire:
+        wire.initialize(project.root, {"workspace": {"diagnostics": {"refreshSupport": True}}, "textDocument": {"diagnostic": {}}})
+        error, again = (wire.request(*ask(uri))["error"] for _ in range(2))
+        assert error == again
+        assert error["code"] == -32603
+        assert MESSAGE.fullmatch(error["message"]), error
+        assert error["data"] == {"code": "internal-error"}
+        assert wire.request("textDocument/unknown", {})["error"]["code"] == -32601, "it goes on"
+        assert wire.request("shutdown", None)["result"] is None
+        wire.notify("exit", None)
+        assert wire.end() == 0
+        assert error["message"].split()[2].rstrip(";") in LOGGED.findall(wire.logged())
+        assert "Traceback" not in wire.logged()
+        assert SECRET not in wire.logged()
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "vibes_lsp.lsp.lifecycle:_locate_anew",
+        "vibes_lsp.lsp.lifecycle:_look",
+        "vibes_lsp.lsp.lifecycle:_push",
+        "vibes_lsp.lsp.lifecycle:_configure",
+        "vibes_lsp.lsp.lifecycle:_load",
+        "vibes_lsp.lsp.history:History.look",
+        "vibes_lsp.lsp.watching:Watching.include",
+        "vibes_lsp.lsp.features.diagnostics:_risks",
+        "vibes_lsp.lsp.resting:_rest",
+        "vibes_lsp.lsp.resting:Resting.left",
+        "vibes_lsp.lsp.documents:Documents.changed",
+    ],
+)
+def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(tmp_path: Path, place: str) -> None:
+    wire, project, uri = started(tmp_path, place)
+    with wire:
+        wire.initialize(project.root)
+        text = (project.root / "a.py").read_text(encoding="utf-8")
+        wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": text}})
+        document = {"uri": uri, "version": 2}
+        wire.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
+        wire.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+        for _ in range(3):
+            assert wire.request("textDocument/hover", hover_at(uri, 4))["result"] is not None
+        wire.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        assert wire.request("textDocument/hover", hover_at(uri, 4))["result"] is not None
+        assert wire.request("shutdown", None)["result"] is None
+        wire.notify("exit", None)
+        assert wire.end() == 0
+        assert "Traceback" not in wire.logged()
+        assert SECRET not in wire.logged()
+
+
+def test_a_message_that_cannot_be_handled_is_answered(tmp_path: Path) -> None:
+    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.protocol:Protocol._out_of_order")
+    with wire:
+        for _ in range(2):
+            error = wire.request("textDocument/hover", hover_at(uri, 4))["error"]
+            assert MESSAGE.fullmatch(error["message"])
+        assert project.root.is_dir()
+        assert SECRET not in wire.logged()
+
+
+def test_an_answer_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.protocol:Protocol._serialize_message")
+    with wire:
+        error = wire.request("textDocument/hover", hover_at(uri, 4))["error"]
+        assert MESSAGE.fullmatch(error["message"])
+        assert error["data"] == {"code": "internal-error"}
+        assert project.root.is_dir()
+        wire.notify("exit", None)
+        wire.drain()
+        assert wire.process.wait() == 1
+        assert "Traceback" not in wire.logged()
+
+
+def test_the_details_are_there_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIBES_DEBUG", "1")
+    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.projects:Projects.view")
+    with wire:
+        wire.initialize(project.root)
+        assert "error" in wire.request("textDocument/hover", hover_at(uri, 4))
+        wire.end()
+        assert "Traceback" in wire.logged()
