@@ -62,7 +62,7 @@ def _read(file: Path) -> str:
 
 def _stamp(file: Path) -> _Stamp:
     try:
-        found = os.stat(file)
+        found = file.stat()
     except (OSError, ValueError):
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns

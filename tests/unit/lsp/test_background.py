@@ -82,7 +82,7 @@ async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
     found = server.projects.of(uri)
     assert found is not None
     project, _ = found
-    assert project.looking is True, "they have asked"
+    assert project.wants_look(()), "they have asked"
     slow.go.set()
     await settled(server)
     assert slow.calls == 2
