@@ -118,6 +118,7 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
     @server.feature(types.SHUTDOWN)
     def shutdown(ls: Server, *_params: Any) -> None:
         ls.said_goodbye = True
+        idle.stop()
         resting.shut_down()
         ls.showing.close()
 
