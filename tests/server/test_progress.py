@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEXT = "    total = sum(item.price for item in basket)\n" * 2000
+READING = "reading the audit trail …"
 ABLE: dict[str, Any] = {"window": {"workDoneProgress": True}}
 
 
@@ -44,6 +45,12 @@ def received(wire: Wire, method: str) -> dict[str, Any]:
     return message
 
 
+def pushed(wire: Wire) -> list[list[str]]:
+    """Return the messages of all diagnostics that were pushed so far."""
+    sent = [each for each in wire.notifications if each.get("method") == "textDocument/publishDiagnostics"]
+    return [[diagnostic["message"] for diagnostic in each["params"]["diagnostics"]] for each in sent]
+
+
 def until_it_ends(wire: Wire) -> list[dict[str, Any]]:
     """Return what a progress tells, to its end."""
     told: list[dict[str, Any]] = []
@@ -62,8 +69,25 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     assert "still being read" in early["error"]["message"]
     shown = wire.request("workspace/executeCommand", {"command": "vibes.show", "arguments": [{"id": "abcd"}]})
     assert shown["error"]["data"] == {"code": "still-reading"}
-    assert wire.request("textDocument/hover", hover_at(uri, 1))["result"] is None
     wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}})
+    hover = wire.request("textDocument/hover", hover_at(uri, 1))["result"]
+    assert hover["contents"]["value"] == READING, "nothing would mean that no AI was here"
+    document = {"textDocument": {"uri": uri}}
+    (lens,) = wire.request("textDocument/codeLens", document)["result"]
+    assert wire.request("codeLens/resolve", lens)["result"]["command"]["title"] == READING
+    assert pushed(wire)[-1] == [READING]
+    place = {"start": {"line": 0, "character": 0}, "end": {"line": 3, "character": 0}}
+    menu = {**document, "range": place, "context": {"diagnostics": []}}
+    refused = [
+        wire.request("vibes/provenance", document),
+        wire.request("textDocument/codeAction", menu),
+        wire.request("textDocument/references", {**hover_at(uri, 1), "context": {"includeDeclaration": True}}),
+        wire.request("workspace/executeCommand", {"command": "vibes.showHistory", "arguments": [{"uri": uri, "annotationId": "abcd"}]}),
+        wire.request("workspace/executeCommand", {"command": "vibes.queue", "arguments": [{}]}),
+    ]
+    assert [each["error"]["data"] for each in refused] == [{"code": "still-reading"}] * len(refused)
+    cursor = {**menu, "context": {"diagnostics": [], "triggerKind": 2}}
+    assert wire.request("textDocument/codeAction", cursor)["result"] == [], "a cursor that rests gets no error"
     wire.send(id=asked["id"], result=None)
     told = until_it_ends(wire)
     assert {each["token"] for each in told} == {asked["params"]["token"]}
@@ -76,6 +100,9 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     assert received(wire, "vibes/provenanceChanged")["params"] == {"uri": uri}
     found = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})["result"]["placements"]
     assert len(found) > 100
+    assert READING not in pushed(wire)[-1]
+    annotated = next(each["lineStart"] for each in found if each["lineStart"] is not None)
+    assert READING not in wire.request("textDocument/hover", hover_at(uri, annotated))["result"]["contents"]["value"]
 
 
 def test_each_trail_has_a_token_of_its_own_which_is_given_back(wire: Wire, corpus: tuple[Path, CorpusSize], tmp_path: Path) -> None:

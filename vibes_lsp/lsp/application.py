@@ -13,7 +13,7 @@ def create_server() -> Server:
     """Return a server that is ready to be started; diagnostics are added when the client has said how it wants them."""
     keep_turns_short()
     server = Server()
-    resting = Resting(server, lifecycle.tell_about)
+    resting = Resting(server, lifecycle.catch_up)
     server.projects.noticed = resting.noticed
     lifecycle.register(server, resting)
     for feature in (hover, code_lens, code_actions, references, provenance, commands, showing):

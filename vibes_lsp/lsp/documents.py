@@ -31,6 +31,7 @@ class Document:
         uri: Its URI.
         version: As the client counts.
         revision: Grows with every change, however the client counts.
+        saved: The text as it was last opened or saved; it is `text` itself while the document has no change since.
         awaits_text: Whether the client told of text that the next change brings.
         is_in_flux: Whether somebody is typing: it will be located anew in the pause to come.
         edits: Gathers the edits for whoever put it here; None when nobody did, or when the lines of LSP are not those of anchors.
@@ -45,7 +46,8 @@ class Document:
         self.edits: Edits | None = None
         self._lines = _split(content)
         self._lone = _lone_ends(self._lines) if "\r" in content else 0
-        self._text: Text | None = Text(content)
+        self.saved = Text(content)
+        self._text: Text | None = self.saved
         self._past = Past()
 
     @property
@@ -59,6 +61,16 @@ class Document:
     def content(self) -> str:
         """The whole text."""
         return self.text.content
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether it was changed since it was opened or saved, be the text the same again."""
+        return self._text is not self.saved
+
+    def save(self) -> None:
+        """Take note that the text as it is now was saved."""
+        self.saved = self.text
+        self.is_in_flux = False
 
     def before(self, version: int) -> str | None:
         """Return the whole text as it was at a version; None for one that is to come, or was too long ago."""
@@ -153,6 +165,12 @@ class Documents:
         document = self._open.get(uri)
         if document is not None:
             document.change(version, changes, self.encoding)
+
+    def saved(self, uri: str) -> None:
+        """Take note that a document was saved as it is."""
+        document = self._open.get(uri)
+        if document is not None:
+            document.save()
 
     def in_flux(self, uri: str, *, now: bool) -> None:
         """Take note that a document is being typed in, or no longer."""

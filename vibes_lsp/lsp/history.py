@@ -10,6 +10,7 @@ from vibes_lsp.history.derived import DerivedCommit
 from vibes_lsp.index.past import Past
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,30 @@ class Looked:
     derived: Mapping[str, DerivedCommit] = field(default_factory=dict)
     pasts: Mapping[str, Past] = field(default_factory=dict)
     nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
+
+
+@dataclass
+class Asked:
+    """Which state of a project the last look was about; an answer that rests on an older one is provisional.
+
+    Attributes:
+        changes: Grows with whatever may change what history says: the trail, HEAD, names of files, a save.
+        until: The changes that the last look knew of.
+        elsewhere: The changes that were known when the commits of files that are not open were looked up.
+        texts: The open documents that the last look was about, by path.
+        is_running: Whether a thread is looking.
+    """
+
+    changes: int = 0
+    until: int = -1
+    elsewhere: int = -1
+    texts: Mapping[str, Text] = field(default_factory=dict)
+    is_running: bool = False
+
+    def knows(self, path: str, document: Document) -> bool:
+        """Whether the last look was about a document as it was last saved; while it is changed, any of its texts will do."""
+        text = self.texts.get(path)
+        return text is not None and (text is document.saved or document.has_changes)
 
 
 class Nearest:
@@ -64,7 +89,7 @@ class History:
         """
         if not use_git:
             self.close()
-            return Looked(is_done=True)
+            return Looked(is_done=True, nearest=dict.fromkeys(asked))
         places = self._places
         if places is None:
             places = self._places = Places(Trail(self._beside.directory, nearest=self._nearest, beside=self._beside))

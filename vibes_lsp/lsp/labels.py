@@ -10,6 +10,9 @@ from vibes_lsp.lsp.views import View
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.words import model_name, review_label, title, whereabouts
 
+READING = "reading the audit trail …"
+"""What is said in place of every answer while a large trail is read for the first time: nothing would mean that no AI was here."""
+
 _BETWEEN = " · "
 
 

@@ -66,30 +66,33 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
     async def configuration(ls: Server, params: types.DidChangeConfigurationParams) -> None:
         await _configure(ls, params.settings)
         await tell(ls)
+        await catch_up(ls)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def watched(ls: Server, _params: types.DidChangeWatchedFilesParams) -> None:
-        await tell_about(ls, ls.projects.news())
+        await catch_up(ls)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
         resting.opened(params.text_document.uri)
         await _push(ls, params.text_document.uri)
-        await _look(ls, params.text_document.uri)
+        await _look_for(ls, params.text_document.uri)
         await watching.include(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
+    def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:  # nothing here looks at the disk
         idle.changed(params.text_document.uri)
         ls.documents.in_flux(params.text_document.uri, now=True)
         resting.typed()
-        await _push(ls, params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
         await resting.left(params.text_document.uri)
         await _push(ls, params.text_document.uri)
-        await _look(ls, params.text_document.uri)
+        found = ls.projects.of(params.text_document.uri)
+        if found is not None:
+            found[0].asked.changes += 1
+            await _look(ls, found[0])
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
@@ -110,11 +113,12 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
         }.values():
             await tell(ls, project)
         for each in params.files:
-            await _look(ls, each.new_uri)
+            await _look_for(ls, each.new_uri)
 
     @server.feature(types.SHUTDOWN)
     def shutdown(ls: Server, *_params: Any) -> None:
         ls.said_goodbye = True
+        idle.stop()
         resting.shut_down()
         ls.showing.close()
 
@@ -141,6 +145,14 @@ async def tell(ls: Server, only: Project | None = None) -> None:
     for project in ls.projects.all() if only is None else [only]:
         project.told = project.generation
     await tell_about(ls, uris)
+
+
+async def catch_up(ls: Server) -> None:
+    """Look for changes on disk; say which answers may be wrong by them, and ask history again."""
+    await tell_about(ls, ls.projects.news())
+    for project in ls.projects.all():
+        if project.looked.is_done:
+            await _look(ls, project)
 
 
 async def tell_about(ls: Server, uris: Sequence[str]) -> None:
@@ -210,19 +222,20 @@ async def _load(ls: Server, uri: str) -> None:
     keep_what_is_there()
     project.turn_over()
     await tell(ls)
-    for _, document in ls.projects.opened_in(project)[:1]:  # commits were not looked up while it was read
-        await _look(ls, document.uri)
+    if ls.projects.opened_in(project):  # commits were not looked up while it was read
+        await _look(ls, project)
 
 
 async def _locate_anew(ls: Server, uri: str) -> None:
-    """Locate the annotations of a document anew in a thread, now that nobody types, and say so when answers are others by it."""
+    """In the pause after typing: locate a document's annotations in a thread, and publish what a client is to be told."""
     ls.documents.in_flux(uri, now=False)
+    ls.projects.of(uri)  # looks at the disk, which nothing did while somebody typed
     following = ls.projects.following(uri)
-    if following is None or (snapshot := following.snapshot()) is None:
-        return
-    found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, snapshot.locate)
-    if following is ls.projects.following(uri) and following.take(snapshot, found):
-        await tell_about(ls, [uri])
+    is_news = False
+    if following is not None and (snapshot := following.snapshot()) is not None:
+        found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, snapshot.locate)
+        is_news = following is ls.projects.following(uri) and following.take(snapshot, found)
+    await (tell_about(ls, [uri]) if is_news else _push(ls, uri))
 
 
 async def _begin_progress(ls: Server) -> str | None:
@@ -239,31 +252,37 @@ async def _begin_progress(ls: Server) -> str | None:
     return token
 
 
-async def _look(ls: Server, uri: str) -> None:
-    """Look into git's history in a thread, for all open documents of a project, and say so when answers are others by it.
-
-    One look at a time: whatever asks meanwhile is served by one more look afterwards, so that none is overtaken.
-    """
+async def _look_for(ls: Server, uri: str) -> None:
     found = ls.projects.of(uri)
-    if found is None or found[0].loading:
+    if found is not None:
+        await _look(ls, found[0])
+
+
+async def _look(ls: Server, project: Project) -> None:
+    """Ask git's history in a thread about all open documents of a project, and say so when answers are others by it.
+
+    One look at a time: what changes meanwhile is served by one more look afterwards, so that none is overtaken.
+    """
+    asked = project.asked
+    if asked.is_running or project.loading:
         return
-    project = found[0]
-    is_running = project.looking is not None
-    project.looking = True
-    if is_running:
-        return
+    asked.is_running = True
+    loop = asyncio.get_running_loop()
     try:
-        while project.looking:
-            project.looking = False
-            texts = {path: document.text for path, document in ls.projects.opened_in(project)}
+        while project.wants_look(opened := ls.projects.opened_in(project)) or asked.elsewhere < asked.until:
+            changes, texts = asked.changes, {path: document.text for path, document in opened}
             look = partial(project.history.look, texts, dict(project.renamed), list(project.nearest.asked), use_git=ls.settings.use_git)
-            looked = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, look)
+            looked = await loop.run_in_executor(ls.thread_pool, look)
+            asked.until, asked.texts = changes, texts
             if project.take(looked):
                 await tell(ls, project)
-            if not project.looking:
-                project.elsewhere = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, project.history.look_elsewhere)
+            else:
+                await tell_about(ls, project.provisional())
+            if not project.wants_look(ls.projects.opened_in(project)):
+                project.elsewhere = await loop.run_in_executor(ls.thread_pool, project.history.look_elsewhere)
+                asked.elsewhere = changes
     finally:
-        project.looking = None
+        asked.is_running = False
 
 
 def _renamed(ls: Server, old: str, new: str) -> Project | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import VibesError
 from vibes_lsp.history.derived import DerivedCommit
+from vibes_lsp.history.watched import RepositoryState
 from vibes_lsp.index.grounds import Grounds
 from vibes_lsp.index.past import NO_PAST, Past
 from vibes_lsp.index.pending import Pending
@@ -19,7 +20,7 @@ from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.following import Following, newest
-from vibes_lsp.lsp.history import History, Looked, Nearest
+from vibes_lsp.lsp.history import Asked, History, Looked, Nearest
 from vibes_lsp.lsp.views import View
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.placements import PlacementReport
@@ -35,6 +36,9 @@ class StillReading(VibesError):
 
     code = "still-reading"
 
+    def __init__(self) -> None:
+        super().__init__("the audit trail is still being read", hint="ask again in a moment")
+
 
 @dataclass
 class _Kept:
@@ -45,6 +49,7 @@ class _Kept:
         since: The generation that it is right since.
         turn: Of the project.
         grounds: What it rests on in the trail.
+        saved: The text of the document as it was last opened or saved.
         looked: What history was known to know.
         renamed: The files that were renamed.
         following: Follows the document.
@@ -56,6 +61,7 @@ class _Kept:
     since: int
     turn: int
     grounds: Grounds
+    saved: Text
     looked: Looked
     renamed: Mapping[str, str]
     following: Following
@@ -75,8 +81,8 @@ class Project:
         turn: The generation in which something changed last on which all answers rest, and not only those about some files.
         told: The generation that the client knows of.
         looked: What git's history was last seen to know.
+        asked: Which state of the project that is of.
         elsewhere: Commits of annotations in files that are not open, by the id of their first record.
-        looking: Whether a thread is looking into it; then, whether that is wanted once more.
         renamed: New names by old ones, of files that the client renamed.
         nearest: Decides between several ends of a lineage.
         previews_risk: Whether live scores are shown also where the project has not enabled them (R27).
@@ -91,18 +97,20 @@ class Project:
     turn: int = 0
     told: int = 0
     looked: Looked = field(default_factory=Looked)
+    asked: Asked = field(default_factory=Asked)
     elsewhere: Mapping[str, DerivedCommit] = field(default_factory=dict)
-    looking: bool | None = None
     renamed: dict[str, str] = field(default_factory=dict)
     nearest: Nearest = field(default_factory=Nearest)
     previews_risk: bool = False
     pending: Pending = field(init=False)
     history: History = field(init=False)
+    _repository: RepositoryState = field(init=False)
     _kept: dict[str, _Kept] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pending = Pending(self.trail.directory)
         self.history = History(self.trail)
+        self._repository = RepositoryState(self.trail.directory.project)
 
     @cached_property
     def recorder(self) -> Recorder:
@@ -134,6 +142,7 @@ class Project:
         now = {name: name for name in map(normal_path, self.trail.paths())} | self.renamed
         moved = {first: new + name.removeprefix(old) for first, name in now.items() if name == old or name.startswith(f"{old}/")}
         self.renamed = {first: name for first, name in (self.renamed | moved).items() if name != first}
+        self.asked.changes += 1
         self.turn_over()
 
     def turn_over(self) -> None:
@@ -142,8 +151,11 @@ class Project:
         self.turn = self.generation
 
     def past(self, path: str) -> Past:
-        """Return what is known by now of a file's annotations."""
+        """Return what is known by now of an open file's annotations."""
         past = self.looked.pasts.get(path, NO_PAST)
+        return self._renamed_past(path, past)
+
+    def _renamed_past(self, path: str, past: Past) -> Past:
         former = dict.fromkeys((*past.former_paths, *(old for old, new in self.renamed.items() if new == path)))
         return replace(past, former_paths=tuple(former))
 
@@ -157,7 +169,10 @@ class Project:
         if is_other:
             self.turn_over()
         self.generation += has_grown
-        return has_grown or is_other
+        self.asked.changes += has_grown or is_other
+        has_other_commits = self._repository.refresh()
+        self.asked.changes += has_other_commits
+        return has_grown or is_other or has_other_commits
 
     def read(self) -> Project:
         """Return the project once there is something to answer from.
@@ -166,7 +181,7 @@ class Project:
             StillReading: A thread is still reading it.
         """
         if self.loading:
-            raise StillReading("the audit trail is still being read", hint="ask again in a moment")
+            raise StillReading
         return self
 
     def view(self, uri: str, path: str, document: Document | None) -> View:
@@ -177,26 +192,39 @@ class Project:
         """
         if document is None:  # what is closed is never forgotten, and so not kept
             text = self.saved(path)
-            return self._view(uri, path, None, text, tuple(self._place(path, text, self.past(path))))
+            past = self._renamed_past(path, NO_PAST)
+            return self._view(uri, path, None, text, tuple(self._place(path, text, past)))
         kept = self._kept.get(uri)
         if kept is None or self.following(document) is None:
             return self._keep(uri, path, document, self._follow(path, document, kept))
         placements = kept.following.placements()
-        if kept.revision != document.revision or kept.view.placements is not placements:
-            kept.view = self._view(uri, path, document.version, document.text, placements)
+        is_provisional = self.is_provisional(path, document)
+        if (kept.revision, kept.view.is_provisional) != (document.revision, is_provisional) or kept.view.placements is not placements:
+            kept.view = self._view(uri, path, document, document.text, placements)
             kept.revision = document.revision
         return kept.view
 
+    def view_while_typed(self, document: Document) -> View | None:
+        """Return the view of a document that is typed in, from memory alone; None where it has no earlier one."""
+        kept = self._kept.get(document.uri)
+        if kept is None or kept.following.document is not document:
+            return None
+        return self.view(document.uri, kept.view.path, document)
+
     def _keep(self, uri: str, path: str, document: Document, following: Following) -> View:
-        view = self._view(uri, path, document.version, document.text, following.placements())
+        view = self._view(uri, path, document, document.text, following.placements())
         grounds, now = Grounds(self.trail, path, self.past(path)), self.generation
-        self._kept[uri] = _Kept(now, now, self.turn, grounds, self.looked, self.renamed, following, document.revision, view)
+        self._kept[uri] = _Kept(now, now, self.turn, grounds, document.saved, self.looked, self.renamed, following, document.revision, view)
         return view
 
     def _follow(self, path: str, document: Document, kept: _Kept | None) -> Following:
-        """Return what follows a document from now on; if nothing but the trail has changed, what was followed stays where it is."""
+        """Return what follows a document from now on.
+
+        A text that was not changed since it was opened or saved is placed as by a process that has just begun. In one that
+        was, what was followed stays where it is if nothing but the trail has changed.
+        """
         past = self.past(path)
-        if kept is None or kept.following.document is not document:
+        if kept is None or kept.following.document is not document or kept.saved is not document.saved or not document.has_changes:
             return Following(document, self._place(path, document.text, past), past)
         before = kept.following
         past = replace(past, origins=newest(before.origins, past.origins))
@@ -213,20 +241,32 @@ class Project:
     def _place(self, path: str, text: Text, past: Past, known: Known | None = None, *, in_flux: bool = False) -> list[Placement]:
         return place(self.trail, path, text, past, self.pending.lineages_in(path), known, in_flux=in_flux)
 
-    def _view(self, uri: str, path: str, version: int | None, text: Text, placements: tuple[Placement, ...]) -> View:
-        derived = self.looked.derived if path in self.looked.pasts else self.elsewhere
+    def _view(self, uri: str, path: str, document: Document | None, text: Text, placements: tuple[Placement, ...]) -> View:
+        derived = self.looked.derived if document is not None and path in self.looked.pasts else self.elsewhere
         report = PlacementReport(self.trail, text, scorer=Scorer(self.trail, self.policy), derived=derived)
-        is_provisional = self._is_provisional(path, is_open=version is not None)
-        return View(self, path, uri, version, text, placements, report, is_provisional=is_provisional)
+        version = document.version if document is not None else None
+        return View(self, path, uri, version, text, placements, report, is_provisional=self.is_provisional(path, document))
 
-    def _is_provisional(self, path: str, *, is_open: bool) -> bool:
-        """Whether git's history is still to be asked about a file; about one that is open it always will be, and the view of it may be kept."""
-        return not self.looked.is_done or (self.looked.has_git and path not in self.looked.pasts and (is_open or self.looking is not None))
+    def is_provisional(self, path: str, document: Document | None) -> bool:
+        """Whether git's history is still to be asked about a file as it was last saved, and the trail as it is now."""
+        if document is None:
+            return self.asked.elsewhere < self.asked.changes
+        return self.wants_look([(path, document)])
+
+    def provisional(self) -> list[str]:
+        """Return the documents of which the last answer was provisional."""
+        return [uri for uri, kept in self._kept.items() if kept.view.is_provisional]
+
+    def wants_look(self, opened: Iterable[tuple[str, Document]]) -> bool:
+        """Whether history may answer otherwise than at the last look, about any of these open documents."""
+        if self.asked.until < self.asked.changes or not self.nearest.asked <= self.nearest.known.keys():
+            return True
+        return not all(self.asked.knows(path, document) for path, document in opened)
 
     def following(self, document: Document) -> Following | None:
         """Return what follows an open document; None when nobody asked about it, the trail has changed since, or it could not keep up."""
         kept = self._kept.get(document.uri)
-        if kept is None or kept.following.document is not document or not self._is_right(kept):
+        if kept is None or kept.following.document is not document or kept.saved is not document.saved or not self._is_right(kept):
             return None
         return kept.following if kept.following.keeps_up else None
 

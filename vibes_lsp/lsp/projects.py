@@ -109,17 +109,27 @@ class Projects:
         return project
 
     def view(self, uri: str) -> View | None:
-        """Return the view of a file; None for what no trail owns, is part of a trail itself, or cannot be read."""
+        """Return the view of a file; None for what no trail owns, is part of a trail itself, or cannot be read.
+
+        While somebody types, answers come from memory: the disk is looked at in the pause after it.
+
+        Raises:
+            StillReading: Its trail is being read for the first time.
+        """
+        document = self._documents.get(uri)
+        if document is not None and document.is_in_flux:
+            views = (project.view_while_typed(document) for project in self._known.values())
+            known = next((view for view in views if view is not None), None)
+            if known is not None:
+                return known
         found = self.of(uri)
         if found is None:
             return None
         project, path = found
-        if project.loading:
-            return None
         if path.split("/")[0] == project.trail.directory.path.name:
             return None
         try:
-            return project.view(uri, path, self._documents.get(uri))
+            return project.read().view(uri, path, document)
         except UnreadableFile:
             return None
 

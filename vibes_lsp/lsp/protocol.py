@@ -189,6 +189,12 @@ class Protocol(LanguageServerProtocol):
         self.documents.changed(params.text_document.uri, params.text_document.version, list(params.content_changes))
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_CHANGE, params)
 
+    @lsp_method(types.TEXT_DOCUMENT_DID_SAVE)
+    def lsp_text_document__did_save(self, params: types.DidSaveTextDocumentParams) -> Generator[Any, Any, None]:
+        """Take note at once: the next answer, which may be wanted before any handler runs, is about the saved text."""
+        self.documents.saved(params.text_document.uri)
+        yield from self._user_handler(types.TEXT_DOCUMENT_DID_SAVE, params)
+
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     @override
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:

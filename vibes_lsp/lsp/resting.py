@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -29,10 +29,10 @@ class Resting:
 
     Args:
         server: The server.
-        tell: Says that answers given before about some documents may be wrong now.
+        tell: Looks for changes on disk, and says which answers given before may be wrong now.
     """
 
-    def __init__(self, server: Server, tell: Callable[[Server, Sequence[str]], Coroutine[Any, Any, None]]) -> None:
+    def __init__(self, server: Server, tell: Callable[[Server], Coroutine[Any, Any, None]]) -> None:
         self._server = server
         self._tell = tell
         self._quiet = Idle(self._rest, QUIET)
@@ -70,7 +70,7 @@ class Resting:
         await self._settle(project, partial(project.recorder.completions.settle, texts, paths={path}))
 
     async def _say(self, _key: str) -> None:
-        await self._tell(self._server, self._server.projects.news())
+        await self._tell(self._server)
 
     async def _rest(self, key: str) -> None:
         project = next((each for each in self._server.projects.all() if str(each.trail.directory.path) == key), None)

@@ -79,6 +79,9 @@ class Server(LanguageServer):
 
     def choose(self, settings: Settings) -> None:
         """Take over what the user chose."""
+        if settings.use_git != self.settings.use_git:
+            for project in self.projects.all():
+                project.asked.changes += 1
         self.settings = settings
         self.projects.preview_risk(settings.preview_risk)
 

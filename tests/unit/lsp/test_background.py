@@ -13,7 +13,7 @@ import pytest
 from lsprotocol import types
 
 from tests.trails import CompleteTrail, complete
-from tests.unit.lsp.test_memory import Sink, settled, started, tell
+from tests.unit.lsp.test_memory import Sink, drained, settled, started, tell
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
 from vibes_lsp.index.log import LogIndex
@@ -82,7 +82,7 @@ async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
     found = server.projects.of(uri)
     assert found is not None
     project, _ = found
-    assert project.looking is True, "they have asked"
+    assert project.wants_look(()), "they have asked"
     slow.go.set()
     await settled(server)
     assert slow.calls == 2
@@ -103,6 +103,9 @@ async def test_a_check_that_nobody_waits_for_any_more_is_left_out(
         change = types.TextDocumentContentChangeWholeDocument("x")
         tell(server, types.TEXT_DOCUMENT_DID_CHANGE, types.DidChangeTextDocumentParams(document, [change]))
     slow.go.set()
+    tell(server, types.TEXT_DOCUMENT_DID_SAVE, types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+    await drained()
+    tell(server, types.SHUTDOWN, None, id="shutdown")  # what waits for the pause is not begun
     await settled(server)
     assert slow.calls <= 3, "the first, the last, and that of the commits that were looked up"
     published = [message for message in sink.messages if b"publishDiagnostics" in message]

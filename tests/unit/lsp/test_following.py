@@ -172,6 +172,7 @@ def test_what_is_recorded_while_somebody_types_is_placed_at_once_and_with_all_ot
     opened.type(1, "new = 1\n")
     opened.documents.in_flux(opened.uri, now=True)
     opened.writer.line("a.py", 10, 12, text=TEXT)
+    opened.projects.news()  # as after every command that records, and when the client saw the log change
     assert opened.lines() == [(5, 8, State.MOVED), (11, 13, State.MOVED)]
     opened.documents.in_flux(opened.uri, now=False)
     assert opened.locate(), "the client is told: one was placed alone"

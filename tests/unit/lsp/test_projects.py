@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lsprotocol import types
+
 from tests.trails import TrailWriter
 from vibes_lsp.index.past import NO_PAST
 from vibes_lsp.lsp.documents import Documents
@@ -48,7 +50,24 @@ def test_what_is_said_of_a_document_that_history_was_not_asked_about_is_provisio
         documents.opened(uri, 1, "")
     found = projects.of(first)
     assert found is not None
-    found[0].take(Looked(is_done=True, has_git=True, pasts={"first.py": NO_PAST}))
+    project, _ = found
+
+    def look(*paths: str) -> None:
+        open_now = dict(projects.opened_in(project))
+        project.asked.until, project.asked.texts = project.asked.changes, {path: open_now[path].text for path in paths}
+        project.take(Looked(is_done=True, has_git=True, pasts=dict.fromkeys(paths, NO_PAST)))
+
+    assert provisional() == [True, True]
+    look("first.py")
     assert provisional() == [False, True]
-    found[0].take(Looked(is_done=True, has_git=True, pasts={"first.py": NO_PAST, "second.py": NO_PAST}))
+    look("first.py", "second.py")
     assert provisional() == [False, False]
+    documents.changed(first, 2, [types.TextDocumentContentChangeWholeDocument("other")])
+    assert provisional() == [False, False], "history is asked again once it is saved"
+    documents.saved(first)
+    assert provisional() == [True, False]
+    look("first.py", "second.py")
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    writer.line("first.py", 1, 1, text=None)
+    assert provisional() == [True, True], "a record may be about a text that is in git"

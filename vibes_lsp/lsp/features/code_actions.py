@@ -16,7 +16,8 @@ from vibes_lsp.anchors.located import State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.markup import flat
 from vibes_lsp.lsp.messages import own_capability
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.project import StillReading
+from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.views import View
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
 from vibes_lsp.reports.words import title
@@ -49,7 +50,12 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=list(_KINDS), resolve_provider=True))
     def actions(ls: Server, params: types.CodeActionParams) -> list[types.Command | types.CodeAction]:
-        view = ls.projects.view(params.text_document.uri) if ls.settings.code_actions else None
+        try:
+            view = ls.projects.view(params.text_document.uri) if ls.settings.code_actions else None
+        except StillReading as error:
+            if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic:
+                return []  # it settles diagnostics, of which there are none yet
+            raise CommandFailed(error) from error
         if view is None:
             return []
         offers = [each for each in _Offers(ls, view, params).all() if _is_wanted(each, params.context)]

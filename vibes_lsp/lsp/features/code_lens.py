@@ -5,12 +5,14 @@ from __future__ import annotations
 from lsprotocol import types
 
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.labels import label
+from vibes_lsp.lsp.labels import READING, label
 from vibes_lsp.lsp.messages import own_capability
+from vibes_lsp.lsp.project import StillReading
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.views import View
 
 _MAX_LENSES = 1000
+_AT_THE_TOP = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 
 def register(server: Server) -> None:
@@ -18,7 +20,10 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
     def lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
-        view = ls.projects.view(params.text_document.uri) if ls.settings.code_lens else None
+        try:
+            view = ls.projects.view(params.text_document.uri) if ls.settings.code_lens else None
+        except StillReading:
+            return [types.CodeLens(_AT_THE_TOP, types.Command(READING, ""))]
         if view is None:
             return []
         is_told_at_once = own_capability(ls.client_capabilities, "resolvedLenses") is True
@@ -39,12 +44,16 @@ def register(server: Server) -> None:
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}
-        lens.command = types.Command(_title(ls, data.get("uri"), data.get("id")), "")
+        if lens.command is None:
+            lens.command = types.Command(_title(ls, data.get("uri"), data.get("id")), "")
         return lens
 
 
 def _title(ls: Server, uri: object, identifier: object) -> str:
-    view = ls.projects.view(uri) if isinstance(uri, str) else None
+    try:
+        view = ls.projects.view(uri) if isinstance(uri, str) else None
+    except StillReading:
+        return READING
     placement = next((each for each in view.placements if each.current.id == identifier), None) if view else None
     if view is None or placement is None:
         return "AI"

@@ -20,7 +20,9 @@ from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.documents import Encoding, columns
+from vibes_lsp.lsp.labels import READING
 from vibes_lsp.lsp.markup import flat
+from vibes_lsp.lsp.project import StillReading
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.views import View
@@ -37,6 +39,7 @@ _SEVERITIES: Final = {
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
+_AT_THE_TOP: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 _MAX_SHOWN: Final = 200
 _MAX_RELATED: Final = 10
 _MAX_LINE: Final = 10_000
@@ -81,7 +84,10 @@ async def diagnostics_of(ls: Server, uri: str, is_wanted: Callable[[], bool] = l
     """
     if not ls.settings.diagnostics:
         return []
-    view = ls.projects.view(uri)
+    try:
+        view = ls.projects.view(uri)
+    except StillReading:
+        return [types.Diagnostic(_AT_THE_TOP, READING, types.DiagnosticSeverity.Hint, StillReading.code, source=SOURCE)]
     if view is not None:
         return _with_related(ls, view, _risks(view, ls.settings)) + _doubts(view)
     owner = ls.projects.of(uri)
@@ -172,8 +178,7 @@ def _doubts(view: View) -> list[types.Diagnostic]:
     lost = sum(each.located.state == State.LOST and each.is_item and each.replaced_by is None for each in view.placements)
     if lost:
         words = "annotation of this file could not be found" if lost == 1 else "annotations of this file could not be found"
-        place = types.Range(types.Position(0, 0), types.Position(0, 0))
-        found.append(types.Diagnostic(place, f"{lost} {words}", types.DiagnosticSeverity.Hint, "lost", source=SOURCE))
+        found.append(types.Diagnostic(_AT_THE_TOP, f"{lost} {words}", types.DiagnosticSeverity.Hint, "lost", source=SOURCE))
     return found
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from lsprotocol import types
 
+from vibes_lsp.lsp.labels import READING
 from vibes_lsp.lsp.markup import Markup
+from vibes_lsp.lsp.project import StillReading
 from vibes_lsp.lsp.provenance import Description
 from vibes_lsp.lsp.server import Server
 
@@ -18,7 +20,10 @@ def register(server: Server) -> None:
     def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
         if not ls.settings.hover:
             return None
-        view = ls.projects.view(params.text_document.uri)
+        try:
+            view = ls.projects.view(params.text_document.uri)
+        except StillReading:
+            return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
         if view is None:
             return None
         return _hover(Description(view, Markup(_kind(ls)), ls.settings.show_prompts), params.position.line + 1)

@@ -58,13 +58,12 @@ def _view(ls: Server, uri: str) -> View:
     Raises:
         AuditDirNotFound: No trail owns it.
         UnreadableFile: It cannot be read, or is part of a trail.
+        StillReading: A thread is still reading the trail.
     """
-    found = ls.projects.of(uri)
-    if found is None:
-        raise AuditDirNotFound(f"no audit directory owns {uri[:200]}", hint="`vibes doctor` says why nothing shows")
-    found[0].read()
     view = ls.projects.view(uri)
     if view is None:
+        if ls.projects.of(uri) is None:
+            raise AuditDirNotFound(f"no audit directory owns {uri[:200]}", hint="`vibes doctor` says why nothing shows")
         raise UnreadableFile(f"{uri[:200]} cannot be read, or is part of an audit trail", hint="open the file, or name another")
     return view
 

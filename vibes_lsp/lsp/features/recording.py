@@ -79,6 +79,7 @@ def _handler(
             result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
+        ls.projects.at(project.trail.directory)  # while somebody types, no other answer looks at the disk
         recorded(project)
         _warn(ls, project, warned)
         return result

@@ -9,7 +9,7 @@ from typing import Final
 from lsprotocol import types
 
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.server import Server, answered
 from vibes_lsp.lsp.uris import uri_in
 from vibes_lsp.lsp.views import View
 from vibes_lsp.model.paths import can_be_below, normal_path
@@ -24,7 +24,7 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(ls: Server, params: types.ReferenceParams) -> list[types.Location]:
-        view = ls.projects.view(params.text_document.uri)
+        view = answered(lambda: ls.projects.view(params.text_document.uri))
         prompts = _prompts_at(view, params.position.line + 1) if view is not None else frozenset()
         if view is None or not prompts:
             return []

@@ -1,0 +1,133 @@
+"""While somebody types, the server touches no file and starts no process; the pause after it publishes once."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from types import BuiltinFunctionType, FrameType
+from typing import Any, Final
+
+import pytest
+from lsprotocol import types
+
+from tests.server.project import STORY, Project
+from tests.unit.lsp.test_memory import drained, started, tell
+from vibes_lsp.lsp.messages import ProvenanceParams
+
+_OF_THE_SYSTEM: Final = frozenset({"posix", "nt", "io", "_io", "_winapi", "_posixsubprocess", "mmap", "fcntl"})
+_HARMLESS: Final = frozenset({"fspath", "getpid", "urandom", "StringIO", "BytesIO"})
+
+
+@contextmanager
+def system_calls() -> Iterator[list[str]]:
+    """Gather the calls of this thread that leave the interpreter for files or processes, by whatever name they are called."""
+    found: list[str] = []
+
+    def watch(_frame: FrameType, event: str, argument: Any) -> None:
+        if event != "c_call" or not isinstance(argument, BuiltinFunctionType | type):
+            return
+        owner = getattr(argument, "__module__", None) or type(getattr(argument, "__self__", None)).__module__
+        if owner in _OF_THE_SYSTEM and argument.__name__ not in _HARMLESS:
+            found.append(f"{owner}.{argument.__name__}")
+
+    sys.setprofile(watch)
+    try:
+        yield found
+    finally:
+        sys.setprofile(None)
+
+
+class Typist:
+    """A server with one document open, and somebody who types in it."""
+
+    def __init__(self, file: Path) -> None:
+        self.server, self.sink = started()
+        self.uri = file.as_uri()
+        self._versions, self._numbers = count(2), count(2)
+        item = types.TextDocumentItem(self.uri, "python", 1, file.read_text())
+        tell(self.server, types.TEXT_DOCUMENT_DID_OPEN, types.DidOpenTextDocumentParams(item))
+
+    def type(self, line: int = 4, text: str = "x") -> None:
+        place = types.Range(types.Position(line, 4), types.Position(line, 4))
+        document = types.VersionedTextDocumentIdentifier(next(self._versions), self.uri)
+        changes = [types.TextDocumentContentChangePartial(place, text)]
+        tell(self.server, types.TEXT_DOCUMENT_DID_CHANGE, types.DidChangeTextDocumentParams(document, changes))
+
+    def ask_everything(self) -> None:
+        """Ask what editors ask while somebody types."""
+        document, place = types.TextDocumentIdentifier(self.uri), types.Range(types.Position(4, 0), types.Position(4, 0))
+        context = types.CodeActionContext([], trigger_kind=types.CodeActionTriggerKind.Automatic)
+        for method, params in (
+            (types.TEXT_DOCUMENT_HOVER, types.HoverParams(document, place.start)),
+            (types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensParams(document)),
+            (types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionParams(document, place, context)),
+            ("vibes/provenance", ProvenanceParams(document, runs=True)),
+        ):
+            tell(self.server, method, params, id=next(self._numbers))
+
+    @property
+    def published(self) -> int:
+        return sum(b"publishDiagnostics" in message for message in self.sink.messages)
+
+
+def test_the_watch_sees_what_is_asked_of_the_system(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    with system_calls() as found:
+        file.write_text("x")
+        file.exists()
+        list(tmp_path.iterdir())
+    assert {"posix.stat", "posix.listdir"} <= set(found) or sys.platform == "win32"
+    assert any("open" in each.lower() for each in found)
+
+
+@pytest.fixture
+async def typist(tmp_path: Path) -> Any:
+    project = Project(tmp_path)
+    project.config(risk_scoring={"enabled": True})
+    project.environment()
+    project.line("a.py", 10, 13, text=STORY, prompt=project.prompt("Compare."))
+    typist = Typist(project.annotated(prompt=project.prompt("Digest.")))
+    await drained()
+    yield typist
+    tell(typist.server, types.SHUTDOWN, None, id="shutdown")
+    await drained()
+    typist.server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
+
+
+async def test_a_change_touches_no_file(typist: Typist) -> None:
+    with system_calls() as found:
+        for line in (1, 4, 11):
+            typist.type(line)
+            typist.type(line, "\n")
+        await drained()
+    assert found == []
+
+
+async def test_nor_do_the_answers_that_typing_asks_for(typist: Typist) -> None:
+    typist.ask_everything()
+    await drained()
+    with system_calls() as found:
+        for _ in range(3):
+            typist.type()
+            typist.ask_everything()
+        await drained()
+    assert found == []
+    assert not any(b'"error"' in message for message in typist.sink.messages)
+
+
+async def test_many_keys_are_published_once_in_the_pause(typist: Typist) -> None:
+    before = typist.published
+    for _ in range(20):
+        typist.type()
+        await drained()
+    assert typist.published == before
+    async with asyncio.timeout(60):
+        while typist.published == before:
+            typist.sink.more.clear()
+            await typist.sink.more.wait()
+    await drained()
+    assert typist.published == before + 1
