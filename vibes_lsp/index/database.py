@@ -30,7 +30,7 @@ from vibes_lsp.store.journal import journal_files
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.reasoning import reasoning_text
 
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 """Grows with every change of the tables."""
 _SOURCE: Final = "CREATE TABLE made_of (source TEXT)"
 
