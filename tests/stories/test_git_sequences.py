@@ -19,7 +19,7 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from typing_extensions import override
 
 from tests.stories.hooked import Hook
@@ -60,24 +60,21 @@ def template() -> Path:
 
 
 class GitSequences(RuleBasedStateMachine):
-    """A user, an AI and git."""
+    """A user, an AI and git, without the hook."""
+
+    hooked = False
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="vibes-sequence-"))
         shutil.copytree(template(), self.folder / "work", symlinks=True)
         self.work = Workspace(self.folder / "work", hook=False)
-        self.hook: Hook | None = None
+        self.hook = Hook(self.work.path, self.work.now) if self.hooked else None
         self.count = 0
         self.kept: set[str] = set()
         self.committed: set[str] = set()
         self.changed = True
         self.said: list[str] = []
-
-    @initialize(hooked=st.booleans())
-    def begin(self, *, hooked: bool) -> None:
-        if hooked:
-            self.hook = Hook(self.work.path, self.work.now)
 
     @override
     def teardown(self) -> None:
@@ -87,8 +84,8 @@ class GitSequences(RuleBasedStateMachine):
 
     # what people and AIs do in files
 
-    @rule(path=st.sampled_from(FILES), number=st.integers(1, LINES), by_ai=st.booleans())
-    def edit(self, path: str, number: int, *, by_ai: bool) -> None:
+    @rule(path=st.sampled_from(FILES), number=st.integers(1, LINES), by_ai=st.booleans(), staged=st.booleans())
+    def edit(self, path: str, number: int, *, by_ai: bool, staged: bool) -> None:
         file = self.work.path / path
         lines = (file.read_text("utf-8") if file.exists() else "").splitlines(keepends=True)
         number = min(number, len(lines) + 1)
@@ -99,6 +96,8 @@ class GitSequences(RuleBasedStateMachine):
         else:
             self.work.write(path, "".join(lines))
         self.changed = True
+        if staged:
+            self.git("add", path)
 
     # what is staged and committed
 
@@ -125,6 +124,15 @@ class GitSequences(RuleBasedStateMachine):
     )  # fmt: skip
     def commit(self, options: tuple[str, ...]) -> None:
         self.git("commit", *options)
+
+    @rule(path=st.sampled_from(FILES), number=st.integers(1, LINES), by_ai=st.booleans(), verified=st.booleans())
+    def edit_and_commit(self, path: str, number: int, *, by_ai: bool, verified: bool) -> None:
+        self.edit(path, number, by_ai=by_ai, staged=True)
+        self.git("commit", "-m", "x", *([] if verified else ["--no-verify"]))
+
+    @rule()
+    def commit_what_there_is(self) -> None:
+        self.git("commit", "-m", "x")
 
     # what moves branches
 
@@ -220,9 +228,10 @@ class GitSequences(RuleBasedStateMachine):
         assert not [line for line in after if line.startswith("??")], told
         if done.returncode == 0 and not empty and self.hook and arguments[0] == "commit" and "--no-verify" not in arguments:
             assert not after, told
-            event("the hook made a commit")
+            event("the hook prepared a commit")
         elif done.returncode and self.head() == head and not self.stopped():
             assert after == before, told
+            event(f"git refused a {arguments[0]}")
         elif not before and arguments[0] not in RESTORING and not self.stopped() and not {"--squash", "--no-commit"} & {*arguments}:
             assert not after, told
         self.work._time += self.work._time - self.work.now()
@@ -267,10 +276,19 @@ def ids(log: str) -> set[str]:
     return {json.loads(line)["annotation_id"] for line in log.splitlines() if line.startswith("{")}
 
 
-TestGitSequences = GitSequences.TestCase
-TestGitSequences.settings = settings(
-    max_examples=500 if IS_LONG else 8,
-    stateful_step_count=50 if IS_LONG else 25,
+class HookedGitSequences(GitSequences):
+    """The same, with the hook."""
+
+    hooked = True
+
+
+_SETTINGS: Final = settings(
+    max_examples=500 if IS_LONG else 6,
+    stateful_step_count=50 if IS_LONG else 30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+TestGitSequences = GitSequences.TestCase
+TestGitSequences.settings = _SETTINGS
+TestHookedGitSequences = HookedGitSequences.TestCase
+TestHookedGitSequences.settings = _SETTINGS
