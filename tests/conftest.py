@@ -15,6 +15,7 @@ for _name in VARIABLES:  # whoever runs the tests may be an agent; the people in
 # No deadline in either profile: on a shared machine it measures the neighbours.
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=500, print_blob=True)
+settings.register_profile("long", deadline=None, max_examples=2000)  # for `--hypothesis-profile=long`, by hand
 settings.load_profile("ci" if in_ci() else "local")
 
 

@@ -63,7 +63,7 @@ def test_without_git_it_says_what_is_lost(tmp_path: Path, within: Vibes) -> None
 
 
 def test_git_that_mistreats_the_trail_is_a_problem(project: Project, within: Vibes) -> None:
-    (project.audit / ".gitattributes").unlink()
+    (project.audit / ".gitattributes").write_bytes(b"")
     done = within("doctor", "--json", cwd=project.root)
     assert done.code == 1
     assert steps(done)["git"] == ("problem", ".ai-audit/.gitattributes: no sufficient line for annotations.jsonl, manifest.json")

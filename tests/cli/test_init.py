@@ -50,7 +50,7 @@ def test_json_says_what_was_created_and_kept(tmp_path: Path, within: Vibes) -> N
     (tmp_path / ".ai-audit").mkdir()
     (tmp_path / ".ai-audit" / "config.json").write_text("{}")
     done = within("init", "--json", cwd=tmp_path)
-    assert done.json == {"path": str(tmp_path / ".ai-audit"), "created": FILES[1:], "kept": FILES[:1]}
+    assert done.json == {"path": str(tmp_path / ".ai-audit"), "created": FILES[1:], "completed": [], "kept": FILES[:1]}
     assert (tmp_path / ".ai-audit" / "config.json").read_text() == "{}"
 
 

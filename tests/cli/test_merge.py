@@ -10,6 +10,8 @@ import pytest
 from tests.cli.running import vibes
 from tests.trails import Repository, TrailWriter
 from tests.unit.checks.projects import contents
+from tests.unit.store.trail import left_behind
+from vibes_lsp.store.layout import AuditDir
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -180,7 +182,7 @@ def test_what_cannot_be_parsed_stays_as_it_is(branches: Branches, file: str, con
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert message in done.err
     assert (branches.audit / file).read_bytes() == content
-    assert not list((branches.audit / "wal").glob("*")), "no litter"
+    assert left_behind(AuditDir(branches.audit)) == []
 
 
 def test_a_line_that_is_no_record_stops_the_settling_of_a_conflict(branches: Branches) -> None:

@@ -91,7 +91,7 @@ def test_it_is_not_written_where_git_would_take_it_along(project: Project, withi
     (project.root / ".ai-audit" / ".gitignore").write_bytes(b"*.lock\n")
     done = within("db", "build", cwd=project.root)
     assert (done.code, database(project).exists()) == (2, False)
-    assert "does not name audit.db" in done.err
+    assert "git does not ignore" in done.err
     assert one(within, project, "SELECT count(*) > 0 FROM edges") == 1
     assert not database(project).exists()
 

@@ -20,8 +20,6 @@ FILES = {
     "config.json",
     ".gitignore",
     ".gitattributes",
-    "append.lock",
-    "fold.lock",
     "wal",
     "blobs",
     "spool",

@@ -51,7 +51,7 @@ def need_links() -> None:
 
 
 def external(project: Project, path: str) -> None:
-    (project.root / ".ai-audit" / "wal").mkdir()
+    (project.root / ".ai-audit" / "wal").mkdir(exist_ok=True)
     entry = {"type": "reasoning", "external": True, "blob_path": path, "reasoning_model": "m", "created_at": project.now()}
     reason_with(project, project.entry(entry))
 

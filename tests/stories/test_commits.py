@@ -184,11 +184,11 @@ def test_the_setting_says_when(tmp_path: Path, when: str) -> None:
     annotation = work.ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     commit = work.step("commit", "-m", "One")
-    work.step("commit", "--allow-empty", "-m", "Two")
+    work.go_on("Two")
     assert work.filled_in() == {}
     assert work.owners("a.py") == [(1, 2, "exact", commit, "log")]
     work.git("push", "--quiet")
-    work.step("commit", "--allow-empty", "-m", "Three")
+    work.go_on("Three")
     assert work.filled_in() == ({annotation: commit} if when == "landed" else {})
     done = vibes("backfill", "--dry-run", "--json", cwd=work.path).json
     assert [record["commit_hash"] for record in done["records"]] == ([] if when == "landed" else [commit])
@@ -201,7 +201,7 @@ def test_by_hand_everything_due_is_written_once(work: Workspace) -> None:
     function = vibes("record", "annotate", "--input", str(_function(work)), cwd=work.path).json["annotationId"]
     work.step("add", "--all")
     commit = work.step("commit", "-m", "One")
-    work.step("commit", "--allow-empty", "-m", "Two")
+    work.go_on("Two")
     before = (work.path / LOG).read_bytes()
     assert "2 annotations would get their commit" in vibes("backfill", "--dry-run", cwd=work.path).out
     assert (work.path / LOG).read_bytes() == before
@@ -223,3 +223,69 @@ def _function(work: Workspace) -> Path:
         "model": {"name": "some-model", "version": "1"},
     }
     return work.write(".git/input.json", json.dumps(members))
+
+
+def test_a_commit_of_nothing_writes_nothing(work: Workspace) -> None:
+    """Git runs the hook before it refuses: what the hook stages would stay in a tree that was clean."""
+    first = work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py", ".ai-audit")
+    begun = work.step("commit", "--no-verify", "-m", "One")
+    work.write("b.py", "x = 1\n")
+    work.step("add", "b.py")
+    work.step("commit", "--no-verify", "-m", "Two")
+    for command in (
+        ["commit", "-m", "x"],
+        ["commit", "-am", "x"],
+        ["commit", "-m", "x", "--", "a.py"],
+        ["commit", "-m", "x", "--include", "a.py"],
+    ):
+        with pytest.raises(RuntimeError, match="nothing to commit"):
+            work.git(*command)
+        assert (work.status(), work.filled_in()) == ("", {}), command
+    work.step("commit", "--amend", "-m", "Two, as it is called now")
+    work.step("commit", "--allow-empty", "-m", "Nothing, on purpose")
+    assert (work.status(), work.filled_in()) == ("", {}), "the hook is not told of these options"
+    work.go_on("Something")
+    assert work.filled_in() == {first: begun}
+    work.is_sound()
+
+
+def test_an_amend_that_would_make_the_commit_empty_writes_nothing(work: Workspace) -> None:
+    work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py")
+    work.step("commit", "-m", "One")
+    work.write("b.py", "x = 1\n")
+    work.step("add", "b.py")
+    work.step("commit", "--no-verify", "-m", "Two")
+    work.step("rm", "--cached", "b.py")
+    with pytest.raises(RuntimeError, match="would make\nit empty"):
+        work.git("commit", "--amend", "-m", "x")
+    assert work.status() == "D  b.py\n?? b.py"
+
+
+def test_a_file_that_is_only_announced_is_nothing_to_commit(work: Workspace) -> None:
+    work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py")
+    work.step("commit", "-m", "One")
+    work.go_on("Two")
+    work.write("b.py", "x = 1\n")
+    work.step("add", "--intent-to-add", "b.py")
+    log = (work.path / LOG).read_bytes()
+    with pytest.raises(RuntimeError):
+        work.git("commit", "-m", "x")
+    assert (work.status(), (work.path / LOG).read_bytes()) == (" A b.py", log)
+
+
+def test_a_merge_that_changes_nothing_is_committed_with_the_trail(work: Workspace) -> None:
+    first = work.ai("a.py", ONE, 1, 2)
+    work.step("add", "a.py")
+    begun = work.step("commit", "-m", "One")
+    work.switch("topic", create=True)
+    work.go_on("Two")
+    work.git("switch", "--quiet", "main")
+    work.go_on("Three")
+    work.step("merge", "--no-commit", "--strategy=ours", "topic")
+    work.step("commit", "--no-edit")
+    assert begun in work.git("rev-list", "HEAD")
+    assert first in {record["annotation_id"] for record in work.records()}
+    work.is_sound()

@@ -93,7 +93,14 @@ class Workspace(Repository):
     def settle(self) -> None:
         """Make two more commits: when the second is made, what came before the first is due."""
         for message in ("More", "Still more"):
-            self.step("commit", "--allow-empty", "-m", message)
+            self.go_on(message)
+
+    def go_on(self, message: str) -> str:
+        """Commit another file, of a name that no other branch or clone has, and return HEAD."""
+        name = f"more/{self.path.name}-{self._time:%H%M%S}.txt"
+        self.write(name, message)
+        self.step("add", name)
+        return self.step("commit", "-m", message)
 
     def status(self) -> str:
         """Return what `git status` lists; empty where all is clean."""

@@ -404,16 +404,16 @@ RISK_SIGNAL: Final = Check(
 GIT_IGNORE: Final = Check(
     "git-ignore",
     _W,
-    "The audit directory's .gitignore lacks lines",
-    "Derived files, databases and locks would be committed (RFC 4.2, R13).",
-    "Run `vibes init`, or add the lines it names.",
+    "Git does not ignore derived files of the trail, or does so only here",
+    "`git add` would commit them (RFC 4.2, 7.8, R13).",
+    "Run `vibes init`, which adds the missing lines to `.ai-audit/.gitignore`, and commit that file.",
 )
 GIT_ATTRIBUTES: Final = Check(
     "git-attributes",
     _W,
-    "The audit directory's .gitattributes lacks lines",
+    "Git's attributes do not protect the log or the manifest",
     "Branches that both recorded conflict, and line ends may be converted, which breaks hashes (R13).",
-    "Run `vibes init`, or add the lines it names.",
+    "Run `vibes init`, which adds the missing lines to `.ai-audit/.gitattributes`; remove what overrides them elsewhere.",
 )
 GIT_DERIVED: Final = Check(
     "git-derived",

@@ -42,7 +42,7 @@ def command(  # noqa: PLR0917
     hooks: bool | None,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
 ) -> None:
-    """Create .ai-audit/ in FOLDER, or what is missing of it; what is there stays as it is."""
+    """Create .ai-audit/ in FOLDER, or complete one; existing records and settings stay unchanged."""
     if hooks is False:
         _show({}, remove_hook(folder.absolute()), as_json=as_json)
         return
@@ -58,9 +58,16 @@ def command(  # noqa: PLR0917
         print_line(plain(made.directory.path))
         for name in made.created:
             print_line(f"  created  {name}")
+        for name in made.completed:
+            print_line(f"  completed {name}")
         for name in made.kept:
             print_line(f"  kept     {name}")
-    result: Members = {"path": str(made.directory.path), "created": list(made.created), "kept": list(made.kept)}
+    result: Members = {
+        "path": str(made.directory.path),
+        "created": list(made.created),
+        "completed": list(made.completed),
+        "kept": list(made.kept),
+    }
     _show(result, install_hook(folder.absolute(), program=program()) if hooks else None, as_json=as_json)
 
 

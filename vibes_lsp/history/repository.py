@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -39,6 +40,14 @@ class Repository:
             HistoryUnavailable: It names none, or git would have to choose between several.
         """
         return commit_named(self.root, revision)
+
+    def names_commit(self, revision: str) -> bool:
+        """Whether a revision names a commit that is here."""
+        try:
+            self.resolve(revision)
+        except HistoryUnavailable:
+            return False
+        return True
 
     def commit_moment(self, commit: str) -> datetime:
         """Return the committer's time of a commit.
@@ -113,6 +122,28 @@ class Repository:
         except HistoryUnavailable:
             return False
         return True
+
+    def ignored_for_all(self, path: Path) -> bool:
+        """Whether git ignores a path in every clone: by a `.gitignore` of the work tree, not by settings of this machine."""
+        try:
+            told = run_git(self.root, "check-ignore", "--verbose", "--no-index", "--", str(path))
+        except HistoryUnavailable:
+            return False
+        rule = _RULE.match(told)
+        if rule is None:
+            return False
+        file = Path(os.fsdecode(rule["file"].strip(b'"')))
+        return not rule["pattern"].startswith(b"!") and file.name == ".gitignore" and not file.is_absolute()
+
+    def attributes(self, path: Path, names: Iterable[str]) -> dict[str, str]:
+        """Return the values that git's attributes have for a file.
+
+        Raises:
+            HistoryUnavailable: Git cannot be run.
+        """
+        told = run_git(self.root, "check-attr", "-z", *names, "--", str(path)).split(b"\0")
+        pairs = zip(told[1::3], told[2::3], strict=False)
+        return {name.decode(): value.decode("utf-8", "replace") for name, value in pairs}
 
     def prefix_of(self, folder: Path) -> str:
         """Return what the names of the files below a folder begin with: the folder's name and a slash, or nothing at the top."""
@@ -189,6 +220,8 @@ def is_tracked(path: Path) -> bool:
         return False
 
 
+_RULE: Final = re.compile(rb"(?P<file>.*?):\d+:(?P<pattern>.*)\t")
+"""What `git check-ignore --verbose` says of a path."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -20,6 +20,8 @@ from vibes_lsp.history.repository import Repository, open_repository
 _PARTIAL: Final = "next-index-"
 """How git calls the index of a commit of some paths only."""
 _AT_ONCE: Final = 200
+_STAGED: Final = ("--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none", "--ita-invisible-in-index")
+"""What `git commit` itself counts as staged, whatever the settings say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,19 @@ class CommitIndex:
         """Whether history is being rewritten at this moment."""
         return any((self.git_dir / name).exists() for name in ("rebase-merge", "rebase-apply"))
 
+    def is_empty(self) -> bool:
+        """Whether git may refuse the commit because it changes nothing: then nothing must be written for it.
+
+        A hook runs before git looks for changes, and is not told of `--amend` or `--allow-empty`. So an index that equals HEAD, or the
+        parent that an amended HEAD has, counts as one that changes nothing. A merge is committed in any case.
+
+        Raises:
+            HistoryUnavailable: Git cannot say.
+        """
+        if (self.git_dir / "MERGE_HEAD").exists():
+            return False
+        return not self.changed() or (self.repository.names_commit("HEAD^") and not self._differing("HEAD^"))
+
     def changed(self) -> list[str]:
         """Return the names, from the top of the work tree, of the files that the commit changes.
 
@@ -49,8 +64,10 @@ class CommitIndex:
         """
         if self.repository.head() is None:
             return _names(run_git(self.repository.root, "ls-files", "-z", index=self.paths[0]))
-        options = ("--cached", "--name-only", "-z", "--no-renames")
-        return _names(run_git(self.repository.root, "diff-index", *options, "HEAD", "--", index=self.paths[0]))
+        return self._differing("HEAD")
+
+    def _differing(self, revision: str) -> list[str]:
+        return _names(run_git(self.repository.root, "diff-index", *_STAGED, revision, "--", index=self.paths[0]))
 
     def stage(self, changed: Iterable[Path], new: Iterable[Path] = ()) -> list[str]:
         """Stage files as they are on disk, and return the names of those that the commit got in another form than it had.

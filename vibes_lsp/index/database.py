@@ -16,19 +16,21 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import BrokenBlob, RefusedWrite
+from vibes_lsp.history.repository import is_tracked, open_repository
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.index.tables import ENTRIES, RECORDS, indexes, insertion, row, statements
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.disk import signature
-from vibes_lsp.store.durability import TEMPORARY, flush_file, refusal, replace
+from vibes_lsp.store.durability import flush_file, refusal, replace
+from vibes_lsp.store.folders import make_hidden_folder
 from vibes_lsp.store.housekeeping import ignores_database
 from vibes_lsp.store.journal import journal_files
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.reasoning import reasoning_text
 
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 """Grows with every change of the tables."""
 _SOURCE: Final = "CREATE TABLE made_of (source TEXT)"
 
@@ -58,13 +60,10 @@ def build(directory: AuditDir) -> Built:
         RefusedWrite: Git would take it along, or it cannot be written; an older one is as it was.
         UnreadableFile: The log cannot be read.
     """
-    if not ignores_database(directory):
-        raise RefusedWrite(
-            f"{directory.gitignore} does not name audit.db, which must never be committed",
-            hint="run `vibes init`, or add the line `audit.db*`; nothing was written",
-        )
+    _refuse_where_git_takes_it(directory)
     path = directory.database
-    temporary = directory.path / f"{path.name}.{os.urandom(8).hex()}{TEMPORARY}"
+    make_hidden_folder(directory.journal)
+    temporary = directory.journal / f"{path.name}.{os.urandom(8).hex()}"  # not `.tmp`: a fold clears those away
     try:
         with closing(sqlite3.connect(temporary)) as connection:
             rows = fill(connection, directory)
@@ -77,6 +76,23 @@ def build(directory: AuditDir) -> Built:
         raise
     replace(temporary, path)
     return Built(path, rows)
+
+
+def _refuse_where_git_takes_it(directory: AuditDir) -> None:
+    """Refuse to write a database that a commit could contain: git itself says so, where the trail lies in a work tree."""
+    path = directory.database
+    repository = open_repository(directory.project)
+    if repository is not None and is_tracked(path):
+        raise RefusedWrite(
+            f"git tracks {path}, which is derived and must never be committed",
+            hint=f"run `git rm --cached {path.name}` in {directory.path}; nothing was written",
+        )
+    ignored = ignores_database(directory) if repository is None else repository.ignores(path)
+    if not ignored:
+        raise RefusedWrite(
+            f"git does not ignore {path}, which must never be committed",
+            hint="run `vibes init`, which adds the missing line to .ai-audit/.gitignore; nothing was written",
+        )
 
 
 def fill(connection: sqlite3.Connection, directory: AuditDir) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The tables of `audit.db` (RFC 7.8): one for each kind of record and entry, a column for each member that the standard names.
+"""The tables of `audit.db` (RFC 7.8): one for each kind of record and entry, a column for `type` and each other member of the standard.
 
 Values are those on disk; lists and objects are JSON text. Pure: rows are made here, written by `database`.
 """
@@ -79,6 +79,8 @@ INDEXED: Final[Mapping[str, tuple[str, ...]]] = {
     "sessions": ("session_id",),
     "edges": ("source_ref", "target_ref"),
 }
+TYPE: Final = "type"
+"""The first column of every table: the standard's queries name it (RFC 10.2)."""
 _NUMBERS: Final = frozenset(
     {"line_start", "line_end", "risk_score", "command_exit_code", "reasoning_token_count", *STANDING} - {"lineage_id"}
 )
@@ -88,7 +90,8 @@ _MAX_INTEGER: Final = 1 << 63
 def statements() -> list[str]:
     """Return the statements that make the tables."""
     made = []
-    for table, columns in (*RECORDS.values(), *ENTRIES.values()):
+    for table, members in (*RECORDS.values(), *ENTRIES.values()):
+        columns = (TYPE, *members)
         key = "hash" if "hash" in columns else "annotation_id"
         defined = (f"{column} {'NUMERIC' if column in _NUMBERS else 'TEXT'}{' PRIMARY KEY' if column == key else ''}" for column in columns)
         made.append(f"CREATE TABLE {table} ({', '.join(defined)})")
@@ -102,13 +105,13 @@ def indexes() -> list[str]:
 
 def insertion(table: str, columns: Iterable[str]) -> str:
     """Return the statement that adds a row; of two with one key the first stays (R3)."""
-    names = tuple(columns)
+    names = (TYPE, *columns)
     return f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608  # our own names
 
 
 def row(columns: Iterable[str], members: Members) -> tuple[SqlValue, ...]:
     """Return the values of a row."""
-    return tuple(_value(members.get(column)) for column in columns)
+    return tuple(_value(members.get(column)) for column in (TYPE, *columns))
 
 
 def _value(value: JsonValue) -> SqlValue:

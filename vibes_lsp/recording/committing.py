@@ -47,7 +47,8 @@ def prepare_commit(
 ) -> list[Prepared]:
     """Bring the trails of a commit up to date and stage them.
 
-    Those are the trail of the folder itself, and those of the files that the commit changes.
+    Those are the trail of the folder itself, and those of the files that the commit changes. Where git may refuse the commit because
+    it changes nothing, nothing is written: the trail would stay staged in a tree that was clean.
 
     Args:
         folder: Where git runs its hook: the top of the work tree.
@@ -60,7 +61,7 @@ def prepare_commit(
         AuditDirNotFound: The trail that is named is not there.
     """
     index = index_of_commit(folder, environment)
-    if index is None:
+    if index is None or index.is_empty():
         return []
     named = [named_audit_dir(audit_dir)] if audit_dir is not None else _trails(folder, index)
     own = [directory for directory in named if inside(directory.path, index.repository.root)]

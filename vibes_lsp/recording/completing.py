@@ -27,7 +27,7 @@ from vibes_lsp.recording.repeats import LOCK, PATIENCE
 from vibes_lsp.recording.results import Pending, Recorded
 from vibes_lsp.recording.situation import Situation
 from vibes_lsp.recording.sources import source_text
-from vibes_lsp.store.journal import make_folder
+from vibes_lsp.store.folders import make_hidden_folder
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.locks import FileLock
 from vibes_lsp.store.locks import Held as Lock
@@ -169,7 +169,7 @@ class Completions:
             return any(True for _ in self._holding.waiting())
 
     def _lock(self) -> Lock:
-        make_folder(self._folder)
+        make_hidden_folder(self._folder)
         return FileLock(self._folder / LOCK, timeout=PATIENCE).acquire()
 
     def _settle(self, name: str, held: Held, now: Text | None, *, final: bool) -> Recorded:

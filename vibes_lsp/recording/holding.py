@@ -25,7 +25,7 @@ from vibes_lsp.recording.results import Recorded
 from vibes_lsp.recording.spooled import Brought, is_completion
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.durability import replace, write_temporary
-from vibes_lsp.store.journal import make_folder
+from vibes_lsp.store.folders import make_folder
 from vibes_lsp.store.layout import AuditDir
 
 _logger = logging.getLogger(__name__)

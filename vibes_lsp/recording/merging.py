@@ -19,8 +19,9 @@ from vibes_lsp.store.appending import repair
 from vibes_lsp.store.config import parse_config
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.durability import replace, write_temporary
+from vibes_lsp.store.folders import make_hidden_folder
 from vibes_lsp.store.folding import append_lock, fold_lock
-from vibes_lsp.store.journal import make_folder, own_file
+from vibes_lsp.store.journal import own_file
 from vibes_lsp.store.layout import CONFIG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.manifest import parse_manifest
 from vibes_lsp.store.merging import MERGES, Sides, has_markers, without_markers
@@ -108,7 +109,7 @@ def _merge(directory: AuditDir, name: str, sides: Sides, *, in_conflict: bool) -
         data = MERGES[name](sides)
         if data == (sides.standing or b""):
             return MergedFile(name, Outcome.UNCHANGED)
-        make_folder(directory.journal)
+        make_hidden_folder(directory.journal)
         replace(write_temporary(directory.journal, data, like=path), path)
     except VibesError as error:
         return MergedFile(name, Outcome.REFUSED, problem=error)

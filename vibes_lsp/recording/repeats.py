@@ -25,7 +25,7 @@ from vibes_lsp.recording.situation import Draft
 from vibes_lsp.recording.spooled import Brought, are_written_by
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.durability import replace, write_temporary
-from vibes_lsp.store.journal import make_folder
+from vibes_lsp.store.folders import make_hidden_folder
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.locks import TIMEOUT, FileLock
 
@@ -69,7 +69,7 @@ class Repeats:
         """
         digest = hashlib.sha256(f"{kind.__name__} {request_id}".encode("utf-8", "surrogatepass")).hexdigest()
         path = self._folder / f"{digest}.json"
-        make_folder(self._folder)
+        make_hidden_folder(self._folder)
         with FileLock(self._folder / LOCK, timeout=PATIENCE).acquire():
             known = self._read(path, kind)
             if known is not None:

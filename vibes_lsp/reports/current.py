@@ -11,6 +11,7 @@ from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
+from vibes_lsp.index.tables import RECORDS, STANDING
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical import canonical
 from vibes_lsp.model.hashing import annotation_id
@@ -24,6 +25,32 @@ from vibes_lsp.store.manifest_text import extended, one_line
 from vibes_lsp.store.reasoning import blob_file
 
 _RECORDS: Final = (*RecordType, "other")
+
+
+def _columns() -> Members:
+    """Return the record that an exported log begins with: it has every member of the standard's records, with a value of its type.
+
+    Programs that take columns and their types from the first records (DuckDB's `read_json_auto`) then know all of them. Readers
+    skip its type, which is not the standard's (RFC 12.2), and no query of RFC 10 selects it.
+    """
+    standard = {name for _, names in RECORDS.values() for name in names} - {*STANDING, "annotation_id"}
+    factor: Members = {"signal": "", "value": 0.5, "weight": 0.5, "reason": ""}
+    typed: Members = {
+        "line_start": 0,
+        "line_end": 0,
+        "risk_score": 0.5,
+        "risk_factors": [factor],
+        "delegated_files": [""],
+        "metadata": {"reason": ""},
+        "timestamp": "1970-01-01T00:00:00.000Z",
+        "commit_hash": "",
+    }
+    references: Members = {name: None for name in standard if name.endswith("_hash")}  # any text would name no entry
+    members: Members = {"type": "columns", **dict.fromkeys(sorted(standard), ""), **references, **typed}
+    return {**members, "annotation_id": annotation_id(members)}
+
+
+COLUMNS: Final = _columns()
 
 
 @dataclass(slots=True)
@@ -61,9 +88,9 @@ class CurrentTrail:
         }
 
     def files(self, config: bytes | None) -> dict[str, bytes]:
-        """Return the files of the audit directory by their paths below it, the policy as it is."""
+        """Return the files of the audit directory by their paths below it, the policy as it is; `COLUMNS` is the log's first line."""
         made = {
-            LOG_NAME: b"".join(canonical(record) + b"\n" for record in self.records),
+            LOG_NAME: b"".join(canonical(record) + b"\n" for record in (COLUMNS, *self.records)),
             MANIFEST_NAME: extended(Manifest(ManifestForm.ABSENT), self.entries),
             **self.blobs,
         }

@@ -1,8 +1,8 @@
 """Folding the journal into the manifest (RFC 9.3, R10), by whoever gets the lock, for all whose entries wait (group commit).
 
 Lock, read, merge, write a temporary file, flush, rename; then the journal goes, unless it grew meanwhile. A program that dies
-in between leaves the journal, whose entries are found in the manifest next time. Temporary files lie in the journal's folder,
-which git ignores, so that no commit takes one along.
+in between leaves the journal, whose entries are found in the manifest next time. Locks and temporary files lie in the journal's
+folder, which is hidden from git, so that no commit takes one along.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from vibes_lsp.store.appending import repair
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.disk import MAX_FILE, Look, read_file, signature
 from vibes_lsp.store.durability import flush_folder, refusal, replace, temporaries, write_temporary
-from vibes_lsp.store.journal import Journal, journal_files, make_folder, own_file, read_journal
+from vibes_lsp.store.folders import make_hidden_folder
+from vibes_lsp.store.journal import Journal, journal_files, own_file, read_journal
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.locks import TIMEOUT, FileLock, Held
 from vibes_lsp.store.manifest import LastRead, ManifestForm, parse_manifest
@@ -31,12 +32,12 @@ _ROUNDS: Final = 8
 
 def append_lock(directory: AuditDir, timeout: float = TIMEOUT) -> FileLock:
     """Return the lock under which log, journal and blobs are written."""
-    return FileLock(directory.path / "append.lock", timeout=timeout)
+    return FileLock(directory.journal / "append.lock", hidden=True, timeout=timeout)
 
 
 def fold_lock(directory: AuditDir, timeout: float = TIMEOUT) -> FileLock:
     """Return the lock under which the manifest is replaced; a program that holds it may take the other one, never the reverse."""
-    return FileLock(directory.path / "fold.lock", timeout=timeout)
+    return FileLock(directory.journal / "fold.lock", hidden=True, timeout=timeout)
 
 
 def fold(directory: AuditDir, *, wait: bool = True, timeout: float = TIMEOUT, last: LastRead | None = None) -> int:
@@ -101,7 +102,7 @@ def _merge(directory: AuditDir, journal: Journal, folding: Held, last: LastRead)
     text = extended(manifest, new)
     if len(text) > MAX_FILE:
         raise RefusedWrite(f"manifest.json would have {len(text):,} bytes, more than the {MAX_FILE:,} that are read")
-    make_folder(directory.journal)
+    make_hidden_folder(directory.journal)
     temporary = write_temporary(directory.journal, text, like=path)
     if signature(path) != before:
         temporary.unlink(missing_ok=True)

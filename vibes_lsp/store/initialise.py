@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +19,8 @@ from vibes_lsp.model.versions import CURRENT_VERSION, STANDARD
 from vibes_lsp.model.vocabulary import NO_MODEL, AssuranceLevel, ContextType
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.disk import create_file, inside
-from vibes_lsp.store.housekeeping import ATTRIBUTES, IGNORED
+from vibes_lsp.store.durability import open_to_write, refusal
+from vibes_lsp.store.housekeeping import ATTRIBUTES, IGNORED, missing_attributes, missing_ignores
 from vibes_lsp.store.layout import AUDIT_DIR_NAME, AuditDir
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.versions import unsupported_versions
@@ -29,10 +31,18 @@ REVIEWER_TOOL: Final = "vibes-lsp"
 
 @dataclass(frozen=True, slots=True)
 class Initialised:
-    """What `initialise` found and did: file names within the directory."""
+    """What `initialise` found and did: file names within the directory.
+
+    Attributes:
+        directory: The trail.
+        created: Files that were missing.
+        completed: Files that lacked lines, which were added behind those that are there.
+        kept: Files that are as they were.
+    """
 
     directory: AuditDir
     created: tuple[str, ...]
+    completed: tuple[str, ...]
     kept: tuple[str, ...]
 
 
@@ -45,7 +55,7 @@ def initialise(
     tool_version: str,
     now: datetime,
 ) -> Initialised:
-    """Create `.ai-audit/` in `project` with its files, each only where nothing is.
+    """Create `.ai-audit/` in `project` with its files, each only where nothing is, and add the lines for git that are missing.
 
     Args:
         project: The project's root, an existing folder.
@@ -84,12 +94,30 @@ def initialise(
         directory.gitignore: "".join(f"{line}\n" for line in IGNORED).encode(),
         directory.gitattributes: "".join(f"{line}\n" for line in ATTRIBUTES).encode(),
     }
-    created = {path.name: create_file(path, data) for path, data in files.items()}
-    return Initialised(
-        directory,
-        tuple(name for name, new in created.items() if new),
-        tuple(name for name, new in created.items() if not new),
-    )
+    created = [path.name for path, data in files.items() if create_file(path, data)]
+    lacking = {directory.gitignore: missing_ignores(directory), directory.gitattributes: missing_attributes(directory)}
+    completed = [path.name for path, lines in lacking.items() if lines and _add_lines(path, lines)]
+    kept = [path.name for path in files if path.name not in {*created, *completed}]
+    return Initialised(directory, tuple(created), tuple(completed), tuple(kept))
+
+
+def _add_lines(path: Path, lines: Sequence[str]) -> bool:
+    """Add lines behind those that a file has, with its line ends; False where that would not be a regular file of the project.
+
+    Raises:
+        RefusedWrite: The file system does not allow it; the file is as it was.
+    """
+    if path.is_symlink() or not path.is_file():
+        return False
+    try:
+        with os.fdopen(open_to_write(path, os.O_APPEND), "r+b") as file:
+            before = file.read()
+            end = b"\r\n" if before.endswith(b"\r\n") else b"\n"
+            begin = b"" if not before or before.endswith(b"\n") else end
+            file.write(begin + b"".join(line.encode() + end for line in lines))
+    except OSError as error:
+        raise refusal(path, error) from error
+    return True
 
 
 def manifest_bytes(entries: dict[str, Members]) -> bytes:

@@ -8,7 +8,6 @@ tells whether their writers are still at work.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +15,11 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.errors import MalformedJson, RefusedWrite, UnreadableFile, VibesError
+from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.store.appending import Extent, append_lines
 from vibes_lsp.store.disk import MAX_FILE, open_file, read_file, signature
-from vibes_lsp.store.durability import refusal
 from vibes_lsp.store.entry_lines import entries_by_line
+from vibes_lsp.store.folders import make_hidden_folder
 from vibes_lsp.store.layers import Layers
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.locks import Held
@@ -145,26 +144,6 @@ def append_entries(own: Path, entries: Mapping[str, bytes], held: Held, *, durab
     Raises:
         RefusedWrite: The folder does not allow it, or the disk is full; the journal is as it was.
     """
-    make_folder(own.parent)
+    make_hidden_folder(own.parent)
     lines = b"".join(b'{"%s":%s}\n' % (key.encode(), entry) for key, entry in entries.items())
     return append_lines(own, lines, held, durable=durable)
-
-
-def make_folder(folder: Path) -> None:
-    """Create a folder of the audit directory unless it is there.
-
-    Raises:
-        RefusedWrite: The audit directory does not allow it, or something else, such as a link, is in its place.
-    """
-    try:
-        if stat.S_ISDIR(folder.lstat().st_mode):
-            return
-    except FileNotFoundError:
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise refusal(folder, error) from error
-        return
-    except OSError as error:
-        raise refusal(folder, error) from error
-    raise RefusedWrite(f"{folder} is not a folder", hint="move it away; a folder is expected in its place, and a link could lead elsewhere")

@@ -19,6 +19,7 @@ from typing import Final, Self
 
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store.durability import open_to_write
+from vibes_lsp.store.folders import make_hidden_folder
 
 TIMEOUT: Final = 10.0
 """Seconds that a program waits for a lock that nobody does anything with; what is done under one takes microseconds, and at most a second for a large manifest."""
@@ -83,6 +84,7 @@ class FileLock:
 
     Args:
         path: The lock file; it is created where it is missing.
+        hidden: Whether its folder is created, too, and hidden from git; what is above must be there.
         timeout: Seconds to wait while one program holds it; each that takes its turn meanwhile is a reason to wait on.
         clock: Seconds that pass.
         sleep: Waits.
@@ -92,11 +94,13 @@ class FileLock:
         self,
         path: Path,
         *,
+        hidden: bool = False,
         timeout: float = TIMEOUT,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.path: Final = path
+        self._hidden = hidden
         self._timeout = timeout
         self._clock = clock
         self._sleep = sleep
@@ -151,10 +155,14 @@ class FileLock:
         return self._read()[2]
 
     def _open(self) -> int:
+        folder = self.path.parent
+        if self._hidden and folder.parent.is_dir() and not self.path.exists():
+            make_hidden_folder(folder)
         try:
             return open_to_write(self.path, os.O_CREAT)
         except FileNotFoundError as error:
-            raise RefusedWrite(f"{self.path.parent} is not there", hint="run `vibes init` in the project") from error
+            missing = folder if folder.parent.is_dir() else folder.parent
+            raise RefusedWrite(f"{missing} is not there", hint="run `vibes init` in the project") from error
         except OSError as error:
             raise _refused(self.path, error, "check the permissions of the folder, and the space on the disk") from error
 

@@ -20,8 +20,9 @@ from vibes_lsp.store.appending import append_lines, repair
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.disk import signature
 from vibes_lsp.store.durability import flush_file, flush_folder, replace, write_temporary
+from vibes_lsp.store.folders import make_folder, make_hidden_folder
 from vibes_lsp.store.folding import append_lock, fold, fold_lock
-from vibes_lsp.store.journal import append_entries, make_folder, own_file
+from vibes_lsp.store.journal import append_entries, own_file
 from vibes_lsp.store.known import KnownEntries
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.locks import TIMEOUT, Held
@@ -160,7 +161,7 @@ class AuditWriter:
         if path.is_file():
             return
         make_folder(self._directory.blobs)
-        make_folder(self._directory.journal)
+        make_hidden_folder(self._directory.journal)
         replace(write_temporary(self._directory.journal, content, durable=durable), path)
         if durable:
             flush_folder(path.parent)

@@ -15,13 +15,44 @@ if TYPE_CHECKING:
 IGNORE, ATTRIBUTES = ".ai-audit/.gitignore", ".ai-audit/.gitattributes"
 
 
-@pytest.mark.parametrize(
-    ("text", "missing"),
-    [("", "audit.db*, *.lock, wal/, spool/"), ("audit.db\n*.lock\nwal/\nspool/\n", "audit.db*"), (None, "audit.db*, *.lock, wal/, spool/")],
-)
-def test_git_ignore(project: Project, text: str | None, missing: str) -> None:
+@pytest.mark.parametrize("text", [None, "", "*.lock\nwal/\nspool/\n", "audit.db\n!audit.db\n"])
+def test_git_ignore(project: Project, text: str | None) -> None:
     replace(project.root / IGNORE, text)
-    assert project.seen() == [Seen("git-ignore", "warning", IGNORE, None, None, f"missing: {missing}")]
+    assert project.seen() == [Seen("git-ignore", "warning", IGNORE, None, None, "git does not ignore audit.db")]
+
+
+@pytest.mark.parametrize("text", ["audit.db\n", "/audit.db*\n", "*\n!.gitignore\n!*.json*\n!.gitattributes\n"])
+def test_whatever_spelling_ignores_the_database_will_do(project: Project, text: str) -> None:
+    replace(project.root / IGNORE, text)
+    assert project.seen() == []
+
+
+def test_a_rule_of_the_project_counts_and_one_of_this_machine_does_not(project: Project) -> None:
+    replace(project.root / IGNORE, None)
+    (project.root / ".git/info/exclude").write_text("audit.db\n")
+    message = "only settings of this machine ignore audit.db"
+    assert project.seen() == [Seen("git-ignore", "warning", IGNORE, None, None, message)]
+    (project.root / ".gitignore").write_text(".ai-audit/audit.db\n")
+    assert project.seen() == []
+
+
+def test_a_journal_of_another_tool_that_git_would_take_along(project: Project) -> None:
+    replace(project.root / IGNORE, "audit.db\n")
+    (project.root / ".ai-audit/wal").mkdir()
+    assert project.seen() == [Seen("git-ignore", "warning", IGNORE, None, None, "git does not ignore wal/")]
+
+
+def test_attributes_that_another_file_overrides(project: Project) -> None:
+    (project.root / ".git/info/attributes").write_text("manifest.json text=auto\n")
+    message = "another attributes file, such as .git/info/attributes, overrides manifest.json"
+    assert project.seen() == [Seen("git-attributes", "warning", ATTRIBUTES, None, None, message)]
+
+
+def test_attributes_of_the_project_will_do(project: Project) -> None:
+    replace(project.root / ATTRIBUTES, None)
+    project.repository.git("rm", "--cached", "--quiet", ATTRIBUTES)
+    (project.root / ".gitattributes").write_text(".ai-audit/*.json* merge=union -text\n")
+    assert project.seen() == []
 
 
 @pytest.mark.parametrize(
@@ -34,6 +65,8 @@ def test_git_ignore(project: Project, text: str | None, missing: str) -> None:
 )
 def test_git_attributes(project: Project, text: str | None, files: str) -> None:
     replace(project.root / ATTRIBUTES, text)
+    if text is None:  # git takes the one that it has staged
+        project.repository.git("rm", "--cached", "--quiet", ATTRIBUTES)
     assert project.seen() == [Seen("git-attributes", "warning", ATTRIBUTES, None, None, f"no sufficient line for {files}")]
 
 

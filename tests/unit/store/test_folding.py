@@ -166,7 +166,7 @@ def test_a_failure_leaves_the_manifest_and_the_journal(
 
 def test_what_dead_programs_left_is_cleared_away(directory: AuditDir, writer: AuditWriter) -> None:
     writer.append([session(1)])
-    directory.journal.mkdir()
+    directory.journal.mkdir(exist_ok=True)
     (directory.journal / "0123.tmp").write_bytes(b"half of a mani")
     size = directory.log.stat().st_size
     with append_lock(directory).acquire() as held:

@@ -70,8 +70,35 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path, name: str) -> None:
     (tmp_path / ".ai-audit").mkdir()
     (tmp_path / ".ai-audit" / name).write_bytes(b"mine, and not JSON")
     made = init(tmp_path)
-    assert made.kept == (name,)
-    assert (made.directory.path / name).read_bytes() == b"mine, and not JSON"
+    assert (*made.kept, *made.completed) == (name,)
+    assert (made.directory.path / name).read_bytes().startswith(b"mine, and not JSON")
+    assert bool(made.completed) == name.startswith(".git")
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_lines_for_git_that_are_missing_are_added_behind_those_there(tmp_path: Path, end: bytes) -> None:
+    (tmp_path / ".ai-audit").mkdir()
+    (tmp_path / ".ai-audit/.gitignore").write_bytes(b"# mine" + end + b"audit.db" + end + b"!audit.db-wal" + end)
+    (tmp_path / ".ai-audit/.gitattributes").write_bytes(b"manifest.json merge=union -text")
+    made = init(tmp_path)
+    assert made.completed == (".gitignore", ".gitattributes")
+    expected = end.join([b"# mine", b"audit.db", b"!audit.db-wal", b"audit.db*", b"*.lock", b"wal/", b"spool/", b""])
+    assert made.directory.gitignore.read_bytes() == expected
+    expected = b"manifest.json merge=union -text\n" + ATTRIBUTES[0].encode() + b"\n"
+    assert made.directory.gitattributes.read_bytes() == expected
+    assert (missing_ignores(made.directory), missing_attributes(made.directory)) == ([], [])
+    assert init(tmp_path).completed == ()
+
+
+def test_a_link_in_the_place_of_a_file_for_git_is_not_written_through(tmp_path: Path) -> None:
+    (tmp_path / ".ai-audit").mkdir()
+    (tmp_path / "elsewhere").write_bytes(b"mine\n")
+    try:
+        (tmp_path / ".ai-audit/.gitignore").symlink_to(tmp_path / "elsewhere")
+    except OSError:
+        pytest.skip("this account may not make symbolic links here")
+    assert ".gitignore" in init(tmp_path).kept
+    assert (tmp_path / "elsewhere").read_bytes() == b"mine\n"
 
 
 def test_a_dangling_link_is_not_written_through(tmp_path: Path) -> None:
@@ -144,9 +171,12 @@ def test_a_manifest_of_no_entries_is_valid_json() -> None:
     [
         ("", ["audit.db*", "*.lock", "wal/", "spool/"]),
         ("audit.db\n", ["audit.db*", "*.lock", "wal/", "spool/"]),
-        ("audit.db\naudit.db-shm\naudit.db-wal\n*.lock\nwal/\nspool/\n", []),
+        ("audit.db\naudit.db-*\n*.lock\nwal/\nspool/\n", []),
         ("*\n", []),
-        ("# audit.db*\n *.lock \r\nwal/\nspool/\n", ["audit.db*"]),
+        ("/audit*\n*.lock\nwal\nspool\n", []),
+        ("# audit.db*\n*.lock \r\nwal/\nspool/\n", ["audit.db*"]),
+        ("audit.db*\n*.lock\nwal/\nspool/\n!audit.db\n", ["audit.db*"]),
+        ("[\n\\\naudit.db*\n", ["*.lock", "wal/", "spool/"]),
     ],
 )
 def test_which_ignores_are_missing(tmp_path: Path, content: str, missing: list[str]) -> None:
@@ -162,6 +192,10 @@ def test_which_ignores_are_missing(tmp_path: Path, content: str, missing: list[s
         ("/annotations.jsonl -text merge=union\n", [1]),
         ("annotations.jsonl merge=union\nmanifest.json -text\n", [0, 1]),
         ("# annotations.jsonl merge=union -text\n", [0, 1]),
+        ("*.json* merge=union -text\n", []),
+        ("* merge=union -text\nmanifest.json text\n", [1]),
+        ("* merge=union -text\n* binary\n", [0, 1]),
+        ("* merge=union -text\n/*.jsonl !merge\n", [0]),
     ],
 )
 def test_which_attributes_are_missing(tmp_path: Path, content: str, missing: list[int]) -> None:

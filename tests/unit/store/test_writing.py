@@ -138,7 +138,7 @@ def test_another_major_version_is_never_written(tmp_path: Path, place: str) -> N
     for write in (lambda: writer.entry(prompt("a")), lambda: writer.append([session(1)])):
         with pytest.raises(UnsupportedVersion, match=r"2\."):
             write()
-    directory.journal.mkdir()
+    directory.journal.mkdir(exist_ok=True)
     own_file(directory).write_bytes(json.dumps({context_hash(prompt("a")): prompt("a")}).encode() + b"\n")
     with pytest.raises(UnsupportedVersion):
         writer.fold()
@@ -194,7 +194,7 @@ def test_a_manifest_and_a_log_that_are_not_there_are_made(tmp_path: Path) -> Non
     assert (list(found.entries), found.lines) == ([key], 1)
 
 
-@pytest.mark.parametrize("name", ["wal", "blobs", "append.lock", "annotations.jsonl", "wal/entries.jsonl", "manifest.json"])
+@pytest.mark.parametrize("name", ["wal", "blobs", "wal/append.lock", "annotations.jsonl", "wal/entries.jsonl", "manifest.json"])
 def test_a_link_that_leads_out_of_the_trail_is_never_followed(tmp_path: Path, name: str) -> None:
     """A clone may hold any link; nothing outside may change by it."""
     outside = tmp_path / "outside"

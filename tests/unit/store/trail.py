@@ -60,6 +60,9 @@ def look(directory: AuditDir) -> Found:
     return Found(entries, {str(record["annotation_id"]): record for record in records}, len(records))
 
 
+STAYING = {".gitignore", "append.lock", "fold.lock"}
+
+
 def left_behind(directory: AuditDir) -> list[str]:
-    """Return what lies in the journal's folder."""
-    return sorted(path.name for path in directory.journal.glob("*"))
+    """Return what lies in the journal's folder, less the locks and what hides it from git, which stay."""
+    return sorted(path.name for path in directory.journal.glob("*") if path.name not in STAYING)
