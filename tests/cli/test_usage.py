@@ -125,14 +125,24 @@ def test_reading_changes_nothing(project: Project, within: Vibes, command: str) 
 
 
 @pytest.mark.parametrize("arguments", [[name] for name in READING] + [[name, "--json"] for name in READING])
-def test_tables_and_text_fit_into_80_columns(sound: CompleteTrail, within: Vibes, arguments: list[str]) -> None:
+def test_tables_and_text_fit_into_80_columns(
+    sound: CompleteTrail, within: Vibes, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_on_a_terminal(monkeypatch)
     done = within(*arguments, cwd=sound.root)
     if arguments[0] in ("log", "sessions", "models", "stats") and "--json" not in arguments:
         assert max(map(len, done.lines)) <= 80
     assert "\x1b" not in done.out + done.err
 
 
-def test_tables_of_long_names_fit_into_80_columns(project: Project, within: Vibes) -> None:
+def as_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have tables fit into the width that the environment names, without colours."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def test_tables_of_long_names_fit_into_80_columns(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_on_a_terminal(monkeypatch)
     environment = project.writer.environment(tool="tool " * 30, model="model-" * 30, model_version="x" * 300)
     session = project.writer.session_start(environment=environment, description="why " * 100)
     project.line("src/" + "deep/" * 40 + "a.py", environment=environment, session_id=session)
@@ -150,7 +160,31 @@ def cells(line: str) -> int:
 
 def test_the_output_is_as_wide_as_the_terminal_says(project: Project) -> None:
     project.line("src/" + "deep/" * 20 + "a.py")
-    assert max(map(len, vibes("log", cwd=project.root, COLUMNS="200").lines)) > 120
+    done = vibes("log", cwd=project.root, COLUMNS="200", FORCE_COLOR="1", NO_COLOR="1")
+    assert 120 < max(map(len, done.lines)) <= 200
+
+
+LONG_PATH = "src/" + "a folder with a long name/" * 20 + "größe.py"
+TABLES = [
+    *(["log"], ["log", "--type", "all"], ["find", "--no-git"], ["coverage"], ["review", "--list"], ["sessions"], ["models"], ["stats"]),
+    ["query", "SELECT file_path, file_path AS again, environment_hash, action FROM line_annotations"],
+]
+
+
+@pytest.mark.parametrize("arguments", TABLES, ids=" ".join)
+@pytest.mark.parametrize("columns", ["10", "40", "200"])
+def test_a_table_in_a_pipe_is_never_wrapped(project: Project, arguments: list[str], columns: str) -> None:
+    environment = project.writer.environment(model="a model with a long name " * 3)
+    session = project.writer.session_start(environment=environment, description="why " * 10)
+    (project.root / LONG_PATH).parent.mkdir(parents=True)
+    (project.root / LONG_PATH).write_text("one\ntwo\n")
+    project.line(LONG_PATH, environment=environment, session_id=session)
+    wide, narrow = (vibes(*arguments, cwd=project.root, COLUMNS=each) for each in ("10000", columns))
+    assert narrow.code == 0
+    assert narrow.out == wide.out
+    if arguments[0] in ("log", "find", "query"):
+        assert LONG_PATH in narrow.out
+    assert not any(line.endswith(" ") for line in narrow.lines)
 
 
 def test_no_escape_codes_reach_a_pipe(project: Project) -> None:
@@ -205,3 +239,12 @@ def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"vibes: ")
     assert done.stderr.count(b"\n") == 1
+
+
+def test_a_trail_of_another_tool_that_annotates_git_and_itself_is_read(project: Project, within: Vibes) -> None:
+    for path in (".git/config", ".ai-audit/config.json"):
+        project.line(path)
+    for command in (["blame", ".ai-audit/config.json"], ["log"], ["coverage"], ["find"], ["review", "--list"], ["stats"], ["check"]):
+        done = within(*command, cwd=project.root)
+        assert done.code in (0, 1)
+        assert "Traceback" not in done.err

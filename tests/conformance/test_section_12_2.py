@@ -22,9 +22,11 @@ def test_an_unknown_type_of_record_is_skipped_silently(trail: CompleteTrail) -> 
     commands = [("log",), ("sessions",), ("models",)]
     before = vibes_each(trail.root, commands, "--json")
     trail.writer.record(LATER)
+    trail.writer.raw_log(json.dumps({**LATER, "session_id": "nobody", "timestamp": "soon"}).encode() + b"\n")  # without an id
+    trail.writer.raw_log(json.dumps({**LATER, "annotation_id": "made in another way"}).encode() + b"\n")
     report = checked(trail.root)
     assert found(report) == set()
-    assert report.records["other"] == 1
+    assert report.records["other"] == 3
     assert (before.code, before.err) == (0, "")
     assert vibes_each(trail.root, commands, "--json") == before
 

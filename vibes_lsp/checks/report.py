@@ -26,7 +26,9 @@ from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.foreign import foreign_paths
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
 from vibes_lsp.model.members import Members
+from vibes_lsp.model.vocabulary import RecordType
 
+_KNOWN = frozenset(RecordType)
 _SCHEMA = {
     check.id
     for check in (
@@ -173,7 +175,7 @@ def _record_findings(subject: Subject, records: RecordChecks) -> Iterator[Findin
             subject.step("records", line, len(kinds))
         if isinstance(record, MalformedJson):
             yield records.refuse(line, record)
-        else:
+        elif record.type in _KNOWN or not record.type:  # those of later versions follow rules of their own (RFC 12.2, R12)
             yield from records.see(record)
             yield from references.see(record)
             yield from check_risk(subject, record)

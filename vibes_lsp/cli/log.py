@@ -10,16 +10,18 @@ from pathlib import Path
 import click
 
 from vibes_lsp.cli.options import audit_dir_option, json_option, open_trail
-from vibes_lsp.cli.output import plain, print_json, print_line, print_table
+from vibes_lsp.cli.output import is_on_terminal, plain, print_json, print_line, print_table
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import integer
-from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.paths import MAX_PATH, normal_path
 from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.reports.environments import Authors
 
 _MAX_WHAT = 300
+_MAX_LINE = 2 * MAX_PATH
+"""Where nobody looks at it: no path is cut."""
 
 
 @click.command("log")
@@ -88,7 +90,7 @@ def _row(record: LogRecord, authors: Authors) -> tuple[object, ...]:
     when = (record.text("timestamp") or "")[:16].replace("T", " ")
     environment = record.text("environment_hash")
     author = f"  {plain(authors.of(environment).label, 60)}" if environment else ""
-    return record.line, record.id[:8], when, plain(_what(record), _MAX_WHAT) + author
+    return record.line, record.id[:8], when, plain(_what(record), _MAX_WHAT if is_on_terminal() else _MAX_LINE) + author
 
 
 def _what(record: LogRecord) -> str:

@@ -31,6 +31,9 @@ KIND_MARKS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Mark and style of a line of code, by whose it is."""
 
+_UNBOUNDED: Final = 1 << 20
+"""Columns of what is no terminal."""
+
 _TAB: Final = 4
 """Columns of code between two stops of a tab."""
 
@@ -140,7 +143,7 @@ def print_usage_error(message: str) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = (), wrap: str | None = None) -> None:
-    """Print rows under headings, within the terminal's width (80 where there is no terminal).
+    """Print rows under headings, within the terminal's width; into a pipe or a file, each row on one line.
 
     Args:
         columns: The headings.
@@ -163,7 +166,13 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, rig
         )
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
-    console().print(table)
+    if is_on_terminal():
+        console().print(table)
+        return
+    with (wide := console(_UNBOUNDED)).capture() as capture:
+        wide.print(table)
+    for line in capture.get().splitlines():
+        print_line(line.rstrip())
 
 
 def styled(parts: Sequence[tuple[str, str]]) -> None:
@@ -173,7 +182,12 @@ def styled(parts: Sequence[tuple[str, str]]) -> None:
     console().print(Text.assemble(*((text, style) for text, style in parts)), soft_wrap=True)
 
 
-def console() -> Console:
+def is_on_terminal() -> bool:
+    """Return whether somebody reads along whose lines have a width; `FORCE_COLOR` with `COLUMNS` counts as a terminal."""
+    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR") and os.environ.get("COLUMNS"))
+
+
+def console(width: int | None = None) -> Console:
     """Return rich's console for standard output."""
     from rich.console import Console  # noqa: PLC0415
 
@@ -183,7 +197,7 @@ def console() -> Console:
             raise ReaderGone
 
     plainly = bool(os.environ.get("NO_COLOR"))  # rich would leave out the colours alone
-    return Standard(highlight=False, markup=False, emoji=False, color_system=None if plainly else "auto")
+    return Standard(width=width, highlight=False, markup=False, emoji=False, color_system=None if plainly else "auto")
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from typing import Final
 import click
 
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
-from vibes_lsp.cli.output import console, plain, print_json, print_line, print_table
+from vibes_lsp.cli.output import console, is_on_terminal, plain, print_json, print_line, print_table
 from vibes_lsp.errors import BadQuery
 from vibes_lsp.index.querying import MAX_ROWS, TIMEOUT, Answer, query
+from vibes_lsp.model.paths import MAX_PATH
 
 _MAX_CELL: Final = 200
 _MAX_NAMES: Final = 300
@@ -46,11 +47,16 @@ def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_jso
 
 
 def _print(answer: Answer) -> None:
-    columns = [plain(column, _MAX_CELL) for column in answer.columns]
+    longest = _MAX_CELL if is_on_terminal() else MAX_PATH
+    columns = [plain(column, longest) for column in answer.columns]
     width = console().width
-    most = width // (1 + _GAP) + 1  # no more columns than that fit, however narrow they are
-    rows = [["" if cell is None else plain(cell, _MAX_CELL) for cell in row[:most]] for row in answer.rows]
-    widths = _widths([[column, *(row[at] for row in rows)] for at, column in enumerate(columns[:most])], width)
+    # on a terminal no more columns than fit, however narrow they are
+    most = width // (1 + _GAP) + 1 if is_on_terminal() else len(columns)
+    rows = [["" if cell is None else plain(cell, longest) for cell in row[:most]] for row in answer.rows]
+    widths = [longest] * len(columns)
+    if is_on_terminal():
+        cells = [[column, *(row[at] for row in rows)] for at, column in enumerate(columns[:most])]
+        widths = _widths(cells, width)
     print_table(_cut(columns, widths), [_cut(row, widths) for row in rows])
     if answer.truncated:
         print_line(f"the first {len(answer.rows):,}; there are more")

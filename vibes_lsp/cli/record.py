@@ -28,6 +28,7 @@ _HELP: Final = {
     "session-end": "End a session; again changes nothing.",
     "annotate": "Record lines or a function that an AI created, modified, deleted or reviewed.",
     "inline-completion": "Record an inline completion that was accepted, or a part of one.",
+    "prompt": "Record what a session was asked, before it acts.",
     "command": "Record a command that a session has run.",
     "read": "Record that a session has read files.",
     "decision": "Record a decision between options.",

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from vibes_lsp.anchors.functions import find_function
 from vibes_lsp.anchors.making import make_anchors
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.placements import place_on
-from vibes_lsp.model.members import Members
+from vibes_lsp.model.members import Members, texts
 from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, NodeType, RecordType
 from vibes_lsp.recording.arguments import Function, Origin, WrongArgument
 from vibes_lsp.recording.checking import check_argument
-from vibes_lsp.recording.edges import add_causes, add_informants, add_replaced, informants, unused_reads
+from vibes_lsp.recording.edges import add_causes, add_informants, add_replaced, informants, latest_prompt, unused_reads
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.recording.results import Recorded
@@ -61,7 +61,7 @@ def annotate(situation: Situation, edit: Edit, origin: Origin) -> tuple[Draft, R
         return Draft(situation.timestamp), Recorded(None, untracked=True)
     text = Text(edit.text) if edit.text is not None else source_text(situation.project, path)
     start, end = _range(edit, path, text)
-    contexts = write_contexts(situation, origin)
+    contexts = write_contexts(situation, _with_prompt(situation, origin))
     draft = compose(situation, edit.action, contexts, Lines(path, text, start, end), edit.function)
     return draft, result_of(draft.records, contexts)
 
@@ -138,18 +138,20 @@ def write_contexts(situation: Situation, origin: Origin) -> Contexts:
     keeps_prompt = situation.level != AssuranceLevel.LOW
     keeps_reasoning = situation.level == AssuranceLevel.HIGH
     prompt, reasoning = origin.prompt, origin.reasoning
+    known = _known_prompt(situation, origin)
     hashes = {
         "environment_hash": environment,
         "command_hash": entries.command(origin.command) if origin.command else None,
-        "prompt_hash": entries.prompt(prompt) if prompt and keeps_prompt else None,
+        "prompt_hash": (entries.prompt(prompt) if prompt else known) if keeps_prompt else None,
         "reasoning_hash": entries.reasoning(reasoning, model) if reasoning and keeps_reasoning else None,
         "decision_hash": entries.decision(decision) if decision is not None and not isinstance(decision, str) else decision,
     }
-    if prompt and keeps_prompt:
-        nodes += [Node(entries.read([file]), NodeType.CONTEXT) for file in entries.files(prompt.context_files)]
+    if keeps_prompt:
+        files = prompt.context_files if prompt else _files_of(situation, known)
+        nodes += [Node(entries.read([file]), NodeType.CONTEXT) for file in entries.files(files)]
     if origin.session_id is not None:
         nodes += unused_reads(situation.trail, origin.session_id)
-    keeps = (("prompt", prompt, keeps_prompt), ("reasoning", reasoning, keeps_reasoning))
+    keeps = (("prompt", prompt or known, keeps_prompt), ("reasoning", reasoning, keeps_reasoning))
     return Contexts(
         hashes,
         tuple(nodes),
@@ -224,6 +226,31 @@ def result_of(records: Sequence[Members], contexts: Contexts) -> Recorded:
         withheld=(*contexts.withheld, *(("signals",) if unscored else ())),
         left_out=contexts.left_out,
     )
+
+
+def _with_prompt(situation: Situation, origin: Origin) -> Origin:
+    """Return an origin that names the session's latest prompt, unless it says itself what was asked (RFC 9.1)."""
+    if origin.prompt is not None or origin.prompt_hash is not None or origin.session_id is None:
+        return origin
+    if situation.level == AssuranceLevel.LOW:
+        return origin
+    return replace(origin, prompt_hash=latest_prompt(situation.trail, origin.session_id))
+
+
+def _known_prompt(situation: Situation, origin: Origin) -> str | None:
+    if origin.prompt_hash is None:
+        return None
+    if origin.prompt is not None:
+        raise WrongArgument("prompt_hash", "is given beside a prompt; give one of them")
+    if not situation.has_entry(origin.prompt_hash, ContextType.PROMPT):
+        raise WrongArgument("prompt_hash", f"no prompt has the hash {origin.prompt_hash!r}")
+    return origin.prompt_hash
+
+
+def _files_of(situation: Situation, prompt: str | None) -> list[str]:
+    """Return the files that a recorded prompt was given with."""
+    entry = None if prompt is None else situation.entry_of(prompt)
+    return list(texts(entry or {}, "prompt_context_files"))
 
 
 def _environment(situation: Situation, entries: Entries, origin: Origin) -> tuple[str, str]:

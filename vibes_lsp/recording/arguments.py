@@ -161,6 +161,7 @@ class Origin:
         decision: The decision behind it, or the hash of one that was recorded.
         informed_by: What the AI had looked at: context hashes, annotation ids, session ids, or files of the project.
         signals: What the caller knows about the risk; kept where the project scores risk.
+        prompt_hash: The hash of a prompt that was recorded, instead of one; by default the session's latest.
     """
 
     session_id: str | None = None
@@ -172,3 +173,4 @@ class Origin:
     decision: Decision | str | None = None
     informed_by: tuple[str, ...] = ()
     signals: tuple[RiskSignal, ...] = ()
+    prompt_hash: str | None = None

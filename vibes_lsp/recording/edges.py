@@ -10,7 +10,8 @@ from vibes_lsp.anchors.located import Method, State
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, SupersedesReason
+from vibes_lsp.model.members import text
+from vibes_lsp.model.vocabulary import Action, ContextType, EdgeType, NodeType, SupersedesReason
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.situation import Draft, Node, Situation
 
@@ -66,6 +67,15 @@ def unused_reads(trail: Trail, session: str) -> list[Node]:
         if edge.type == EdgeType.INFORMED_BY and edge.target_type == NodeType.CONTEXT:
             read[edge.target] = edge.record.line
     return [Node(target, NodeType.CONTEXT) for target, line in read.items() if line > _last_use(trail, session, target)]
+
+
+def latest_prompt(trail: Trail, session: str) -> str | None:
+    """Return the hash of the prompt that a session was given last; None when none was recorded by itself."""
+    edges = trail.log.edges(out_of=session, kind=EdgeType.CAUSED_BY)
+    prompts = (edge.target for edge in reversed(edges) if edge.source == session and edge.target_type == NodeType.CONTEXT)
+    return next(
+        (key for key in prompts if key in trail.manifest and text(trail.manifest.entry(key) or {}, "type") == ContextType.PROMPT), None
+    )
 
 
 def add_replaced(draft: Draft, annotation: Node, placements: Iterable[Placement], *, kind: str, start: int, end: int) -> None:

@@ -20,7 +20,7 @@ from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.model.canonical import canonical, parse
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotating import Contexts
-from vibes_lsp.recording.paths import project_path
+from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.results import Recorded
 from vibes_lsp.recording.spooled import Brought, is_completion
 from vibes_lsp.store.disk import read_file
@@ -140,7 +140,8 @@ class Holding:
             (self.directory.held / name).unlink(missing_ok=True)
 
     def _may_be_held(self, held: Held) -> bool:
-        if project_path(self.directory.project, held.path) != held.path:
+        project = self.directory.project
+        if project_path(project, held.path) != held.path or is_bookkeeping(project, held.path):
             return False
         if held.lines is None:
             return not held.records

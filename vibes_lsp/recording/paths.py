@@ -7,10 +7,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.store.disk import inside
+from vibes_lsp.store.layout import AUDIT_DIR_NAME
+
+_BOOKKEEPING: Final = frozenset({".git", AUDIT_DIR_NAME})
+"""Folders of which no file is annotated, in any case: some systems do not tell `.GIT` from `.git`."""
 
 
 def project_path(project: Path, path: str) -> str | None:
@@ -30,12 +35,26 @@ def required_path(project: Path, path: str) -> str:
     """Return a path relative to the project.
 
     Raises:
-        WrongArgument: It is not inside the project.
+        WrongArgument: It is not inside the project, or belongs to git or to an audit trail.
     """
     relative = project_path(project, path)
     if relative is None:
         raise WrongArgument("file", f"{path!r} is no file inside the project {project}")
+    if is_bookkeeping(project, relative):
+        raise WrongArgument("file", f"{path!r} belongs to git or to an audit trail; give a source file of the project")
     return relative
+
+
+def is_bookkeeping(project: Path, relative: str) -> bool:
+    """Return whether a path of the project lies in `.git` or `.ai-audit`, links resolved: nobody writes source code there.
+
+    Args:
+        project: The project's root.
+        relative: Relative to the project, and inside it.
+    """
+    there = (project / relative).resolve()
+    parts = [*relative.split("/"), *(there.relative_to(project.resolve()).parts if inside(there, project) else ())]
+    return any(part.casefold() in _BOOKKEEPING for part in parts)
 
 
 def project_paths(project: Path, paths: Iterable[str]) -> tuple[list[str], list[str]]:

@@ -13,7 +13,7 @@ from vibes_lsp.errors import RefusedWrite, VibesError, report
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import DelegationType
 from vibes_lsp.recording import annotating, backfilling, correcting, relating, remapping, reviewing, sessions
-from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Tool
+from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Prompt, Tool
 from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.completing import FORGOTTEN, InlineCompletion
 from vibes_lsp.recording.execution import Execution
@@ -27,6 +27,7 @@ from vibes_lsp.recording.results import (
     RecordedCommand,
     RecordedDecision,
     RecordedEdge,
+    RecordedPrompt,
     Remapped,
     Reviewed,
     Session,
@@ -216,6 +217,10 @@ class Recorder:
         """
         check_argument("completion", completion, InlineCompletion, within=False)
         return self.completions.record(completion, origin)
+
+    def record_prompt(self, session_id: str, prompt: Prompt, *, request_id: str | None = None) -> RecordedPrompt:
+        """Record what a session was asked, before it acts (RFC 9.1): its annotations without a prompt name the latest."""
+        return self._execution.once(RecordedPrompt, request_id, lambda situation: relating.record_prompt(situation, session_id, prompt))
 
     def record_command(self, session_id: str, command: Command, *, request_id: str | None = None) -> RecordedCommand:
         """Record a command that a session has run (RFC 6.4)."""

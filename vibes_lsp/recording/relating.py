@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import EdgeType, NodeType
-from vibes_lsp.recording.arguments import Command, Decision, WrongArgument
+from vibes_lsp.model.vocabulary import AssuranceLevel, EdgeType, NodeType
+from vibes_lsp.recording.arguments import Command, Decision, Prompt, WrongArgument
 from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.entries import Entries
-from vibes_lsp.recording.results import RecordedCommand, RecordedDecision, RecordedEdge
+from vibes_lsp.recording.results import RecordedCommand, RecordedDecision, RecordedEdge, RecordedPrompt
 from vibes_lsp.recording.situation import Draft, Node, Situation
 
 
@@ -26,6 +26,23 @@ class Relation:
     target_type: str
     session_id: str | None = None
     metadata: Members | None = None
+
+
+def record_prompt(situation: Situation, session: str, prompt: Prompt) -> tuple[Draft, RecordedPrompt]:
+    """Return what a session was asked, before it does anything: the session's next work is caused by it (RFC 9.1).
+
+    Raises:
+        UnknownId: The session was never started.
+    """
+    check_argument("prompt", prompt, Prompt)
+    situation.session(session)
+    draft = Draft(situation.timestamp, session)
+    if situation.level == AssuranceLevel.LOW:
+        return draft, RecordedPrompt(None, withheld=("prompt",))
+    entries = Entries(situation)
+    key = entries.prompt(prompt)
+    draft.edge(EdgeType.CAUSED_BY, Node(session, NodeType.SESSION), Node(key, NodeType.CONTEXT))
+    return draft, RecordedPrompt(key, tuple(draft.edges), entries.masked, left_out=tuple(entries.left_out))
 
 
 def record_command(situation: Situation, session: str, command: Command) -> tuple[Draft, RecordedCommand]:

@@ -78,6 +78,7 @@ class Annotate(InText):
     model: Model | None = None
     session_id: NonEmpty | None = None
     prompt: Prompt | None = None
+    prompt_hash: NonEmpty | None = None
     reasoning: Reasoning | None = None
     command: Command | None = None
     decision: NonEmpty | Decision | None = None
@@ -99,8 +100,20 @@ class Annotate(InText):
             self.decision,
             self.informed_by,
             self.signals,
+            self.prompt_hash,
         )
         return recorder.annotate(edit, origin, request_id=self.request_id)
+
+
+class RecordPrompt(Request):
+    """`vibes.recordPrompt`."""
+
+    session_id: NonEmpty
+    prompt: Prompt
+
+    @override
+    def _record(self, recorder: Recorder) -> Result:
+        return recorder.record_prompt(self.session_id, self.prompt, request_id=self.request_id)
 
 
 class RecordCommand(Request):
@@ -201,6 +214,7 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "session-end": EndSession,
     "annotate": Annotate,
     "inline-completion": RecordInlineCompletion,
+    "prompt": RecordPrompt,
     "command": RecordCommand,
     "read": RecordRead,
     "decision": RecordDecision,

@@ -62,6 +62,22 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedPrompt:
+    """A prompt that was recorded before what it led to; other members as in `Recorded`.
+
+    Attributes:
+        prompt_hash: Later annotations may name it; None where the assurance level keeps no prompts.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    prompt_hash: str | None
+    edges: tuple[str, ...] = ()
+    masked: int = 0
+    withheld: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedCommand:
     """A command, or the reading of files, that was recorded; other members as in `Recorded`."""
 
@@ -172,6 +188,7 @@ Result = (
     | Ended
     | Recorded
     | Pending
+    | RecordedPrompt
     | RecordedCommand
     | RecordedDecision
     | Delegated

@@ -16,7 +16,18 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.validation import record_problems
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, RecordType, SupersedesReason, is_custom_signal
 from vibes_lsp.recording.annotating import Contexts, add_annotation, told
-from vibes_lsp.recording.results import Corrected, Delegated, Ended, Recorded, RecordedCommand, RecordedEdge, Remapped, Reviewed, Session
+from vibes_lsp.recording.results import (
+    Corrected,
+    Delegated,
+    Ended,
+    Recorded,
+    RecordedCommand,
+    RecordedEdge,
+    RecordedPrompt,
+    Remapped,
+    Reviewed,
+    Session,
+)
 from vibes_lsp.recording.situation import Draft, Node
 
 _NAMED: Final = frozenset({"environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"})
@@ -30,6 +41,7 @@ _WRITTEN: Final[dict[type[Any], frozenset[str]]] = {
     Session: _SESSIONS | {EdgeType.DELEGATED_TO},
     Ended: frozenset({RecordType.SESSION}),
     Recorded: _ANNOTATIONS | _OF_ANNOTATIONS,
+    RecordedPrompt: frozenset({EdgeType.CAUSED_BY}),
     RecordedCommand: frozenset({EdgeType.CAUSED_BY, EdgeType.INFORMED_BY}),
     Delegated: _SESSIONS | {EdgeType.DELEGATED_TO},
     RecordedEdge: frozenset(EdgeType),

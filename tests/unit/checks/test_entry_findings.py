@@ -175,8 +175,8 @@ def test_home_path(project: Project, home: str) -> None:
         ("AKIA" + "IOSFODNN7EXAMPLX", "AWS Access Key"),
         ("ghp_" + "a1B2" * 9, "GitHub Token"),
         ("sk-ant-" + "api03-" + "a1B2" * 8, "Anthropic API Key"),
-        ("-----BEGIN RSA " + "PRIVATE KEY-----", "Private Key"),
-        ("https://ada:" + "pa55word@example.org", "Basic Auth Credentials"),
+        ("-----BEGIN RSA " + "PRIVATE KEY-----\\n" + "MIIBOgIBAAJBAKj3" * 4, "Private Key"),
+        ("https://ada:" + "pa55word@example.org", "Password in URL"),
     ],
 )
 def test_secret(project: Project, secret: str, kind: str) -> None:

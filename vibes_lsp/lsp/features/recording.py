@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "vibes.endSession": "session-end",
     "vibes.recordAnnotation": "annotate",
     "vibes.recordInlineCompletion": "inline-completion",
+    "vibes.recordPrompt": "prompt",
     "vibes.recordCommand": "command",
     "vibes.recordRead": "read",
     "vibes.recordDecision": "decision",

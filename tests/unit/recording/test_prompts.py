@@ -1,0 +1,111 @@
+"""A prompt that is recorded before what it leads to (RFC 9.1), and what names it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.unit.recording.projects import MODEL, PROMPT, TOOL, Project, by, new_project
+from vibes_lsp.recording import Origin, Prompt, PromptType, Recorder, UnknownId, WrongArgument
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_prompt_is_in_the_trail_before_anything_is_written(project: Project) -> None:
+    session = project.session()
+    recorded = project.recorder.record_prompt(session, PROMPT)
+    assert recorded.prompt_hash is not None
+    assert project.entry(recorded.prompt_hash)["prompt_text"] == PROMPT.text
+    assert project.edges("caused_by") == [(session, recorded.prompt_hash)]
+    assert recorded.edges == tuple(edge["annotation_id"] for edge in project.records("edge"))
+
+
+def test_what_follows_names_the_latest_prompt_of_its_session(project: Project) -> None:
+    one, other = project.session(), project.session()
+    before = project.recorder.annotate_lines("a.py", 1, 1, "create", by(one))
+    first = project.recorder.record_prompt(one, PROMPT).prompt_hash
+    second = project.recorder.record_prompt(one, Prompt("Shorter.", PromptType.CHAT_MESSAGE)).prompt_hash
+    named = [
+        project.recorder.annotate_lines("a.py", number, number, "modify", by(session))
+        for number, session in ((4, one), (5, one), (6, other))
+    ]
+    again = project.recorder.record_prompt(one, PROMPT).prompt_hash
+    last = project.recorder.annotate_lines("a.py", 9, 9, "modify", by(one))
+    assert first == again != second
+    assert [each.record.get("prompt_hash") for each in (before, *named, last) if each.record] == [None, second, second, None, first]
+    caused = dict(project.edges("caused_by"))
+    assert [caused[str(each.annotation_id)] for each in (*named, last)] == [second, second, other, first]
+
+
+def test_an_annotation_may_say_itself_what_was_asked(project: Project) -> None:
+    session = project.session()
+    first = project.recorder.record_prompt(session, PROMPT).prompt_hash
+    project.recorder.record_prompt(session, Prompt("Shorter.", PromptType.CHAT_MESSAGE))
+    own = Prompt("Longer.", PromptType.CHAT_MESSAGE)
+    origins = [by(session, prompt=own), by(session, prompt_hash=first), Origin(tool=TOOL, model=MODEL, prompt_hash=first)]
+    named = [project.recorder.annotate_lines("a.py", 4, 4, "modify", each).record for each in origins]
+    [longer] = [key for key, entry in project.entries("prompt").items() if entry["prompt_text"] == "Longer."]
+    assert [each["prompt_hash"] for each in named if each] == [longer, first, first]
+
+
+def test_the_files_of_a_prompt_inform_what_follows_as_if_it_had_come_with_it(tmp_path: Path) -> None:
+    prompt = replace(PROMPT, context_files=("a.py",))
+    apart, together = new_project(tmp_path / "apart"), new_project(tmp_path / "together")
+    session = apart.session()
+    apart.recorder.record_prompt(session, prompt)
+    apart.recorder.annotate_lines("a.py", 4, 4, "modify", by(session))
+    together.recorder.annotate_lines("a.py", 4, 4, "modify", by(together.session(), prompt=prompt))
+    informed = [{target for _, target in each.edges("informed_by")} for each in (apart, together)]
+    assert informed[0] == informed[1] != set()
+
+
+def test_at_the_low_level_no_prompt_is_stored(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "project", "low")
+    session = project.session()
+    recorded = project.recorder.record_prompt(session, Prompt("PROMPT", PromptType.OTHER, ("given.py",)), request_id="once")
+    assert (recorded.prompt_hash, recorded.edges, recorded.withheld) == (None, (), ("prompt",))
+    annotated = project.recorder.annotate_lines("a.py", 4, 4, "modify", by(session))
+    assert annotated.record is not None
+    assert "prompt_hash" not in annotated.record
+    assert annotated.withheld == ()
+    assert not any(word in project.written() for word in (b"PROMPT", b"given.py"))
+
+
+def test_a_prompt_of_a_time_with_a_higher_level_is_not_named_at_the_low_one(tmp_path: Path) -> None:
+    project = new_project(tmp_path / "project")
+    session = project.session()
+    key = project.recorder.record_prompt(session, PROMPT).prompt_hash
+    config = project.root / ".ai-audit" / "config.json"
+    config.write_text(config.read_text().replace('"medium"', '"low"'))
+    for origin, withheld in ((by(session), ()), (by(session, prompt_hash=key), ("prompt",))):
+        annotated = project.recorder.annotate_lines("a.py", 4, 4, "modify", origin)
+        assert annotated.record is not None
+        assert ("prompt_hash" in annotated.record, annotated.withheld) == (False, withheld)
+
+
+def test_a_request_that_comes_twice_records_one_prompt(project: Project) -> None:
+    session = project.session()
+    one = project.recorder.record_prompt(session, PROMPT, request_id="once")
+    assert Recorder(project.root).record_prompt(session, PROMPT, request_id="once") == one
+    assert len(project.edges("caused_by")) == 1
+
+
+def test_secrets_in_a_prompt_are_masked(project: Project) -> None:
+    recorded = project.recorder.record_prompt(project.session(), Prompt("use ghp_" + "a1B2" * 9, PromptType.OTHER))
+    assert recorded.masked == 1
+    assert b"ghp_" not in project.written()
+
+
+def test_what_is_wrong_is_refused_and_nothing_is_recorded(project: Project) -> None:
+    session = project.session()
+    key = project.recorder.record_prompt(session, PROMPT).prompt_hash
+    before = project.records()
+    with pytest.raises(UnknownId):
+        project.recorder.record_prompt("nobody", PROMPT)
+    for origin in (by(session, prompt_hash="ab" * 32), by(session, prompt=PROMPT, prompt_hash=key)):
+        with pytest.raises(WrongArgument, match="prompt_hash"):
+            project.recorder.annotate_lines("a.py", 4, 4, "modify", origin)
+    assert project.records() == before

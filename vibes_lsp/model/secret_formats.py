@@ -1,0 +1,208 @@
+"""Formats of secrets that are known by how they begin: tokens and keys that services issue.
+
+Each format names a literal text that every match contains. A search finds the literal and matches
+the pattern there. Once an open repeat of a pattern has its minimum, the match cannot fail any more:
+a failed match costs a constant and a match is consumed, so time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+
+def _beginning(characters: str) -> str:
+    r"""Return a pattern for where a word of such characters begins.
+
+    Also after `\n` in quoted text, after `%3D` in a URL and after a terminal's colour.
+    """
+    escapes = r"(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=[\[;]\dm)|(?<=[\[;]\d\dm)"
+    return f"(?:(?<![{characters}])|{escapes})"
+
+
+_WORD: Final = _beginning("A-Za-z0-9_")
+_DASHED: Final = _beginning("A-Za-z0-9_-")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One form of a secret.
+
+    Attributes:
+        kind: What it is called in findings.
+        literal: Text that every match contains.
+        pattern: Matches the whole secret.
+        offset: Characters between the beginning of a match and the literal.
+    """
+
+    kind: str
+    literal: str
+    pattern: re.Pattern[str]
+    offset: int = 0
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Give where secrets of this form are."""
+        at = text.find(self.literal)
+        while at >= 0:
+            match = self.pattern.match(text, at - self.offset) if at >= self.offset else None
+            if match is not None:
+                yield match.span()
+            at = text.find(self.literal, match.end() if match else at + 1)
+
+
+_W: Final = "[A-Za-z0-9_-]"
+_A: Final = "[A-Za-z0-9]"
+_HEX: Final = "[0-9a-fA-F]"
+
+_PREFIXED: Final = (
+    ("Age Secret Key", "AGE-SECRET-KEY-1", "[0-9A-Za-z]{40,}"),
+    ("Airtable Token", "pat", _A + r"{14}\.[0-9a-f]{64}" + _A + "*"),
+    ("Anthropic API Key", "sk-ant-", _W + "{20,}"),
+    ("Artifactory Token", "AKCp", _A + "{40,}"),
+    ("Artifactory Token", "cmVmdGtuO", _A + "{50,}"),
+    *(("Atlassian Token", each, r"[A-Za-z0-9_=-]{20,}") for each in ("ATATT3", "ATCTT3", "ATSTT3")),
+    ("Atlassian Token", "ATBB", _A + "{32,}"),
+    *(("AWS Access Key", each, "[0-9A-Z]{16,}") for each in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    ("AWS Access Key", "A3T", "[0-9A-Z]{17,}"),
+    ("AWS Bedrock Key", "ABSK", "[A-Za-z0-9+/=]{100,}"),
+    ("Buildkite Token", "bkua_", _HEX + "{40,}"),
+    ("CircleCI Token", "CCIPAT_", "[A-Za-z0-9_]{30,}"),
+    ("Crates.io Token", "cio", _A + "{32}(?![A-Za-z0-9])"),
+    ("Databricks Token", "dapi", _HEX + r"{32}" + _W + "*"),
+    *(("DigitalOcean Token", each, _HEX + "{40,}") for each in ("doo_v1_", "dop_v1_", "dor_v1_")),
+    *(("Docker Token", each, _W + "{20,}") for each in ("dckr_pat_", "dckr_oat_")),
+    *(("Doppler Token", f"dp.{each}.", r"[A-Za-z0-9_.-]{36,}") for each in ("pt", "st", "ct", "sa", "scim", "audit")),
+    ("Dynatrace Token", "dt0c01.", r"[A-Za-z0-9]{24}\." + _A + "{60,}"),
+    ("Figma Token", "figd_", _W + "{30,}"),
+    *(("Fly.io Token", each, r"[A-Za-z0-9_+/=-]{40,}") for each in ("fo1_", "fm1r_", "fm2_")),
+    *(("GitHub Token", f"gh{each}_", r"[A-Za-z0-9_]{30,}(?:\.[A-Za-z0-9_-]+){0,2}") for each in "pousr"),
+    ("GitHub Token", "github_pat_", "[A-Za-z0-9_]{22,}"),
+    *(
+        ("GitLab Token", f"gl{each}-", _W + r"{20,}(?:\.[A-Za-z0-9_-]+){0,4}")
+        for each in (
+            *("pat", "dt", "rt", "ptt", "oas", "ft", "cbt", "imt", "soat", "ffct", "wt", "rtr"),
+            "agent",
+        )
+    ),
+    ("GitLab Token", "GR1348941", _W + "{20,}"),
+    ("Google API Key", "AIza", _W + "{35,}"),
+    ("Google OAuth Secret", "GOCSPX-", _W + "{20,}"),
+    ("Google OAuth Token", "ya29.", r"[A-Za-z0-9_.-]{20,}"),
+    ("Google OAuth Token", "1//0", _W + "{40,}"),
+    ("Grafana Token", "glsa_", _A + "{32}_[A-Za-z0-9_]{8,}"),
+    ("Grafana Token", "glc_", "[A-Za-z0-9+/=]{32,}"),
+    ("Grafana Token", "eyJrIjoi", "[A-Za-z0-9+/=]{40,}"),
+    ("Groq API Key", "gsk_", _A + "{40,}"),
+    *(("HashiCorp Vault Token", f"hv{each}.", _W + "{20,}") for each in "sbr"),
+    ("Heroku API Key", "HRKU-", _W + "{36,}"),
+    ("Hugging Face Token", "hf_", _A + "{30,}"),
+    ("Hugging Face Token", "api_org_", _A + "{30,}"),
+    ("LangSmith Key", "lsv2_pt_", "[A-Za-z0-9_]{32,}"),
+    ("LangSmith Key", "lsv2_sk_", "[A-Za-z0-9_]{32,}"),
+    ("Linear API Key", "lin_api_", _A + "{32,}"),
+    ("Netlify Token", "nfp_", _A + "{36,}"),
+    ("New Relic Key", "NRAK-", "[A-Z0-9]{27,}"),
+    ("Notion Token", "ntn_", _A + "{40,}"),
+    ("Notion Token", "secret_", _A + "{43}(?![A-Za-z0-9_])"),
+    ("npm Token", "npm_", _A + "{30,}"),
+    ("NVIDIA API Key", "nvapi-", _W + "{40,}"),
+    ("1Password Token", "ops_eyJ", r"[A-Za-z0-9_+/=-]{100,}"),
+    *(("OpenAI API Key", f"sk-{each}-", _W + "{20,}") for each in ("proj", "svcacct", "admin", "None", "service")),
+    ("OpenRouter API Key", "sk-or-v1-", _W + "{20,}"),
+    ("Langfuse Key", "sk-lf-", _HEX + "{8}-" + _W + "{20,}"),
+    ("API Key", "sk-", "[A-Za-z0-9_]{20,}"),
+    ("API Key", "sk_", _HEX + "{40,}"),
+    ("Perplexity API Key", "pplx-", _A + "{40,}"),
+    *(("PlanetScale Token", f"pscale_{each}_", r"[A-Za-z0-9_.=-]{32,}") for each in ("tkn", "pw", "oauth")),
+    ("Postman API Key", "PMAK-", "[0-9a-f]{24}-[0-9a-f]{30,}"),
+    ("Pulumi Token", "pul-", _HEX + "{40}" + _A + "*"),
+    ("PyPI Token", "pypi-AgE", _W + "{50,}"),
+    ("Replicate Token", "r8_", _A + "{30,}"),
+    ("RubyGems Key", "rubygems_", _HEX + "{40,}"),
+    ("SendGrid API Key", "SG.", r"[A-Za-z0-9_-]{16,32}\." + _W + "{20,}"),
+    *(("Sentry Token", each, r"[A-Za-z0-9_+/=.-]{40,}") for each in ("sntrys_", "sntryu_", "sntrya_")),
+    *(("Shopify Token", f"shp{each}_", _HEX + "{32,}") for each in ("at", "ca", "pa", "ss")),
+    *(("Slack Token", f"xox{each}-", "[0-9][A-Za-z0-9-]{9,}") for each in "abceoprs"),
+    ("Slack Token", "xoxd-", "[A-Za-z0-9%+/_-]{20,}"),
+    ("Slack Token", "xapp-", r"[0-9]-[A-Za-z0-9-]{10,}"),
+    *(("Square Token", each, _W + "{22,}") for each in ("sq0csp-", "sq0atp-", "sq0idp-")),
+    *(("Stripe Key", f"{role}_{mode}_", _A + "{10,}") for role in ("sk", "rk") for mode in ("live", "test", "prod")),
+    ("Supabase Token", "sbp_", _HEX + "{40,}"),
+    ("Supabase Token", "sb_secret_", _W + "{20,}"),
+    ("Tailscale Key", "tskey-", r"[a-z]{2,12}-[A-Za-z0-9-]{20,}"),
+    ("Tavily API Key", "tvly-", _W + "{20,}"),
+    ("Twilio Key", "AC", "[0-9a-f]{32}(?![A-Za-z0-9_])"),
+    ("Twilio Key", "SK", "[0-9a-f]{32}(?![A-Za-z0-9_])"),
+    ("Webhook Secret", "whsec_", "[A-Za-z0-9+/=_-]{20,}"),
+    ("xAI API Key", "xai-", "[A-Za-z0-9_]{40,}"),
+)
+"""Kind, literal at the beginning, and what follows it."""
+
+_TOKENS: Final = tuple(Format(kind, start, re.compile(_WORD + re.escape(start) + rest)) for kind, start, rest in _PREFIXED)
+
+_OTHERS: Final = (
+    # The literal is not at the beginning.
+    Format(
+        "Azure AD Client Secret",
+        "Q~",
+        re.compile(_beginning("A-Za-z0-9_~.-") + r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}"),
+        offset=4,
+    ),
+    Format(
+        "Mailchimp API Key",
+        "-us",
+        re.compile(_DASHED + r"[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9_])"),
+        offset=32,
+    ),
+    # A dash before it makes it the name of something in a cache.
+    Format(
+        "Mailgun API Key",
+        "key-",
+        re.compile(_DASHED + r"key-[0-9a-f]{32}(?![A-Za-z0-9_-])"),
+    ),
+    Format(
+        "Terraform Cloud Token",
+        ".atlasv1.",
+        re.compile(_DASHED + r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}"),
+        offset=14,
+    ),
+    # The open repeats are possessive, and none of their characters may come before the match.
+    Format(
+        "JSON Web Token",
+        "eyJ",
+        re.compile(_DASHED + r"eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+(?:\.[A-Za-z0-9_-]*+){0,3}"),
+    ),
+    # Addresses that let whoever knows them write: what is secret in them is the last part.
+    *(
+        Format("Discord Webhook", host, re.compile(re.escape(host) + r"[0-9]{1,25}/[A-Za-z0-9_-]{20,}"))
+        for host in (
+            f"{name}.com/api/{version}webhooks/"
+            for name in ("discord", "discordapp")
+            for version in ("", "v6/", "v7/", "v8/", "v9/", "v10/")
+        )
+    ),
+    *(
+        Format("Slack Webhook", each, re.compile(re.escape(each) + r"[A-Za-z0-9_/-]{20,}"))
+        for each in (f"hooks.slack.com/{kind}/" for kind in ("services", "workflows", "triggers"))
+    ),
+    Format(
+        "Teams Webhook",
+        "webhook.office.com/",
+        re.compile(r"webhook\.office\.com/[A-Za-z0-9_@/-]{40,}"),
+    ),
+    Format(
+        "Azure Shared Access Signature",
+        "sig=",
+        re.compile(r"(?<=[?&;])sig=(?:[A-Za-z0-9+/=_-]|%[0-9A-Fa-f]{2}){20,}"),
+    ),
+)
+
+_DISCORD: Final = re.compile(_beginning("A-Za-z0-9_.-") + r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}")
+_TELEGRAM: Final = re.compile(_WORD + r"[0-9]{6,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])")
+
+FORMATS: Final = _TOKENS + _OTHERS
+
+PATTERNS: Final = (("Discord Token", _DISCORD), ("Telegram Bot Token", _TELEGRAM))
+"""Those without any literal of their own; what comes before the last repeat is bounded."""
