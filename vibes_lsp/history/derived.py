@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.carried import records_carried
@@ -20,11 +19,6 @@ from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.repository import Repository, read_boundary
 from vibes_lsp.history.touches import touches
 from vibes_lsp.model.paths import can_be_below, normal_path
-
-_FEW: Final = 100
-"""So many files are looked for by name; to look for more, all files that commits touch are listed."""
-_FEW_CHARACTERS: Final = 8_000
-"""The names of so many have to fit on a command line."""
 
 
 class CommitMethod(StrEnum):
@@ -267,11 +261,9 @@ class _Touched:
 
     def _take(self, repository: Repository, revisions: Sequence[str], names: frozenset[str]) -> bool:
         found: dict[str, dict[str, datetime]] = {name: {} for name in names}
-        few = sorted(names) if len(names) <= _FEW and sum(map(len, names)) < _FEW_CHARACTERS else ()
         try:
-            for touch in touches(repository, [*self._since, *revisions], few, merges=False) if names else ():
-                if touch.path in names:
-                    found[touch.path][touch.commit] = touch.moment
+            for touch in touches(repository, [*self._since, *revisions], names, merges=False):
+                found[touch.path][touch.commit] = touch.moment
         except HistoryUnavailable:
             return False
         for name, commits in found.items():

@@ -14,7 +14,6 @@ from vibes_lsp.history.repository import Repository
 from vibes_lsp.history.touches import Touch, touches
 
 _LIMIT: Final = 500
-_MAX_NAMED: Final = 500
 _MAX_RENAMES: Final = 16
 _SECONDS: Final = 20.0
 _FILES: Final = frozenset({"100644", "100755", "100664"})
@@ -91,11 +90,9 @@ def walk_together(repository: Repository, paths: Sequence[str], *, limit: int = 
     found: dict[str, list[Touch]] = {path: [] for path in paths}
     is_whole = True
     try:
-        named = paths if len(paths) <= _MAX_NAMED else ()
-        with closing(touches(repository, ["HEAD"], named, merges=True, seconds=_SECONDS)) as walked:
+        with closing(touches(repository, ["HEAD"], paths, merges=True, seconds=_SECONDS)) as walked:
             for touch in walked:
-                if touch.path in found:
-                    found[touch.path].append(touch)
+                found[touch.path].append(touch)
     except HistoryUnavailable:
         is_whole = False
     return {path: Walked(walked[:limit], is_whole and len(walked) <= limit) for path, walked in found.items()}
@@ -148,7 +145,7 @@ def _walk(repository: Repository, start: str, path: str, limit: int) -> Walked:
     try:
         with closing(touches(repository, [start], [path], merges=True, seconds=_SECONDS)) as walked:
             for touch in walked:
-                if touch.path != path or touch.commit == start:
+                if touch.commit == start:
                     continue
                 if len(found) == limit:
                     return Walked(found, is_whole=False)
