@@ -16,6 +16,7 @@ from vibes_lsp.index.departures import Departures
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.past import NO_PAST, Past, Pasts
 from vibes_lsp.index.placements import Placement, located_in, place, replaced
+from vibes_lsp.index.sought import RawLines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
 
@@ -100,17 +101,25 @@ class Places:
 
     def annotated_files(self) -> list[str]:
         """Return the files of this checkout that annotations are about, by the names that they have now."""
-        return self._pasts.annotated_files()
+        return list(self._pasts.annotated_files)
 
     def other_files(self) -> list[str]:
         """Return the files that git tracks and no annotation names: something may have come to them from elsewhere."""
         if self._repository is None:
             return []
-        known = set(self.annotated_files())
         try:
-            return sorted(self._repository.tracked(self.trail.directory.project) - known)
+            return sorted(self._repository.tracked(self.trail.directory.project) - self._pasts.annotated_files.keys())
         except HistoryUnavailable:
             return []
+
+    def may_be_in(self, path: str, file: RawLines) -> bool:
+        """Whether any annotation may be in a file: those recorded for it, or whose text came to it from another file.
+
+        Args:
+            path: Relative to the project, forward slashes.
+            file: Its bytes, as it is saved.
+        """
+        return path in self._pasts.annotated_files or self._pasts.may_have_moved_in(file)
 
     def derive(self, lineages: Sequence[Lineage]) -> None:
         """Find out the commits of annotations that record none; they are in `derived` then."""
@@ -127,7 +136,9 @@ class Places:
         if self._history is None:
             return self._pasts.of(path, text) if self._pasts.has_renames else NO_PAST
         names = (path, *self._pasts.former_paths(path))
-        self.derive([lineage for name in names for lineage in self.trail.lineages_in(name)])
+        lineages = [lineage for name in names for lineage in self.trail.lineages_in(name)]
+        if lineages:
+            self.derive(lineages)
         return self._pasts.of(path, text)
 
     def former_paths(self, path: str) -> tuple[str, ...]:

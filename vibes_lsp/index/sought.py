@@ -1,0 +1,102 @@
+"""Which of some texts may stand in a file, told by its bytes: nearly all files of a project hold none.
+
+To decode each file and locate in it takes ten times as long; what is said here is exact all the
+same: `anchors.locating.standing_whole` finds nothing of what cannot stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Final
+
+from vibes_lsp.anchors.located import Recorded
+from vibes_lsp.anchors.making import block_hashes
+from vibes_lsp.anchors.occurrences import read_context
+
+_BOM: Final = b"\xef\xbb\xbf"
+_REPLACED: Final = "\ufffd"
+
+
+class RawLines:
+    """The lines of a file as bytes: ends of lines and a byte-order mark are no part of them (R14).
+
+    Args:
+        content: The file.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content.removeprefix(_BOM)
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The lines."""
+        lines = self._content.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        return [line.removesuffix(b"\r") for line in lines] if b"\r" in self._content else lines
+
+    @cached_property
+    def known(self) -> frozenset[bytes]:
+        """The lines, in no order."""
+        return frozenset(self.lines)
+
+
+class Sought:
+    """A recorded range that is looked for.
+
+    Attributes:
+        recorded: The range.
+        first: Its first line, which has to stand in a file; None when that is not known.
+    """
+
+    __slots__ = ("_is_readable", "_whole", "first", "recorded")
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.recorded = recorded
+        context = recorded.anchors.context
+        first, newline, _ = (context or "").partition("\n")
+        self._is_readable = _REPLACED not in (context or "")
+        self.first = _encoded(first.removesuffix("\r")) if newline and self._is_readable else None
+        pieces, cut = ((), False) if context is None else read_context(context)
+        self._whole = None if context is None else tuple(map(_encoded, pieces[:-1] if cut else pieces))
+
+    def may_stand(self, file: RawLines) -> bool:
+        """Whether the range may stand in a file whole: its context does, or the range where it was recorded."""
+        if not self._is_readable:
+            return True
+        if self.first is not None and self.first not in file.known:
+            return False
+        if self._whole is not None and all(line in file.known for line in self._whole):
+            return True
+        start, end = self.recorded.start - 1, self.recorded.end
+        digest = self.recorded.anchors.hash
+        return digest is not None and end <= len(file.lines) and digest in block_hashes(b"\n".join(file.lines[start:end]))
+
+
+class SoughtTexts:
+    """Some recorded ranges.
+
+    Args:
+        ranges: What is looked for.
+    """
+
+    def __init__(self, ranges: Iterable[Recorded]) -> None:
+        self._others: list[Sought] = []
+        self._by_first: dict[bytes, list[Sought]] = {}
+        for each in map(Sought, ranges):
+            (self._others if each.first is None else self._by_first.setdefault(each.first, [])).append(each)
+
+    def may_stand(self, file: RawLines) -> bool:
+        """Whether any of them may stand in a file whole."""
+        return self._is_any(self._others, file) or any(
+            self._is_any(self._by_first[first], file) for first in self._by_first.keys() & file.known
+        )
+
+    @staticmethod
+    def _is_any(sought: Sequence[Sought], file: RawLines) -> bool:
+        return any(each.may_stand(file) for each in sought)
+
+
+def _encoded(line: str) -> bytes:
+    return line.encode("utf-8", "surrogatepass")
