@@ -7,7 +7,7 @@ each commit is read once; only the order of HEAD's ancestors is asked for again 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -51,7 +51,15 @@ class DerivedCommits:
         repository: Where the project is tracked.
     """
 
-    def __init__(self, repository: Repository, project: Path, log: Path, *, since: datetime | None = None) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        project: Path,
+        log: Path,
+        *,
+        since: datetime | None = None,
+        head: Callable[[], str | None] | None = None,
+    ) -> None:
         """Read nothing yet.
 
         Args:
@@ -59,10 +67,12 @@ class DerivedCommits:
             project: The folder that recorded paths are relative to.
             log: The log's absolute path.
             since: Look at commits from then on only: for those who ask about recent records, and may not wait.
+            head: Says which commit HEAD is, for those who know; by default git is asked each time.
         """
         self.repository = repository
         self._project = project
         self._log = log
+        self._look_up = repository.head if head is None else head
         self._lock = threading.Lock()
         self._head = ""
         self._boundary_file: Path | None = None
@@ -152,7 +162,7 @@ class DerivedCommits:
 
     def _look(self) -> bool:
         """Take note of HEAD, if there is one; a clone that was deepened or cut has another history, of which nothing is known yet."""
-        head = self.repository.head()
+        head = self._look_up()
         if head is None:
             return False
         if self._boundary_file is None:

@@ -23,13 +23,19 @@ _MAX_COMMITS: Final = 64
 class FilesHistory:
     """Answers for one thread at a time; its `blobs` answer any thread. Paths are from the top of the work tree.
 
+    Args:
+        repository: Whose files these are.
+        keeps_head: Whether HEAD is looked at once, until `renew`: for those who ask much at one moment.
+
     Attributes:
         repository: Whose files these are.
         blobs: Its objects.
     """
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Repository, *, keeps_head: bool = False) -> None:
         self.repository = repository
+        self._keeps_head = keeps_head
+        self._has_looked = False
         self.blobs = Blobs(repository.root)
         self._boundary_file: Path | None = None
         self._head: str | None = None
@@ -41,6 +47,9 @@ class FilesHistory:
 
     def head(self) -> str | None:
         """Return HEAD's commit as it is now, and forget what an earlier one answered, or a clone that was shallower."""
+        if self._keeps_head and self._has_looked:
+            return self._head
+        self._has_looked = True
         head = self.blobs.head()
         if head is not None and self._boundary_file is None:
             self._boundary_file = self.repository.boundary_file()
@@ -51,6 +60,10 @@ class FilesHistory:
             self._begun.clear()
             self._renames.clear()
         return head
+
+    def renew(self) -> None:
+        """Have HEAD looked at by the next question."""
+        self._has_looked = False
 
     def boundary(self) -> frozenset[str]:
         """Return where a shallow clone ends."""

@@ -23,10 +23,15 @@ class ProjectHistory:
     """Any thread may ask. Nothing is started before the first question, nothing raises: what git cannot answer is None or empty.
 
     All paths are relative to the project. A file in a submodule, or in any repository inside the project, has that one's history.
+
+    Args:
+        project: The project's folder.
+        keeps_head: Whether HEAD is looked at once, until `renew`: for those who ask much at one moment.
     """
 
-    def __init__(self, project: Path) -> None:
+    def __init__(self, project: Path, *, keeps_head: bool = False) -> None:
         self._project = project
+        self._keeps_head = keeps_head
         self._lock = threading.RLock()
         self._opened: dict[str, tuple[Path | None, _Place | None]] = {}
         self._closed = False
@@ -45,6 +50,13 @@ class ProjectHistory:
                 if place is not None:
                     place.files.blobs.close()
             self._opened.clear()
+
+    def renew(self) -> None:
+        """Have HEAD looked at by the next question."""
+        with self._lock:
+            for _, place in self._opened.values():
+                if place is not None:
+                    place.files.renew()
 
     def head(self) -> str | None:
         """Return HEAD's commit as it is now; None without git, a repository or a commit."""
@@ -155,7 +167,7 @@ class ProjectHistory:
             marker = next((each for each in (start, *start.absolute().parents) if os.path.lexists(each / ".git")), None)
             known, place = self._opened.get(folder, (None, None))
             if place is None and marker != known:
-                place = _place(start, folder)
+                place = _place(start, folder, keeps_head=self._keeps_head)
                 self._opened[folder] = marker, place
         except (OSError, ValueError):
             return None
@@ -188,11 +200,11 @@ class _Place:
         return replace(version, path=self.outer(version.path)) if version is not None else None
 
 
-def _place(start: Path, folder: str) -> _Place | None:
+def _place(start: Path, folder: str, *, keeps_head: bool) -> _Place | None:
     repository = open_repository(start)
     if repository is None:
         return None
     inside = repository.name_of(start)
     if folder and inside != ".":
         return None
-    return _Place(FilesHistory(repository), "" if inside == "." else f"{inside}/", folder)
+    return _Place(FilesHistory(repository, keeps_head=keeps_head), "" if inside == "." else f"{inside}/", folder)

@@ -66,11 +66,14 @@ class Places:
         project = self.trail.directory.project
         repository = open_repository(project)
         if repository == self._repository:
+            if self._history is not None:
+                self._history.renew()
             return
         self.close()
-        self._repository = repository
-        self._history = None if repository is None else ProjectHistory(project)
-        self._commits = None if repository is None else DerivedCommits(repository, project, self.trail.directory.log)
+        self._repository, self._history, self._commits = repository, None, None
+        if repository is not None:
+            self._history = ProjectHistory(project, keeps_head=True)
+            self._commits = DerivedCommits(repository, project, self.trail.directory.log, head=self._history.head)
 
     def nearest(self, commits: Sequence[str]) -> str | None:
         """Return which of some commits is the nearest ancestor of HEAD; None when none is one or git cannot say (R7)."""
@@ -82,8 +85,8 @@ class Places:
             self._history.close()
 
     def head(self) -> str | None:
-        """Return the commit of HEAD; None without one."""
-        return None if self._repository is None else self._repository.head()
+        """Return the commit of HEAD, as it was when this was opened or renewed; None without one."""
+        return None if self._history is None else self._history.head()
 
     @property
     def has_git(self) -> bool:

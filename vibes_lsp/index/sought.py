@@ -16,6 +16,8 @@ from vibes_lsp.anchors.occurrences import read_context
 
 _BOM: Final = b"\xef\xbb\xbf"
 _REPLACED: Final = "\ufffd"
+_MAX_LOOKS: Final = 64
+"""Places at which the hash of a range is tried; with more of them it may stand."""
 
 
 class RawLines:
@@ -37,6 +39,11 @@ class RawLines:
         return [line.removesuffix(b"\r") for line in lines] if b"\r" in self._content else lines
 
     @cached_property
+    def content(self) -> bytes:
+        """The lines, LF before and after each."""
+        return b"\n%b\n" % b"\n".join(self.lines)
+
+    @cached_property
     def known(self) -> frozenset[bytes]:
         """The lines, in no order."""
         return frozenset(self.lines)
@@ -50,7 +57,7 @@ class Sought:
         first: Its first line, which has to stand in a file; None when that is not known.
     """
 
-    __slots__ = ("_is_readable", "_whole", "first", "recorded")
+    __slots__ = ("_begun", "_is_readable", "_whole", "first", "recorded")
 
     def __init__(self, recorded: Recorded) -> None:
         self.recorded = recorded
@@ -58,20 +65,37 @@ class Sought:
         first, newline, _ = (context or "").partition("\n")
         self._is_readable = _REPLACED not in (context or "")
         self.first = _encoded(first.removesuffix("\r")) if newline and self._is_readable else None
-        pieces, cut = ((), False) if context is None else read_context(context)
-        self._whole = None if context is None else tuple(map(_encoded, pieces[:-1] if cut else pieces))
+        pieces, cut = ((), True) if context is None else read_context(context)
+        self._whole = [*map(_encoded, pieces[:-1] if cut else pieces)]
+        self._begun = b"" if context is None else b"\n" + b"\n".join(map(_encoded, pieces)) + (b"" if cut else b"\n")
 
     def may_stand(self, file: RawLines) -> bool:
-        """Whether the range may stand in a file whole: its context does, or the range where it was recorded."""
+        """Whether the range may stand in a file whole: where its context does, or where it was recorded."""
         if not self._is_readable:
             return True
         if self.first is not None and self.first not in file.known:
             return False
-        if self._whole is not None and all(line in file.known for line in self._whole):
-            return True
-        start, end = self.recorded.start - 1, self.recorded.end
-        digest = self.recorded.anchors.hash
-        return digest is not None and end <= len(file.lines) and digest in block_hashes(b"\n".join(file.lines[start:end]))
+        return self._is_at(file, self.recorded.start) or self._is_behind_context(file)
+
+    def _is_behind_context(self, file: RawLines) -> bool:
+        if not self._begun or not all(line in file.known for line in self._whole):
+            return False
+        last = len(file.lines) - self.recorded.length + 1
+        number, before, looks = 1, 0, 0
+        found = file.content.find(self._begun)
+        while found >= 0:
+            number, before = number + file.content.count(b"\n", before, found), found
+            if number > last:
+                return False
+            looks += 1
+            if looks > _MAX_LOOKS or self._is_at(file, number):
+                return True
+            found = file.content.find(self._begun, found + 1)
+        return False
+
+    def _is_at(self, file: RawLines, start: int) -> bool:
+        digest, end = self.recorded.anchors.hash, start - 1 + self.recorded.length
+        return digest is not None and end <= len(file.lines) and digest in block_hashes(b"\n".join(file.lines[start - 1 : end]))
 
 
 class SoughtTexts:
