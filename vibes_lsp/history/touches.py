@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.history.git import git_parts, git_path, log_options
 from vibes_lsp.history.repository import Repository, moment_of
@@ -19,8 +20,7 @@ _CHARACTERS: Final = 8_000
 """Most characters of these paths: a command line holds no more on every system."""
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A file as a commit left it.
 
     Attributes:

@@ -27,14 +27,17 @@ class Places:
     Args:
         trail: The trail, refreshed.
         use_git: Whether to ask git at all.
+        keeps_facts: Whether what git says is kept for later commands, and what it said to earlier ones
+            believed: not for what decides or writes.
 
     Attributes:
         trail: The trail.
         derived: Commits of annotations that record none that holds, by the id of their first record, of the files asked about so far.
     """
 
-    def __init__(self, trail: Trail, *, use_git: bool = True) -> None:
+    def __init__(self, trail: Trail, *, use_git: bool = True, keeps_facts: bool = False) -> None:
         self.trail = trail
+        self._keeps_facts = keeps_facts
         self.derived: dict[str, DerivedCommit] = {}
         self._repository: Repository | None = None
         self._history: ProjectHistory | None = None
@@ -72,8 +75,8 @@ class Places:
         self.close()
         self._repository, self._history, self._commits = repository, None, None
         if repository is not None:
-            self._history = ProjectHistory(project, keeps_head=True)
-            self._commits = DerivedCommits(repository, project, self.trail.directory.log, head=self._history.head)
+            history = self._history = ProjectHistory(project, keeps_head=True, keeps_facts=self._keeps_facts)
+            self._commits = DerivedCommits(repository, project, self.trail.directory.log, head=history.head, facts=history.facts())
 
     def nearest(self, commits: Sequence[str]) -> str | None:
         """Return which of some commits is the nearest ancestor of HEAD; None when none is one or git cannot say (R7)."""
