@@ -4,7 +4,7 @@ import re
 
 from tests.architecture import source_tree
 
-LONGEST = 300
+LONGEST = 500
 
 # Path -> why this module may be longer. The reason must say what splitting it would cost a reader.
 LONG_FOR_A_REASON: dict[str, str] = {

@@ -24,6 +24,8 @@ from vibes_lsp.store.user_cache import MAX_CACHED, read_cached, write_cached
 
 _T = TypeVar("_T")
 _MAX_OBJECTS: Final = 1 << 15
+_PACKAGES: Final = ("model", "anchors", "history", "index")
+"""Whose code decides what a fact says."""
 
 
 class _Kept(msgspec.Struct, array_like=True):
@@ -86,6 +88,7 @@ class Facts:
 
     def keep_of_object(self, key: str, value: object) -> None:
         """Keep what is true of an object."""
+        self._of_objects.pop(key, None)
         while len(self._of_objects) >= _MAX_OBJECTS:
             del self._of_objects[next(iter(self._of_objects))]
         self._keep(self._of_objects, key, value)
@@ -133,13 +136,23 @@ def _source(root: Path) -> tuple[str, str]:
     try:
         marker = root.resolve() / ".git"
         status = os.lstat(marker)
-        with os.scandir(Path(__file__).parent) as found:
-            modules = sorted((entry.name, *_times(entry.stat())) for entry in found if entry.name.endswith(".py"))
+        made = _made(marker)
+        modules = [_times(path) for package in _PACKAGES for path in sorted((Path(__file__).parents[1] / package).glob("*.py"))]
     except (OSError, RuntimeError, ValueError):
         return "", ""
     name = hashlib.sha256(os.fsencode(marker)).hexdigest()
-    return name, repr((os.fspath(marker), status.st_dev, status.st_ino, __version__, modules))
+    return name, repr((os.fspath(marker), status.st_dev, status.st_ino, made, __version__, modules))
 
 
-def _times(status: os.stat_result) -> tuple[int, int]:
-    return status.st_size, status.st_mtime_ns
+def _made(marker: Path) -> tuple[int, int]:
+    """Return what tells a repository from one that was removed and left it the same numbers; a new setting does so, too."""
+    try:
+        status = os.lstat(marker / "config")
+    except OSError:  # a work tree beside its repository, or a submodule
+        status = os.lstat(marker)
+    return status.st_ino, status.st_ctime_ns
+
+
+def _times(path: Path) -> tuple[str, int, int]:
+    status = path.stat()
+    return path.name, status.st_size, status.st_mtime_ns

@@ -26,6 +26,9 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import can_be_below, is_too_long, normal_path
 
 _MAX_FILES = 200
+_WITHOUT = "without"
+_MAX_WITHOUT = 1 << 16
+"""Files of which it is kept that they hold no text that is sought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +196,25 @@ class Pasts:
 
     def may_have_moved_in(self, file: RawLines) -> bool:
         """Whether text of annotations of any other file may stand in a file."""
-        return self._history is not None and self._sought.may_stand(file)
+        if self._history is None or file.digest in self._without:
+            return False
+        if self._sought.may_stand(file):
+            return True
+        self._without.add(file.digest)
+        return False
+
+    def keep(self) -> None:
+        """Keep for later commands which files hold no text that is sought."""
+        facts = None if self._history is None else self._history.facts()
+        if facts is not None and "_without" in self.__dict__:
+            facts.keep_of_object(_WITHOUT, (self._sought.digest, sorted(self._without)[:_MAX_WITHOUT]))
+
+    @cached_property
+    def _without(self) -> set[bytes]:
+        """Digests of the files that hold no text that is sought."""
+        facts = None if self._history is None else self._history.facts()
+        kept = None if facts is None else facts.of_object(_WITHOUT, tuple[bytes, list[bytes]])
+        return set(kept[1]) if kept is not None and kept[0] == self._sought.digest else set()
 
     @cached_property
     def _sought(self) -> SoughtTexts:

@@ -85,6 +85,7 @@ class Places:
     def close(self) -> None:
         """Let go of git."""
         if self._history is not None:
+            self._pasts.keep()
             self._history.close()
 
     def head(self) -> str | None:

@@ -6,6 +6,7 @@ same: `anchors.locating.standing_whole` finds nothing of what cannot stand.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final
@@ -29,6 +30,15 @@ class RawLines:
 
     def __init__(self, content: bytes) -> None:
         self._content = content.removeprefix(_BOM)
+
+    def __len__(self) -> int:
+        """Return how many lines there are."""
+        return self._content.count(b"\n") + (not self._content.endswith(b"\n") and self._content != b"")
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What tells the lines from others."""
+        return hashlib.sha256(self._content).digest()
 
     @cached_property
     def lines(self) -> list[bytes]:
@@ -103,13 +113,19 @@ class SoughtTexts:
 
     Args:
         ranges: What is looked for.
+
+    Attributes:
+        digest: What tells them from others.
     """
 
     def __init__(self, ranges: Iterable[Recorded]) -> None:
         self._others: list[Sought] = []
         self._by_first: dict[bytes, list[Sought]] = {}
+        seen = hashlib.sha256()
         for each in map(Sought, ranges):
+            seen.update(repr(each.recorded).encode("utf-8", "backslashreplace"))
             (self._others if each.first is None else self._by_first.setdefault(each.first, [])).append(each)
+        self.digest: Final = seen.digest()
 
     def may_stand(self, file: RawLines) -> bool:
         """Whether any of them may stand in a file whole."""

@@ -85,10 +85,10 @@ def total(files: list[FileCoverage]) -> FileCoverage:
 def _file(places: Places, path: str, content: bytes) -> FileCoverage:
     file = RawLines(content)
     if not places.may_be_in(path, file):
-        return FileCoverage(path, len(file.lines), 0, 0)
+        return FileCoverage(path, len(file), 0, 0)
     kinds = [kind_of(placement, line) for line, placement in owners(places.of(path, Text.from_bytes(content))).items()]
     ai = sum(kind != LineKind.HUMAN for kind in kinds)
-    return FileCoverage(path, len(file.lines), ai, kinds.count(LineKind.AI))
+    return FileCoverage(path, len(file), ai, kinds.count(LineKind.AI))
 
 
 def _files(project: Path, repository: Repository | None) -> Iterator[str]:

@@ -24,6 +24,9 @@ MAX_CACHED: Final = 8 << 20
 _MAX_FILES: Final = 64
 """Files that are kept; the oldest go first."""
 _NAME: Final = "vibes-lsp"
+_PLACES: Final = {"win32": ("LOCALAPPDATA",), "darwin": ("HOME", "Library", "Caches")}
+_ELSEWHERE: Final = ("HOME", ".cache")
+"""A variable and folders below what it names."""
 _DIGEST: Final = 32
 _MARKS: Final = (".git", AUDIT_DIR_NAME)
 
@@ -69,14 +72,10 @@ def write_cached(name: str, data: bytes) -> None:
 def _folder(environ: Mapping[str, str], platform: str) -> Path | None:
     """Return where programs of this user keep such things; None where that is not known, or in somebody's project."""
     parts: tuple[str, ...]
-    if platform == "win32":
-        base, parts = environ.get("LOCALAPPDATA", ""), (_NAME, "Cache")
-    elif platform == "darwin":
-        base, parts = environ.get("HOME", ""), ("Library", "Caches", _NAME)
-    else:
-        base, parts = environ.get("XDG_CACHE_HOME", ""), (_NAME,)
-        if not os.path.isabs(base):  # noqa: PTH117  # which the standard says to pass over
-            base, parts = environ.get("HOME", ""), (".cache", _NAME)
+    base, parts = environ.get("XDG_CACHE_HOME", ""), (_NAME,)
+    if not os.path.isabs(base):  # noqa: PTH117  # which the XDG specification says to ignore
+        variable, *parents = _PLACES.get(platform, _ELSEWHERE)
+        base, parts = environ.get(variable, ""), (*parents, _NAME)
     if not os.path.isabs(base):  # noqa: PTH117
         return None
     try:
