@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import editor, gate, recording, risk, scan, secrets, server, typing, writing
+from benchmarks import editor, gate, listing, recording, risk, scan, secrets, server, typing, writing
 from benchmarks.locating import speed
 
 scan.main()
@@ -13,5 +13,6 @@ writing.main()
 risk.main()
 recording.main()
 gate.main()
+listing.main()
 secrets.main()
 editor.main()

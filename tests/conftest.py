@@ -1,6 +1,9 @@
 """Settings and fixtures that every test may use."""
 
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,10 @@ from vibes_lsp.cli.agents import VARIABLES
 
 for _name in VARIABLES:  # whoever runs the tests may be an agent; the people in them are none
     os.environ.pop(_name, None)
+
+_CACHE = tempfile.mkdtemp(prefix="vibes-cache-")  # ours, and no part of what the user of this machine keeps
+os.environ["XDG_CACHE_HOME"] = _CACHE
+atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
 
 # No deadline in either profile: on a shared machine it measures the neighbours.
 settings.register_profile("local", deadline=None)

@@ -16,6 +16,8 @@ from vibes_lsp.model.contexts import ContextEntry, Manifest
 from vibes_lsp.model.records import Record
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.model.validation import entry_problems, read_config, record_problems
+from vibes_lsp.risk.policy import read_policy
+from vibes_lsp.store.config import LoadedConfig
 
 if TYPE_CHECKING:
     from vibes_lsp.model.members import JsonValue, Members
@@ -156,6 +158,21 @@ def test_a_config_of_any_content_gives_a_policy(members: Members) -> None:
         if name in CONFIG_MEMBERS and value is not None and not any(problem.field.split(".")[0] == name for problem in problems):
             assert canonical(config.model_dump(mode="json", include={name}, exclude_unset=True)[name]) == canonical(value)
     Tracking(config.tracked_extensions, config.exclude_patterns).tracks("src/a.py")
+
+
+LEVEL = st.sampled_from(["low", "medium", "high", "High", "", 1])
+LISTS = st.one_of(ODD, st.lists(st.sampled_from([".py", ".md", "src/", "*.md", "\ud800", 1]), max_size=3))
+PLAIN = st.fixed_dictionaries({}, optional={"assurance_level": LEVEL, "tracked_extensions": LISTS, "exclude_patterns": LISTS})
+
+
+@given(st.one_of(PLAIN, CONFIGS, st.dictionaries(ODD_TEXT, ODD, max_size=4)))
+def test_what_is_said_of_a_config_before_it_is_checked_is_what_the_check_says(members: Members) -> None:
+    config, _ = read_config(members)
+    checked = Tracking(config.tracked_extensions, config.exclude_patterns)
+    loaded = LoadedConfig(present=True, members=members)
+    assert loaded.policy == read_policy(config, members)[0]
+    for path in ("src/a.py", "a.py", "a.md", "a"):
+        assert loaded.tracking.tracks(path) == checked.tracks(path)
 
 
 @given(st.sampled_from(CONFIG_MEMBERS), JSON, st.data())

@@ -50,8 +50,12 @@ def range_hash(lines: Sequence[str]) -> str:
 
 
 def range_hashes(lines: Sequence[str]) -> Iterator[str]:
-    """Give the digests that tools are known to compute of a range, ours first: with a final newline, with CRLF (R14)."""
-    joined = encode("\n".join(lines))
+    """Return the digests that tools are known to compute of a range, ours first: with a final newline, with CRLF (R14)."""
+    return block_hashes(encode("\n".join(lines)))
+
+
+def block_hashes(joined: bytes) -> Iterator[str]:
+    """Give the digests that tools are known to compute of lines that LF joins; see `range_hashes`."""
     for newline in (b"\n", b"\r\n"):
         digest = hashlib.sha256(joined if newline == b"\n" else joined.replace(b"\n", newline))
         yield digest.hexdigest()

@@ -13,7 +13,6 @@ from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import HistoryUnavailable, MalformedJson
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.canonical import parse_object, same_value
-from vibes_lsp.model.config import Config
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.positions import find_member
@@ -53,7 +52,7 @@ def policy_at(repository: Repository, directory: AuditDir, commit: str) -> Loade
         HistoryUnavailable: Git cannot be run.
     """
     data = read_trail(repository, directory, commit, CONFIG_NAME)
-    return LoadedConfig(Config()) if data is None else parse_config(data)
+    return LoadedConfig() if data is None else parse_config(data)
 
 
 def _links(subject: Subject) -> Iterator[Finding]:

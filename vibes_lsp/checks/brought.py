@@ -18,7 +18,6 @@ from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.config import Config
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.store.config import LoadedConfig, parse_config
 from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
@@ -39,7 +38,7 @@ def check_brought(subject: Subject, repository: Repository, base: str, lines: Co
     held = {name: read_trail(repository, subject.directory, base, name) for name in (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)}
     before = parse_manifest(held[MANIFEST_NAME])
     fresh = frozenset(key for key in subject.trail.manifest if _is_new(key, subject.trail.manifest, before))
-    known = _known(subject, before, LoadedConfig(Config()) if held[CONFIG_NAME] is None else parse_config(held[CONFIG_NAME]))
+    known = _known(subject, before, LoadedConfig() if held[CONFIG_NAME] is None else parse_config(held[CONFIG_NAME]))
     if held[LOG_NAME] is None:
         known |= {(catalogue.LOG_MISSING.id, None, "annotations.jsonl is missing")}
     had_annotations = bool((held[LOG_NAME] or b"").strip())

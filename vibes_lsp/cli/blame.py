@@ -36,7 +36,7 @@ def command(file: Path, contents: str | None, git: bool, audit_dir: Path | None,
     project = open_project(audit_dir, near=file)
     path = path_in_project(file, project.trail.directory.project)
     text = Text.from_bytes(sys.stdin.buffer.read()) if contents else read_source(project.trail.directory.project, path)
-    with project.places(use_git=git) as places:
+    with project.places(use_git=git, keeps_facts=True) as places:
         found = blame(places, path, text, project.scorer)
     if as_json:
         print_json(found.as_json())

@@ -58,7 +58,7 @@ def command(  # noqa: PLR0917
     project = open_project(audit_dir)
     place = None if file is None else path_in_project(file, project.trail.directory.project)
     question = Question(model, tool, prompt, session, commit, moment, band, state, unreviewed, place)
-    with project.places(use_git=git) as places:
+    with project.places(use_git=git, keeps_facts=True) as places:
         found = find(places, question, project.scorer)
     if as_json:
         print_json({"placements": [facts for _, facts in found]})

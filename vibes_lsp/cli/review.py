@@ -53,7 +53,7 @@ def command(  # noqa: PLR0917
     place = None if file is None else path_in_project(file, directory_of(audit_dir).project)
     question = replace(Question(), model=model, prompt=prompt, session=session, file=place, band=band)
     project = open_project(audit_dir)
-    with project.places(use_git=True) as places:
+    with project.places(use_git=True, keeps_facts=not asks) as places:
         queue = review_queue(places, project.scorer, question, rejected=True)
         if as_json:
             print_json({"placements": list(queue)})

@@ -92,12 +92,9 @@ class CommittedFiles:
         self._touched = {path: [] for path in paths}
         revisions = ["HEAD"] if since is None else [f"--since={int(since.timestamp())}", "HEAD"]
         try:
-            few = list(names) if len(names) <= 100 else []
-            with closing(touches(self.repository, revisions, few, merges=True, seconds=_SECONDS)) as walked:
-                for touch in walked if names else ():
-                    path = names.get(touch.path)
-                    if path is not None:
-                        self._touched[path].append((touch.commit, touch.moment))
+            with closing(touches(self.repository, revisions, names, merges=True, seconds=_SECONDS)) as walked:
+                for touch in walked:
+                    self._touched[names[touch.path]].append((touch.commit, touch.moment))
         except HistoryUnavailable:
             return
 

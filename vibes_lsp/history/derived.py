@@ -7,24 +7,19 @@ each commit is read once; only the order of HEAD's ancestors is asked for again 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.carried import records_carried
+from vibes_lsp.history.facts import Facts
 from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.repository import Repository, read_boundary
 from vibes_lsp.history.touches import touches
 from vibes_lsp.model.paths import can_be_below, normal_path
-
-_FEW: Final = 100
-"""So many files are looked for by name; to look for more, all files that commits touch are listed."""
-_FEW_CHARACTERS: Final = 8_000
-"""The names of so many have to fit on a command line."""
 
 
 class CommitMethod(StrEnum):
@@ -57,7 +52,16 @@ class DerivedCommits:
         repository: Where the project is tracked.
     """
 
-    def __init__(self, repository: Repository, project: Path, log: Path, *, since: datetime | None = None) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        project: Path,
+        log: Path,
+        *,
+        since: datetime | None = None,
+        head: Callable[[], str | None] | None = None,
+        facts: Facts | None = None,
+    ) -> None:
         """Read nothing yet.
 
         Args:
@@ -65,10 +69,13 @@ class DerivedCommits:
             project: The folder that recorded paths are relative to.
             log: The log's absolute path.
             since: Look at commits from then on only: for those who ask about recent records, and may not wait.
+            head: Says which commit HEAD is, for those who know; by default git is asked each time.
+            facts: What earlier commands were told; not with `since`.
         """
         self.repository = repository
         self._project = project
         self._log = log
+        self._look_up = repository.head if head is None else head
         self._lock = threading.Lock()
         self._head = ""
         self._boundary_file: Path | None = None
@@ -76,8 +83,9 @@ class DerivedCommits:
         self._rank: dict[str, int] | None = None
         self._reached: dict[tuple[str, str], bool] = {}
         self._since = () if since is None else (f"--since={int(since.timestamp())}",)
-        self._carried = _Carried(self._since)
-        self._touched = _Touched(self._since)
+        self._facts = facts
+        self._carried = _Carried(self._since, facts)
+        self._touched = _Touched(self._since, facts)
 
     def by_log(self, wanted: Iterable[str]) -> dict[str, DerivedCommit]:
         """Return, for record ids, the oldest ancestor of HEAD whose log holds them (R4).
@@ -138,11 +146,24 @@ class DerivedCommits:
             if not self._look() or self._boundary:
                 return frozenset(wanted)
             new = {commit.lower() for commit in wanted if (start, commit.lower()) not in self._reached}
-            found = self._among(start, new) if new else set()
-            self._reached.update({(start, commit): commit in found for commit in new})
+            if new:
+                self._reached.update({(start, commit): found for commit, found in self._among(start, new).items()})
             return frozenset(commit for commit in wanted if self._reached[start, commit.lower()])
 
-    def _among(self, start: str, wanted: set[str]) -> set[str]:
+    def _among(self, start: str, wanted: set[str]) -> dict[str, bool]:
+        """Return whether history has each of some commits."""
+        facts = self._facts if start == "HEAD" else None  # other branches move without it
+        known = {} if facts is None else facts.of_head("reached", dict[str, bool]) or {}
+        new = wanted - known.keys()
+        if new:
+            found, is_settled = self._walk(self._head if start == "HEAD" else start, new)
+            known = {**known, **{commit: commit in found for commit in new}}
+            if facts is not None and is_settled:
+                facts.keep_of_head("reached", known)
+        return {commit: known[commit] for commit in wanted}
+
+    def _walk(self, start: str, wanted: set[str]) -> tuple[set[str], bool]:
+        """Return which commits history has, and whether git answered; all if it did not."""
         lengths = sorted({len(commit) for commit in wanted})
         found: set[str] = set()
         try:
@@ -153,19 +174,21 @@ class DerivedCommits:
                     if len(found) == len(wanted):
                         break
         except HistoryUnavailable:
-            return wanted
-        return found
+            return wanted, False
+        return found, True
 
     def _look(self) -> bool:
         """Take note of HEAD, if there is one; a clone that was deepened or cut has another history, of which nothing is known yet."""
-        head = self.repository.head()
+        head = self._look_up()
         if head is None:
             return False
         if self._boundary_file is None:
             self._boundary_file = self.repository.boundary_file()
         boundary = read_boundary(self._boundary_file) if self._boundary_file is not None else frozenset()
         if boundary != self._boundary:
-            self._carried, self._touched = _Carried(self._since), _Touched(self._since)
+            self._carried, self._touched = _Carried(self._since, self._facts), _Touched(self._since, self._facts)
+        if self._facts is not None:
+            self._facts.look(head, boundary)
         if (head, boundary) != (self._head, self._boundary):
             self._reached.clear()
             self._head, self._boundary, self._rank = head, boundary, None
@@ -187,10 +210,16 @@ class DerivedCommits:
         """Return the order of those ancestors of HEAD that anything was found in, parents before children."""
         if self._rank is None:
             wanted = self._carried.all_commits() | self._touched.all_commits()
+            kept = None if self._facts is None else self._facts.of_head("rank", dict[str, int])
+            if kept is not None and wanted <= kept.keys():
+                self._rank = kept
+                return kept
             try:
                 with git_lines(self.repository.root, "rev-list", "--topo-order", "--reverse", self._head) as lines:
                     commits = (line.decode().rstrip() for line in lines)
                     self._rank = {commit: number for number, commit in enumerate(commits) if commit in wanted}
+                if self._facts is not None:
+                    self._facts.keep_of_head("rank", self._rank)
             except HistoryUnavailable:
                 self._rank = {}
         return self._rank
@@ -203,9 +232,10 @@ class _Carried:
         commits: The commits by the record's id, HEAD's ancestors or not.
     """
 
-    def __init__(self, since: tuple[str, ...]) -> None:
+    def __init__(self, since: tuple[str, ...], facts: Facts | None) -> None:
         self.commits: dict[str, list[str]] = {}
         self._since = since
+        self._facts = None if since else facts
         self._head: str | None = None
         self._base: str | None = None
 
@@ -220,8 +250,13 @@ class _Carried:
         base, self._base = self._base, None
         if base is None or not self._take(repository, log, [head, f"^{base}"]):
             self.commits.clear()
-            if not self._take(repository, log, [head]):
+            kept = None if self._facts is None else self._facts.of_head(f"carried {log}", dict[str, list[str]])
+            if kept is not None:
+                self.commits = kept
+            elif not self._take(repository, log, [head]):
                 return True  # what git could tell stands; another HEAD is read from the beginning
+            elif self._facts is not None:
+                self._facts.keep_of_head(f"carried {log}", self.commits)
         self._base = head
         return True
 
@@ -243,9 +278,10 @@ class _Touched:
         moments: By the file's name in git: its commits, HEAD's ancestors or not, each with its time.
     """
 
-    def __init__(self, since: tuple[str, ...]) -> None:
+    def __init__(self, since: tuple[str, ...], facts: Facts | None) -> None:
         self.moments: dict[str, dict[str, datetime]] = {}
         self._since = since
+        self._facts = None if since else facts
         self._head: str | None = None
         self._failed: set[str] = set()
 
@@ -260,6 +296,11 @@ class _Touched:
             if not self._take(repository, [head, f"^{self._head}"], frozenset(self.moments)):
                 self.moments.clear()
         self._head = head
+        if self._facts is not None:
+            for name in names - self.moments.keys():
+                kept = self._facts.of_head(f"touched {name}", dict[str, datetime])
+                if kept is not None:
+                    self.moments[name] = kept
         new = names - self.moments.keys() - self._failed
         if new and not self._take(repository, [head], new):
             self._failed |= new
@@ -267,15 +308,15 @@ class _Touched:
 
     def _take(self, repository: Repository, revisions: Sequence[str], names: frozenset[str]) -> bool:
         found: dict[str, dict[str, datetime]] = {name: {} for name in names}
-        few = sorted(names) if len(names) <= _FEW and sum(map(len, names)) < _FEW_CHARACTERS else ()
         try:
-            for touch in touches(repository, [*self._since, *revisions], few, merges=False) if names else ():
-                if touch.path in names:
-                    found[touch.path][touch.commit] = touch.moment
+            for touch in touches(repository, [*self._since, *revisions], names, merges=False):
+                found[touch.path][touch.commit] = touch.moment
         except HistoryUnavailable:
             return False
         for name, commits in found.items():
             self.moments.setdefault(name, {}).update(commits)
+            if self._facts is not None and len(revisions) == 1:
+                self._facts.keep_of_head(f"touched {name}", commits)
         return True
 
 

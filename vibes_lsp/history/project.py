@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from vibes_lsp.history.blame import Blamed
+from vibes_lsp.history.facts import Facts
 from vibes_lsp.history.files import FilesHistory
 from vibes_lsp.history.renames import renames_since
 from vibes_lsp.history.repository import open_repository
@@ -25,10 +26,17 @@ class ProjectHistory:
     """Any thread may ask. Nothing is started before the first question, nothing raises: what git cannot answer is None or empty.
 
     All paths are relative to the project. A file in a submodule, or in any repository inside the project, has that one's history.
+
+    Args:
+        project: The project's folder.
+        keeps_head: Whether HEAD is looked at once, until `renew`: for those who ask much at one moment.
+        keeps_facts: Whether what git says is kept for later commands, and what it said to earlier ones believed.
     """
 
-    def __init__(self, project: Path) -> None:
+    def __init__(self, project: Path, *, keeps_head: bool = False, keeps_facts: bool = False) -> None:
         self._project = project
+        self._keeps_head = keeps_head
+        self._keeps_facts = keeps_facts
         self._lock = threading.RLock()
         self._opened: dict[str, tuple[Path | None, _Place | None]] = {}
         self._closed = False
@@ -45,14 +53,27 @@ class ProjectHistory:
             self._closed = True
             for _, place in self._opened.values():
                 if place is not None:
-                    place.files.blobs.close()
+                    place.files.close()
             self._opened.clear()
+
+    def renew(self) -> None:
+        """Have HEAD looked at by the next question."""
+        with self._lock:
+            for _, place in self._opened.values():
+                if place is not None:
+                    place.files.renew()
 
     def head(self) -> str | None:
         """Return HEAD's commit as it is now; None without git, a repository or a commit."""
         with self._lock:
             place = self._open("")
             return place.files.head() if place is not None else None
+
+    def facts(self) -> Facts | None:
+        """Return what is kept of the project's own repository."""
+        with self._lock:
+            place = self._open("")
+            return None if place is None else place.files.facts
 
     def read_ahead(self, paths: Iterable[str]) -> None:
         """Read the histories of many files at once, which is as quick as reading that of one."""
@@ -164,11 +185,22 @@ class ProjectHistory:
             marker = next((each for each in (start, *start.absolute().parents) if os.path.lexists(each / ".git")), None)
             known, place = self._opened.get(folder, (None, None))
             if place is None and marker != known:
-                place = _place(start, folder)
+                place = self._place(start, folder)
                 self._opened[folder] = marker, place
         except (OSError, ValueError):
             return None
         return place
+
+    def _place(self, start: Path, folder: str) -> _Place | None:
+        repository = open_repository(start)
+        if repository is None:
+            return None
+        inside = repository.name_of(start)
+        if folder and inside != ".":
+            return None
+        facts = Facts(repository.root) if self._keeps_facts else None
+        files = FilesHistory(repository, keeps_head=self._keeps_head, facts=facts)
+        return _Place(files, "" if inside == "." else f"{inside}/", folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +227,3 @@ class _Place:
 
     def outer_version(self, version: Version | None) -> Version | None:
         return replace(version, path=self.outer(version.path)) if version is not None else None
-
-
-def _place(start: Path, folder: str) -> _Place | None:
-    repository = open_repository(start)
-    if repository is None:
-        return None
-    inside = repository.name_of(start)
-    if folder and inside != ".":
-        return None
-    return _Place(FilesHistory(repository), "" if inside == "." else f"{inside}/", folder)

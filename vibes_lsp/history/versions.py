@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+import msgspec
+
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.history.touches import Touch, touches
 
 _LIMIT: Final = 500
-_MAX_NAMED: Final = 500
 _MAX_RENAMES: Final = 16
 _SECONDS: Final = 20.0
 _FILES: Final = frozenset({"100644", "100755", "100664"})
@@ -80,55 +81,86 @@ class FileVersions:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What the ancestors of a commit did to a file, newest first, and whether that is all."""
+    """What the ancestors of a commit did to a file.
+
+    Attributes:
+        touches: Newest first.
+        is_whole: Whether these are all.
+        is_settled: Whether git answered: what is left out is left out for its number.
+    """
 
     touches: Sequence[Touch] = ()
     is_whole: bool = True
+    is_settled: bool = True
 
 
-def walk_together(repository: Repository, paths: Sequence[str], *, limit: int = _LIMIT) -> dict[str, Walked]:
-    """Return what HEAD's ancestors did to some files, in one walk through history instead of one for each file."""
+class Trace(msgspec.Struct, frozen=True, array_like=True):
+    """What commits did to a file, under all names that it has had.
+
+    Attributes:
+        touches: Newest first.
+        is_cut: Whether there may be more.
+        is_settled: Whether git answered: asked again, it says the same.
+    """
+
+    touches: Sequence[Touch]
+    is_cut: bool
+    is_settled: bool = True
+
+    def versions(self, boundary: frozenset[str]) -> FileVersions:
+        """Return the versions of the file.
+
+        Args:
+            boundary: Where a shallow clone ends; see `Repository.boundary`.
+        """
+        return _collected(self.touches, boundary, cut=self.is_cut)
+
+
+def walk_together(repository: Repository, head: str, paths: Sequence[str], *, limit: int = _LIMIT) -> dict[str, Walked]:
+    """Return what the ancestors of a commit did to some files, in one walk through history instead of one for each file."""
     found: dict[str, list[Touch]] = {path: [] for path in paths}
     is_whole = True
     try:
-        named = paths if len(paths) <= _MAX_NAMED else ()
-        with closing(touches(repository, ["HEAD"], named, merges=True, seconds=_SECONDS)) as walked:
+        with closing(touches(repository, [head], paths, merges=True, seconds=_SECONDS)) as walked:
             for touch in walked:
-                if touch.path in found:
-                    found[touch.path].append(touch)
+                found[touch.path].append(touch)
     except HistoryUnavailable:
         is_whole = False
-    return {path: Walked(walked[:limit], is_whole and len(walked) <= limit) for path, walked in found.items()}
+    return {path: Walked(walked[:limit], is_whole and len(walked) <= limit, is_whole) for path, walked in found.items()}
 
 
-def file_versions(
+def trace(
     repository: Repository,
+    head: str,
     path: str,
     boundary: frozenset[str],
     renamed: Callable[[str], Mapping[str, str]],
     *,
     limit: int = _LIMIT,
     begun: Walked | None = None,
-) -> FileVersions:
-    """Return the versions of a file in all ancestors of HEAD, side branches and the merges that changed it included.
+) -> Trace:
+    """Return what a commit and all of its ancestors did to a file, side branches and the merges that changed it included.
 
     Where a commit brought the file, the name that the file had before is looked for in that commit, and followed from there.
 
     Args:
         repository: Where the file is or was tracked.
+        head: The commit.
         path: From the top of the work tree.
         boundary: Where a shallow clone ends; see `Repository.boundary`.
         renamed: Gives the new names of the files that a commit renamed, by the old ones.
         limit: How many commits are taken in.
-        begun: What is known already of HEAD's ancestors and the file's present name.
+        begun: What is known already of the commit's ancestors and the file's present name.
     """
     found: dict[tuple[str, str], Touch] = {}
-    pending = deque([("HEAD", path)])
-    cut, renames = False, 0
+    pending = deque([(head, path)])
+    cut, settled, renames = False, True, 0
     while pending and not cut:
         start, name = pending.popleft()
-        walked = begun if begun is not None and (start, name) == ("HEAD", path) else _walk(repository, start, name, limit - len(found))
-        cut = not walked.is_whole
+        is_first = (start, name) == (head, path)
+        known = begun if is_first else None
+        walked = known or _walk(repository, start, name, limit - len(found), is_inclusive=is_first)
+        cut, settled = not walked.is_whole, settled and walked.is_settled
         for touch in walked.touches:
             if (touch.commit, name) in found:
                 continue
@@ -140,21 +172,21 @@ def file_versions(
                     pending.append((touch.commit, before[0]))
                     cut = False
                     break  # what had the name earlier was another file
-    return _collected(list(found.values()), boundary, cut=cut)
+    return Trace(list(found.values()), cut, settled)
 
 
-def _walk(repository: Repository, start: str, path: str, limit: int) -> Walked:
+def _walk(repository: Repository, start: str, path: str, limit: int, *, is_inclusive: bool) -> Walked:
     found: list[Touch] = []
     try:
         with closing(touches(repository, [start], [path], merges=True, seconds=_SECONDS)) as walked:
             for touch in walked:
-                if touch.path != path or touch.commit == start:
+                if touch.commit == start and not is_inclusive:
                     continue
                 if len(found) == limit:
                     return Walked(found, is_whole=False)
                 found.append(touch)
     except HistoryUnavailable:
-        return Walked(found, is_whole=False)
+        return Walked(found, is_whole=False, is_settled=False)
     return Walked(found)
 
 

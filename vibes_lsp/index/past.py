@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
 
 from vibes_lsp.anchors.ages import Ages, Edit
 from vibes_lsp.anchors.linemap import MOVED_LINES, distinctive_lines
-from vibes_lsp.anchors.located import Located, Origin, Recorded, State
+from vibes_lsp.anchors.located import Located, Origin, State
 from vibes_lsp.anchors.locating import locate, standing_whole
-from vibes_lsp.anchors.text import Text
+from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.history.derived import DerivedCommit
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.versions import Version
@@ -24,10 +24,14 @@ from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.origins import Origins
 from vibes_lsp.index.predating import Standing
 from vibes_lsp.index.sessions import begun
+from vibes_lsp.index.sought import RawLines, Sought, SoughtTexts
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import can_be_below, is_too_long, normal_path
 
 _MAX_FILES = 200
+_WITHOUT = "without"
+_MAX_WITHOUT = 1 << 16
+"""Files of which it is kept that they hold no text that is sought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +124,11 @@ class Pasts:
         if self._history is not None:
             self._history.read_ahead(self._names)
 
-    def annotated_files(self) -> list[str]:
-        """Return the files of this checkout that annotations are about, by the names that they have now (R19)."""
+    @cached_property
+    def annotated_files(self) -> Mapping[str, None]:
+        """The files of this checkout that annotations are about, by the names that they have now (R19)."""
         now = dict.fromkeys(self._moved.get(name) if name in self._gone else name for name in self._names)
-        return [name for name in now if name is not None and name not in self._gone and self._is_there(name)]
+        return dict.fromkeys(name for name in now if name is not None and name not in self._gone and self._is_there(name))
 
     @property
     def has_renames(self) -> bool:
@@ -177,12 +182,14 @@ class Pasts:
         """
         if self._history is None:
             return
-        folder = path.rpartition("/")[0]
-        others = [name for name in self._names if name not in {path, *former}]
-        others.sort(key=lambda name: (name.rpartition("/")[0] != folder, name))
-        lines = frozenset(text.readable_lines)
-        for name in others[:_MAX_FILES]:
-            gone = [each for each in self._departed_from(name) if _may_stand(each.recorded, lines)]
+        departed = [(name, gone) for name in self._others(path, former) if (gone := self._departed_from(name))]
+        if not departed:
+            return
+        file = RawLines(encode(text.content))
+        for name, all_gone in departed:
+            gone = [each for each in all_gone if Sought(each.recorded).may_stand(file)]
+            if not gone:
+                continue
             placed = zip(gone, standing_whole([each.recorded for each in gone], text), strict=True)
             here = [each for each, located in placed if located is not None and _is_beyond_doubt(located, text)]
             new = [each for each in here if not self._was_here(path, each)]
@@ -198,6 +205,50 @@ class Pasts:
         ids = {each.id for each in went}
         origins = self._origins.of([each for each in self._trail.lineages_in(name) if each.first.id in ids])
         return {identifier for identifier, origin in origins.items() if origin.before_edit}
+
+    def _others(self, path: str, former: Sequence[str]) -> Iterator[str]:
+        """Return the other files that annotations may have come from: those of the same folder first, then by name."""
+        folder = path.rpartition("/")[0]
+        near = self._folders.get(folder, ())
+        others = chain(near, (name for name in self._sorted if name.rpartition("/")[0] != folder) if len(near) < len(self._sorted) else ())
+        return islice((name for name in others if name != path and name not in former), _MAX_FILES)
+
+    @cached_property
+    def _sorted(self) -> Sequence[str]:
+        return sorted(self._names)
+
+    @cached_property
+    def _folders(self) -> Mapping[str, Sequence[str]]:
+        folders: dict[str, list[str]] = defaultdict(list)
+        for name in self._sorted:
+            folders[name.rpartition("/")[0]].append(name)
+        return folders
+
+    def may_have_moved_in(self, file: RawLines) -> bool:
+        """Whether text of annotations of any other file may stand in a file."""
+        if self._history is None or file.digest in self._without:
+            return False
+        if self._sought.may_stand(file):
+            return True
+        self._without.add(file.digest)
+        return False
+
+    def keep(self) -> None:
+        """Keep for later commands which files hold no text that is sought."""
+        facts = None if self._history is None else self._history.facts()
+        if facts is not None and "_without" in self.__dict__:
+            facts.keep_of_object(_WITHOUT, (self._sought.digest, sorted(self._without)[:_MAX_WITHOUT]))
+
+    @cached_property
+    def _without(self) -> set[bytes]:
+        """Digests of the files that hold no text that is sought."""
+        facts = None if self._history is None else self._history.facts()
+        kept = None if facts is None else facts.of_object(_WITHOUT, tuple[bytes, list[bytes]])
+        return set(kept[1]) if kept is not None and kept[0] == self._sought.digest else set()
+
+    @cached_property
+    def _sought(self) -> SoughtTexts:
+        return SoughtTexts(each.recorded for name in self._names for each in self._departed_from(name))
 
     def _was_here(self, path: str, departed: Departed) -> bool:
         """Whether a file had the text of an annotation of another file already when that was made."""
@@ -239,12 +290,6 @@ def _are_in_doubt(lineages: Sequence[Lineage], text: Text) -> bool:
     if any(each.anchors.hash is None and each.anchors.file_hash is None for each in recorded):
         return True
     return None in standing_whole(recorded, text)
-
-
-def _may_stand(recorded: Recorded, lines: AbstractSet[str]) -> bool:
-    """Whether the first line of a range is among the lines of a text: nearly all of what is missing elsewhere can be told apart by that."""
-    first, newline, _ = (recorded.anchors.context or "").partition("\n")
-    return not newline or first.removesuffix("\r") in lines
 
 
 def _is_beyond_doubt(located: Located, text: Text) -> bool:

@@ -134,6 +134,8 @@ def place(  # noqa: PLR0917  # what is known of a file, from several who know
     """
     lineages = [lineage for name in (path, *past.former_paths) for lineage in trail.lineages_in(name)]
     lineages += [lineage for identifier in past.arrivals if (lineage := trail.lineage_of(identifier)) is not None]
+    if not lineages and not pending:  # as in most files of a project
+        return []
     ids = {identifier for lineage in lineages for identifier in lineage.ids}
     lineages += [each for each in pending if each.current.id not in ids]
     shown = show_once(sorted(lineages, key=lambda lineage: lineage.rank))

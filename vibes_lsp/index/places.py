@@ -17,6 +17,7 @@ from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.past import NO_PAST, Past, Pasts
 from vibes_lsp.index.placements import Placement, located_in, place, replaced
 from vibes_lsp.index.predating import Standing
+from vibes_lsp.index.sought import RawLines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
 
@@ -27,14 +28,17 @@ class Places:
     Args:
         trail: The trail, refreshed.
         use_git: Whether to ask git at all.
+        keeps_facts: Whether what git says is kept for later commands, and what it said to earlier ones
+            believed: not for what decides or writes.
 
     Attributes:
         trail: The trail.
         derived: Commits of annotations that record none that holds, by the id of their first record, of the files asked about so far.
     """
 
-    def __init__(self, trail: Trail, *, use_git: bool = True) -> None:
+    def __init__(self, trail: Trail, *, use_git: bool = True, keeps_facts: bool = False) -> None:
         self.trail = trail
+        self._keeps_facts = keeps_facts
         self.derived: dict[str, DerivedCommit] = {}
         self._repository: Repository | None = None
         self._history: ProjectHistory | None = None
@@ -67,11 +71,14 @@ class Places:
         project = self.trail.directory.project
         repository = open_repository(project)
         if repository == self._repository:
+            if self._history is not None:
+                self._history.renew()
             return
         self.close()
-        self._repository = repository
-        self._history = None if repository is None else ProjectHistory(project)
-        self._commits = None if repository is None else DerivedCommits(repository, project, self.trail.directory.log)
+        self._repository, self._history, self._commits = repository, None, None
+        if repository is not None:
+            history = self._history = ProjectHistory(project, keeps_head=True, keeps_facts=self._keeps_facts)
+            self._commits = DerivedCommits(repository, project, self.trail.directory.log, head=history.head, facts=history.facts())
 
     def nearest(self, commits: Sequence[str]) -> str | None:
         """Return which of some commits is the nearest ancestor of HEAD; None when none is one or git cannot say (R7)."""
@@ -80,11 +87,12 @@ class Places:
     def close(self) -> None:
         """Let go of git."""
         if self._history is not None:
+            self._pasts.keep()
             self._history.close()
 
     def head(self) -> str | None:
-        """Return the commit of HEAD; None without one."""
-        return None if self._repository is None else self._repository.head()
+        """Return the commit of HEAD, as it was when this was opened or renewed; None without one."""
+        return None if self._history is None else self._history.head()
 
     @property
     def has_git(self) -> bool:
@@ -102,17 +110,25 @@ class Places:
 
     def annotated_files(self) -> list[str]:
         """Return the files of this checkout that annotations are about, by the names that they have now."""
-        return self._pasts.annotated_files()
+        return list(self._pasts.annotated_files)
 
     def other_files(self) -> list[str]:
         """Return the files that git tracks and no annotation names: something may have come to them from elsewhere."""
         if self._repository is None:
             return []
-        known = set(self.annotated_files())
         try:
-            return sorted(self._repository.tracked(self.trail.directory.project) - known)
+            return sorted(self._repository.tracked(self.trail.directory.project) - self._pasts.annotated_files.keys())
         except HistoryUnavailable:
             return []
+
+    def may_be_in(self, path: str, file: RawLines) -> bool:
+        """Whether any annotation may be in a file: those recorded for it, or whose text came to it from another file.
+
+        Args:
+            path: Relative to the project, forward slashes.
+            file: Its bytes, as it is saved.
+        """
+        return path in self._pasts.annotated_files or self._pasts.may_have_moved_in(file)
 
     def derive(self, lineages: Sequence[Lineage]) -> None:
         """Find out the commits of annotations that record none; they are in `derived` then."""
@@ -129,7 +145,9 @@ class Places:
         if self._history is None:
             return self._pasts.of(path, text) if self._pasts.has_renames else NO_PAST
         names = (path, *self._pasts.former_paths(path))
-        self.derive([lineage for name in names for lineage in self.trail.lineages_in(name)])
+        lineages = [lineage for name in names for lineage in self.trail.lineages_in(name)]
+        if lineages:
+            self.derive(lineages)
         return self._pasts.of(path, text)
 
     def versions_of(self, path: str) -> Iterator[tuple[str, Text]]:

@@ -12,12 +12,15 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.places import Places
-from vibes_lsp.index.sources import read_source
+from vibes_lsp.index.sought import RawLines
+from vibes_lsp.index.sources import read_content
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.blame import LineCounts, kind_of, owners
 
 _MAX_SOURCE: Final = 8 << 20
+_BEGINNING: Final = 8192
+"""Characters of a file among which a NUL says that it is no text."""
 _PASSED_OVER: Final = frozenset({".git", ".ai-audit", "node_modules", ".venv"})
 
 
@@ -57,9 +60,9 @@ def coverage(places: Places, tracking: Tracking, repository: Repository | None) 
     for path in sorted(_files(trail.directory.project, repository)):
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
             continue
-        text = _text(trail.directory.project, path)
-        if text is not None:
-            found.append(_file(places, path, text))
+        content = _content(trail.directory.project, path)
+        if content is not None:
+            found.append(_file(places, path, content))
     return found
 
 
@@ -77,10 +80,13 @@ def total(files: list[FileCoverage]) -> FileCoverage:
     return FileCoverage("", sum(file.lines for file in files), counts)
 
 
-def _file(places: Places, path: str, text: Text) -> FileCoverage:
-    owned = owners(places.of(path, text))
+def _file(places: Places, path: str, content: bytes) -> FileCoverage:
+    file = RawLines(content)
+    if not places.may_be_in(path, file):
+        return FileCoverage(path, len(file), LineCounts())
+    owned = owners(places.of(path, Text.from_bytes(content)))
     counts = LineCounts.of(kind_of(placement, line) for line, placement in owned.items())
-    return FileCoverage(path, len(text.lines), counts)
+    return FileCoverage(path, len(file), counts)
 
 
 def _files(project: Path, repository: Repository | None) -> Iterator[str]:
@@ -98,9 +104,12 @@ def _files(project: Path, repository: Repository | None) -> Iterator[str]:
             yield (Path(folder) / name).relative_to(project).as_posix()
 
 
-def _text(project: Path, path: str) -> Text | None:
+def _content(project: Path, path: str) -> bytes | None:
+    """Return a file that is text: among its first characters is no NUL."""
     try:
-        text = read_source(project, path, limit=_MAX_SOURCE)
+        content = read_content(project, path, limit=_MAX_SOURCE)
     except UnreadableFile:
         return None
-    return None if "\0" in text.content[:8192] else text
+    beginning = content[: 4 * _BEGINNING]
+    is_binary = b"\0" in beginning and "\0" in beginning.decode("utf-8", "surrogateescape")[:_BEGINNING]
+    return None if is_binary else content

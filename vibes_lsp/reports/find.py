@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
-from vibes_lsp.index.sources import read_source
+from vibes_lsp.index.sought import RawLines
+from vibes_lsp.index.sources import read_content
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 
@@ -51,9 +53,12 @@ def find(places: Places, question: Question, scorer: Scorer) -> list[tuple[Place
 
 def _in_file(places: Places, path: str, scorer: Scorer) -> Iterator[tuple[Placement, Members]]:
     try:
-        text = read_source(places.trail.directory.project, path)
+        content = read_content(places.trail.directory.project, path)
     except UnreadableFile:
         return
+    if not places.may_be_in(path, RawLines(content)):
+        return
+    text = Text.from_bytes(content)
     placements = places.of(path, text)
     report = PlacementReport(places.trail, text, scorer=scorer, derived=places.derived)
     yield from ((placement, report.placement(placement)) for placement in placements if _is_found(placement))

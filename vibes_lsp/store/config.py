@@ -5,49 +5,94 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical import parse_object, parse_object_with_any_number
-from vibes_lsp.model.config import Config
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import MAX_PATTERNS, Tracking
-from vibes_lsp.model.validation import Problem, read_config
+from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.risk.policy import Policy, read_policy
 from vibes_lsp.store import disk
 from vibes_lsp.store.disk import Clock, Look, Signature, read_file
 from vibes_lsp.store.layout import AuditDir
+
+if TYPE_CHECKING:
+    from vibes_lsp.model.config import Config
+    from vibes_lsp.model.validation import Problem
 
 
 @dataclass(frozen=True)
 class LoadedConfig:
     """A project's policy as it was at one moment.
 
+    Its form is checked by pydantic, when somebody asks for what only that can say: to import it takes
+    longer than to answer from most trails.
+
     Attributes:
-        config: What is in force; a broken part counts as not given.
         present: Whether the file is there.
         problem: Why nothing of the file could be used.
-        problems: What is wrong inside it, by field.
         members: What the file says, as it says it.
         data: The file's bytes, to find fields in.
-        policy: What it says about risk.
+        odd_numbers: The members that are no number that JSON knows.
         signature: The file that this was read from.
         look: The last look at it.
     """
 
-    config: Config
     present: bool = False
     problem: VibesError | None = None
-    problems: tuple[Problem, ...] = ()
     members: Members = field(default_factory=dict, repr=False)
     data: bytes = field(default=b"", repr=False)
-    policy: Policy = field(default_factory=Policy, repr=False)
+    odd_numbers: tuple[str, ...] = ()
     signature: Signature | None = field(default=None, repr=False)
     look: Look = field(default_factory=Look, repr=False, compare=False)
+
+    @property
+    def config(self) -> Config:
+        """What is in force; a broken part counts as not given."""
+        return self._checked[0]
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong inside the file, by field."""
+        return self._checked[1]
+
+    @cached_property
+    def policy(self) -> Policy:
+        """What it says about risk."""
+        if self._needs_check or self.members.get("risk_scoring") is not None:
+            return self._checked[2]
+        level = self.members.get("assurance_level")
+        return Policy(level=level) if isinstance(level, str) and level in set(AssuranceLevel) else Policy()
 
     @cached_property
     def tracking(self) -> Tracking:
         """Which paths the project tracks (R26)."""
-        return Tracking(self.config.tracked_extensions, self.config.exclude_patterns)
+        if self._needs_check:
+            return Tracking(self.config.tracked_extensions, self.config.exclude_patterns)
+        return Tracking(_strings(self.members, "tracked_extensions"), _strings(self.members, "exclude_patterns") or [])
+
+    @property
+    def _needs_check(self) -> bool:
+        """Whether what is broken may take other members with it."""
+        return bool(self.odd_numbers) or not all(map(_is_text, self.members))
+
+    @cached_property
+    def _checked(self) -> tuple[Config, tuple[Problem, ...], Policy]:
+        from vibes_lsp.model.config import Config  # noqa: PLC0415  # these import pydantic
+        from vibes_lsp.model.validation import Problem, read_config  # noqa: PLC0415
+
+        if not self.present or self.problem is not None:
+            return Config(), (), Policy()
+        config, problems = read_config(self.members)
+        policy, unusable = read_policy(config, self.members)
+        found = [Problem(field, "is no number that JSON knows", "number") for field in self.odd_numbers]
+        found += [problem for problem in problems if problem.field not in self.odd_numbers]
+        if len(config.exclude_patterns) > MAX_PATTERNS:
+            message = f"only the first {MAX_PATTERNS} patterns are used"
+            found.append(Problem(f"exclude_patterns.{MAX_PATTERNS}", message, "policy"))
+        found += [Problem(each.field, each.message, "policy" if each.is_known else "unknown", each.offset) for each in unusable]
+        return config, tuple(found), policy
 
 
 def load_config(directory: AuditDir, previous: LoadedConfig | None = None, *, now_ns: Clock = time.time_ns) -> LoadedConfig:
@@ -61,9 +106,9 @@ def load_config(directory: AuditDir, previous: LoadedConfig | None = None, *, no
     except UnreadableFile as error:
         if previous is not None and isinstance(previous.problem, UnreadableFile) and previous.problem.message == error.message:
             return previous
-        return LoadedConfig(Config(), present=True, problem=error)
+        return LoadedConfig(present=True, problem=error)
     if data is None or found is None:  # it is not there, or it comes while we look and is found next time
-        return LoadedConfig(Config())
+        return LoadedConfig()
     if same is not None and same.look.again(data, [found], now_ns):
         return same
     return replace(parse_config(data), signature=found, look=Look.at(data, [found], now_ns))
@@ -71,19 +116,23 @@ def load_config(directory: AuditDir, previous: LoadedConfig | None = None, *, no
 
 def parse_config(data: bytes) -> LoadedConfig:
     """Return the policy that these bytes state, from wherever they come. Never raises."""
-    numbers: list[str] = []
+    odd: list[str] = []
     try:
         members = parse_object(data)
     except MalformedJson:
         try:
-            members, numbers = parse_object_with_any_number(data)
+            members, odd = parse_object_with_any_number(data)
         except MalformedJson as error:
-            return LoadedConfig(Config(), present=True, problem=error, data=data)
-    config, problems = read_config(members)
-    policy, unusable = read_policy(config, members)
-    found = [Problem(field, "is no number that JSON knows", "number") for field in numbers]
-    found += [problem for problem in problems if problem.field not in numbers]
-    if len(config.exclude_patterns) > MAX_PATTERNS:
-        found.append(Problem(f"exclude_patterns.{MAX_PATTERNS}", f"only the first {MAX_PATTERNS} patterns are used", "policy"))
-    found += [Problem(each.field, each.message, "policy" if each.is_known else "unknown", each.offset) for each in unusable]
-    return LoadedConfig(config, present=True, problems=tuple(found), members=members, data=data, policy=policy)
+            return LoadedConfig(present=True, problem=error, data=data)
+    return LoadedConfig(present=True, members=members, data=data, odd_numbers=tuple(odd))
+
+
+def _strings(members: Members, name: str) -> list[str] | None:
+    """Return a list of texts; None for anything else, as when it is not given."""
+    value = members.get(name)
+    texts = [each for each in value if isinstance(each, str)] if isinstance(value, list) else None
+    return texts if texts == value else None
+
+
+def _is_text(name: str) -> bool:
+    return name.isascii() or name == name.encode("utf-8", "ignore").decode()

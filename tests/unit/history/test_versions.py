@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from tests.trails import Repository
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.renames import renames_in
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.history.versions import FileVersions, file_versions
+from vibes_lsp.history.versions import FileVersions, trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +31,8 @@ def repository(tmp_path: Path) -> Repository:
 def versions(repository: Repository, path: str, limit: int = 500) -> FileVersions:
     found = open_repository(repository.path)
     assert found is not None
-    return file_versions(found, path, found.boundary(), partial(renames_in, found), limit=limit)
+    head, boundary = found.head() or "", found.boundary()
+    return trace(found, head, path, boundary, lambda commit: renames_in(found, commit)[0], limit=limit).versions(boundary)
 
 
 def commits(repository: Repository, path: str) -> list[str]:

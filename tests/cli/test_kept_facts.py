@@ -1,0 +1,144 @@
+"""What commands keep for the next ones changes no answer, is used by none that decides, and lies in no project; git is asked once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.running import vibes
+from tests.server.project import STORY, Project
+from tests.trails import Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from tests.cli.running import Done, Vibes
+
+    Ask: TypeAlias = Callable[[Path, Path], list[Done]]
+
+QUESTIONS = (
+    ("find",),
+    ("find", "--json"),
+    ("review", "--list"),
+    ("coverage", "--json"),
+    ("blame", "a0.py", "--json"),
+    ("stats", "--survival", "--json"),
+)
+
+
+NOWHERE = Path(os.devnull) / "cache"
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+def made(root: Path, files: int) -> Repository:
+    """A repository in which an AI wrote some files; one was renamed since, another one deleted, the text of a third was moved."""
+    repository = Repository(root)
+    project = Project(root)
+    project.config(tracked_extensions=[".py"])
+    project.environment(model="m")
+    for number in range(files):
+        text = STORY.replace("digest", f"digest{number}")
+        project.line(f"a{number}.py", 4, 7, text=text)
+        repository.write(f"a{number}.py", text)
+    repository.commit("First")
+    repository.git("mv", "a1.py", "renamed.py")
+    repository.git("rm", "-q", "a2.py")
+    repository.write("elsewhere.py", "# new\n" * 5 + STORY.replace("digest", "digest3"))
+    repository.write("a3.py", "# nothing\n")
+    repository.write("a4.py", "# above\n" + STORY.replace("digest", "digest4"))
+    repository.commit("Second", "2026-03-04T09:00:00+00:00")
+    return repository
+
+
+@pytest.fixture
+def ask(within: Vibes, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, Path], list[Done]]:
+    def asked(root: Path, cache: Path) -> list[Done]:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+        return [within(*each, cwd=root) for each in QUESTIONS]
+
+    return asked
+
+
+def test_answers_are_byte_for_byte_the_same(tmp_path: Path, cache: Path, ask: Ask) -> None:
+    repository = made(tmp_path / "project", 6)
+    plain = ask(repository.path, NOWHERE)
+    assert [each.code for each in plain] == [0] * len(QUESTIONS)
+    assert all(name in plain[0].out for name in ("moved", "elsewhere.py", "renamed.py"))
+    assert ask(repository.path, cache) == plain
+    (kept,) = (cache / "vibes-lsp").iterdir()
+    assert ask(repository.path, cache) == plain
+    repository.write("a5.py", "# other\n" + STORY)
+    repository.git("mv", "a0.py", "b.py")
+    repository.git("mv", "b.py", "a0.py")
+    other = ask(repository.path, NOWHERE)
+    assert ask(repository.path, cache) == other
+    repository.commit("Third")
+    assert ask(repository.path, cache) == ask(repository.path, NOWHERE)
+    kept.write_bytes(os.urandom(1_000))
+    assert ask(repository.path, cache) == ask(repository.path, NOWHERE)
+    assert "cache" not in repository.git("status", "--porcelain", "--ignored")
+
+
+def test_what_decides_or_writes_uses_nothing_that_was_kept(
+    tmp_path: Path, cache: Path, within: Vibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = made(tmp_path / "project", 6)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    for command in (
+        ("gate",),
+        ("gate", "--base", "HEAD~1"),
+        ("check",),
+        ("diff", "HEAD~1"),
+        ("export", "--current", str(tmp_path / "out")),
+        ("backfill",),
+    ):
+        within(*command, cwd=repository.path)
+        assert not cache.exists(), command
+
+
+def test_a_cache_that_a_workspace_brings_is_not_believed(tmp_path: Path, cache: Path, ask: Ask) -> None:
+    repository = made(tmp_path / "project", 6)
+    ask(repository.path, cache)
+    planted = repository.path / ".cache"
+    cache.rename(planted)
+    before = {file: file.read_bytes() for file in planted.rglob("*") if file.is_file()}
+    for file in before:
+        file.write_bytes(before[file][::-1])
+    assert ask(repository.path, planted) == ask(repository.path, NOWHERE)
+    assert {file: file.read_bytes()[::-1] for file in planted.rglob("*") if file.is_file()} == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the git that counts is a shell script")
+def test_git_is_asked_as_often_for_many_files_as_for_a_few(tmp_path: Path, cache: Path) -> None:
+    few, many = made(tmp_path / "few", 6), made(tmp_path / "many", 18)
+    for question in (("find",), ("coverage", "--json")):
+        assert asked(few, question, tmp_path, cache) == asked(many, question, tmp_path, cache), question
+        again = asked(many, question, tmp_path, cache)
+        assert not {"log", "rev-list", "diff-tree"} & set(again), question
+        assert len(again) <= 9, question
+
+
+def asked(repository: Repository, question: tuple[str, ...], tmp_path: Path, cache: Path) -> list[str]:
+    """Return the git commands that a question starts."""
+    folder, asked = tmp_path / "bin", tmp_path / "asked"
+    folder.mkdir(exist_ok=True)
+    asked.unlink(missing_ok=True)
+    real = next(Path(each) / "git" for each in os.environ["PATH"].split(os.pathsep) if (Path(each) / "git").exists())
+    script = folder / "git"
+    script.write_text(
+        '#!/bin/sh\nfor word; do case "$word" in -*|*=*) ;; *) echo "$word" >> "$ASKED"; break;; esac; done\n' + f'exec "{real}" "$@"\n'
+    )
+    script.chmod(0o755)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    done = vibes(*question, cwd=repository.path, XDG_CACHE_HOME=str(cache), PATH=path, ASKED=str(asked))
+    assert done.code == 0
+    return asked.read_text().split()

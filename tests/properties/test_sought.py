@@ -1,0 +1,61 @@
+"""What a file's bytes say cannot stand in it is not found in its text; and nearly all that stands nowhere is told by them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vibes_lsp.anchors.located import Recorded
+from vibes_lsp.anchors.locating import standing_whole
+from vibes_lsp.anchors.making import Anchors, make_anchors
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.index.sought import RawLines, Sought, SoughtTexts
+
+LINES = st.sampled_from(["", "a", "});", "\t});", "é", "x = 1", "x" * 300, "a\rb"])
+PIECES = st.sampled_from([b"", b"a", b"});", b"\t});", "é".encode(), b"\xff", b"x = 1", b"x" * 300, b"a\rb"])
+ENDS = st.sampled_from([b"\n", b"\r\n"])
+CONTENTS = st.builds(
+    lambda mark, lines, end, last: mark + end.join(lines) + (end if last else b""),
+    st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    st.lists(PIECES, max_size=12),
+    ENDS,
+    st.booleans(),
+)
+
+
+@st.composite
+def recorded(draw: st.DrawFn) -> Recorded:
+    """A range of some text, its anchors as ours, or as of a tool that loses some of it."""
+    lines = draw(st.lists(LINES, min_size=1, max_size=8))
+    text = Text("\n".join(lines) + "\n")
+    start = draw(st.integers(1, len(text.lines) or 1))
+    end = draw(st.integers(start, max(start, len(text.lines))))
+    anchors = make_anchors(text, start, end)
+    context = draw(st.sampled_from([anchors.context, anchors.context, None, "", "other\nlines"]))
+    shift = draw(st.integers(0, 2))
+    return Recorded(start + shift, end + shift, Anchors(context, anchors.hash, draw(st.sampled_from([anchors.file_hash, None]))))
+
+
+@given(CONTENTS, st.lists(recorded(), max_size=4))
+def test_what_may_not_stand_is_not_found(content: bytes, ranges: list[Recorded]) -> None:
+    file, text = RawLines(content), Text.from_bytes(content)
+    single = [standing_whole([each], text)[0] is not None for each in ranges]
+    firsts = [each.first is None or each.first in file.known for each in map(Sought, ranges)]
+    found = [Sought(each).may_stand(file) for each in ranges]
+    assert all(may or not (stands and first) for may, stands, first in zip(found, single, firsts, strict=True))
+    assert SoughtTexts(ranges).may_stand(file) == any(found)
+
+
+@given(CONTENTS)
+def test_the_lines_of_a_file_are_those_of_its_text(content: bytes) -> None:
+    file, text = RawLines(content), Text.from_bytes(content)
+    assert [line.decode("utf-8", "surrogateescape") for line in file.lines] == text.lines
+    assert len(file) == len(text.lines)
+
+
+def test_common_lines_alone_are_no_reason_to_look_closer() -> None:
+    text = Text("\tit('x', () => {\n\t\tsum();\n\t});\n});\n")
+    sought = Sought(Recorded(3, 4, make_anchors(text, 3, 4)))
+    assert sought.may_stand(RawLines(b"a\n\t});\n});\nb\n"))
+    assert not sought.may_stand(RawLines(b"\t});\na\n});\n"))
+    assert not Sought(Recorded(3, 9, make_anchors(text, 3, 4))).may_stand(RawLines(b"a\n\t});\n});\n"))

@@ -1,0 +1,197 @@
+"""What git said is kept for later commands: the same answers, none of another repository, HEAD or clone, and nothing that was not settled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.trails import Repository
+from vibes_lsp.history import facts as kept
+from vibes_lsp.history.derived import DerivedCommits
+from vibes_lsp.history.facts import Facts
+from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.store.user_cache import MAX_CACHED, write_cached
+
+START = datetime(2026, 2, 3, 9, tzinfo=UTC)
+TEXT = "".join(f"line {number}\n" for number in range(30))
+PATHS = ("a.py", "b.py", "src/c.py", "gone.py", "never.py")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache/vibes-lsp"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    repository = Repository(tmp_path / "project")
+    for name in ("a.py", "b.py", "gone.py"):
+        repository.write(name, TEXT + name)
+    repository.commit("First")
+    repository.write("a.py", TEXT + "more\n")
+    repository.git("mv", "b.py", "src.py")
+    repository.git("rm", "-q", "gone.py")
+    repository.commit("Second")
+    (repository.path / "src").mkdir()
+    repository.git("mv", "src.py", "src/c.py")
+    repository.commit("Third")
+    return repository
+
+
+def answers(path: Path, *, keeps_facts: bool) -> list[object]:
+    repository = open_repository(path)
+    assert repository is not None
+    with ProjectHistory(path, keeps_head=True, keeps_facts=keeps_facts) as history:
+        history.read_ahead(PATHS)
+        commits = DerivedCommits(repository, path, path / "a.py", head=history.head, facts=history.facts())
+        head = history.head() or ""
+        return [
+            [history.versions(each) for each in PATHS],
+            history.current_paths(PATHS),
+            history.version_with_hash("a.py", "0" * 64),
+            commits.reached([head, "abcdef1", head[:9]]),
+            commits.by_path({each: [START] for each in PATHS}),
+            commits.by_log(["an id"]),
+        ]
+
+
+def asked_git(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[str]:
+    """Return what git is asked for the answers, by its command."""
+    asked: list[str] = []
+    start = subprocess.Popen.__init__
+
+    def counted(self: Any, arguments: list[str], *more: Any, **named: Any) -> None:
+        asked.append(next(each for each in arguments[1:] if not each.startswith("-") and "=" not in each))
+        start(self, arguments, *more, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess.Popen, "__init__", counted)
+        answers(path, keeps_facts=True)
+    return asked
+
+
+def test_answers_are_the_same_with_and_without(repository: Repository, cache: Path) -> None:
+    plain = answers(repository.path, keeps_facts=False)
+    assert not cache.exists()
+    assert [answers(repository.path, keeps_facts=True) for _ in range(3)] == [plain] * 3
+    assert len(list(cache.iterdir())) == 1
+
+
+def test_what_git_said_is_not_asked_again(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = asked_git(monkeypatch, repository.path)
+    again = asked_git(monkeypatch, repository.path)
+    assert {"log", "diff-tree", "rev-list"} <= set(first)
+    assert {"log", "diff-tree", "rev-list"}.isdisjoint(again)
+
+
+def test_another_head_has_facts_of_its_own(repository: Repository) -> None:
+    before = answers(repository.path, keeps_facts=True)
+    repository.write("a.py", TEXT + "and more\n")
+    repository.git("mv", "src/c.py", "d.py")
+    repository.commit("Fourth")
+    after = answers(repository.path, keeps_facts=True)
+    assert after == answers(repository.path, keeps_facts=False) != before
+    repository.git("reset", "-q", "--hard", "HEAD~1")
+    assert answers(repository.path, keeps_facts=True) == before
+
+
+def test_a_staged_rename_is_seen_though_head_stays(repository: Repository) -> None:
+    answers(repository.path, keeps_facts=True)
+    repository.git("mv", "a.py", "e.py")
+    assert answers(repository.path, keeps_facts=True)[1] == {"a.py": "e.py", "b.py": "src/c.py", "src/c.py": "src/c.py"}
+
+
+def test_another_repository_in_the_same_place_is_not_believed(repository: Repository, tmp_path: Path, cache: Path) -> None:
+    """Its objects may be made to look like those of the first, and names of objects prove nothing then."""
+    answers(repository.path, keeps_facts=True)
+    head = repository.head()
+    facts = Facts(repository.path)
+    facts.look(head, ())
+    assert facts.of_head("path gone.py", list[str]) == []
+    shutil.copytree(repository.path, tmp_path / "other")
+    shutil.rmtree(repository.path)
+    (tmp_path / "other").rename(repository.path)
+    other = Facts(repository.path)
+    other.look(head, ())
+    assert other.of_head("path gone.py", list[str]) is None
+    moved = repository.path.rename(tmp_path / "moved")
+    assert Facts(moved).of_object("without", bytes) is None
+    assert len(list(cache.iterdir())) == 1
+
+
+def test_a_clone_that_is_deepened_has_facts_of_its_own(repository: Repository, tmp_path: Path) -> None:
+    shallow = tmp_path / "shallow"
+    repository.git("clone", "-q", "--depth", "1", f"file://{repository.path}", str(shallow))
+    cut = answers(shallow, keeps_facts=True)
+    assert cut == answers(shallow, keeps_facts=False)
+    (shallow / ".git/shallow").unlink()
+    source = repository.path / ".git/objects"
+    (shallow / ".git/objects/info/alternates").write_text(f"{source}\n")
+    assert answers(shallow, keeps_facts=True) == answers(shallow, keeps_facts=False) != cut
+
+
+def test_what_objects_are_missing_for_is_not_kept(repository: Repository) -> None:
+    blob = repository.git("rev-parse", "HEAD~1:src.py")
+    tree = repository.git("rev-parse", "HEAD~2^{tree}")
+    hidden = [repository.path / ".git/objects" / each[:2] / each[2:] for each in (blob, tree)]
+    for file in hidden:
+        file.chmod(0o600)
+        file.rename(file.with_suffix(".hidden"))
+    poor = answers(repository.path, keeps_facts=True)
+    assert poor == answers(repository.path, keeps_facts=False)
+    for file in hidden:
+        file.with_suffix(".hidden").rename(file)
+    assert answers(repository.path, keeps_facts=True) == answers(repository.path, keeps_facts=False) != poor
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00", b"\x95\xa1a\xa1b\x90\x80\x80", os.urandom(200)])
+def test_a_broken_or_foreign_file_is_as_none(repository: Repository, cache: Path, content: bytes) -> None:
+    plain = answers(repository.path, keeps_facts=True)
+    (file,) = cache.iterdir()
+    file.write_bytes(content)
+    assert answers(repository.path, keeps_facts=True) == plain
+    write_cached(file.name, content)
+    assert answers(repository.path, keeps_facts=True) == plain
+
+
+def test_code_that_has_changed_asks_again(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(repository.path, keeps_facts=True)
+    monkeypatch.setattr(kept, "__version__", "other")
+    assert Facts(repository.path).of_object(f"renames {repository.head()}", dict[str, str]) is None
+
+
+def test_names_that_are_no_text_are_asked_for_each_time(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "project")
+    name = os.fsdecode(b"\xff.py")
+    try:
+        repository.write(name, TEXT)
+    except OSError:
+        pytest.skip("this file system holds no such name")
+    repository.commit("First")
+    for _ in range(2):
+        with ProjectHistory(repository.path, keeps_head=True, keeps_facts=True) as history:
+            assert len(history.versions(name).versions) == 1
+            assert history.versions("\ud800.py").versions == ()
+
+
+def test_more_than_fits_leaves_the_rest(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = Facts(repository.path)
+    facts.look(repository.head(), ())
+    facts.keep_of_head("small", 1)
+    facts.keep_of_object("large", b"x" * MAX_CACHED)
+    facts.save()
+    again = Facts(repository.path)
+    assert (again.of_head("small", int), again.of_object("large", bytes)) == (1, None)
+    assert again.of_head("small", str) is None
+    monkeypatch.setattr(kept, "_MAX_OBJECTS", 2)
+    for number in range(3):
+        again.keep_of_object(str(number), number)
+    assert [again.of_object(str(number), int) for number in range(3)] == [None, 1, 2]

@@ -1,0 +1,120 @@
+"""The user's cache folder: what is kept there comes back whole or not at all, and from nobody else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from vibes_lsp.store import user_cache
+from vibes_lsp.store.user_cache import read_cached, write_cached
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX has owners and modes")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache/vibes-lsp"
+
+
+def test_what_was_kept_comes_back(folder: Path) -> None:
+    assert read_cached("a") is None
+    write_cached("a", b"one")
+    write_cached("b", b"")
+    write_cached("a", b"two")
+    assert (read_cached("a"), read_cached("b"), read_cached("c")) == (b"two", b"", None)
+    assert sorted(file.name for file in folder.iterdir()) == ["a", "b"]
+
+
+@POSIX
+def test_nobody_else_can_read_or_write_it(folder: Path) -> None:
+    write_cached("a", b"one")
+    assert (folder.stat().st_mode & 0o777, (folder / "a").stat().st_mode & 0o777) == (0o700, 0o600)
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data + b"x", lambda data: b"x" + data[1:], lambda _: b""])
+def test_what_is_not_as_it_was_written_is_not_there(folder: Path, damage: object) -> None:
+    write_cached("a", b"one")
+    assert callable(damage)
+    (folder / "a").write_bytes(damage((folder / "a").read_bytes()))
+    assert read_cached("a") is None
+    write_cached("a", b"two")
+    assert read_cached("a") == b"two"
+
+
+@POSIX
+def test_a_folder_that_others_may_write_to_is_not_used(folder: Path) -> None:
+    write_cached("a", b"one")
+    folder.chmod(0o770)
+    assert read_cached("a") is None
+    write_cached("a", b"two")
+    folder.chmod(0o700)
+    assert read_cached("a") == b"one"
+
+
+@POSIX
+def test_a_link_in_its_place_is_not_followed(folder: Path, tmp_path: Path) -> None:
+    write_cached("a", b"one")
+    (folder / "a").rename(tmp_path / "elsewhere")
+    (folder / "a").symlink_to(tmp_path / "elsewhere")
+    assert read_cached("a") is None
+    os.mkfifo(folder / "b")
+    assert read_cached("b") is None
+
+
+@pytest.mark.parametrize("mark", [".git", ".ai-audit"])
+def test_a_folder_in_a_project_is_not_used(folder: Path, tmp_path: Path, mark: str) -> None:
+    write_cached("a", b"planted")
+    (tmp_path / mark).mkdir()
+    assert read_cached("a") is None
+    write_cached("b", b"one")
+    assert [file.name for file in folder.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("place", ["", "relative", "\0"])
+def test_without_a_place_nothing_is_kept(place: str) -> None:
+    found = user_cache._folder({"XDG_CACHE_HOME": place, "HOME": place}, "linux")
+    assert found is None
+
+
+def test_each_system_has_a_place_of_its_own(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path / "home"), "LOCALAPPDATA": str(tmp_path / "local"), "XDG_CACHE_HOME": "relative"}
+    found = {platform: user_cache._folder(environ, platform) for platform in ("linux", "darwin", "win32")}
+    assert found == {
+        "linux": tmp_path / "home/.cache/vibes-lsp",
+        "darwin": tmp_path / "home/Library/Caches/vibes-lsp",
+        "win32": tmp_path / "local/vibes-lsp",
+    }
+
+
+def test_a_file_in_the_folder_s_place_is_survived(folder: Path) -> None:
+    folder.parent.mkdir()
+    folder.write_text("in the way")
+    write_cached("a", b"one")
+    assert read_cached("a") is None
+
+
+def test_a_folder_in_a_file_s_place_is_survived(folder: Path) -> None:
+    (folder / "a").mkdir(parents=True)
+    folder.chmod(0o700)
+    write_cached("a", b"one")
+    assert read_cached("a") is None
+    assert [file.name for file in folder.iterdir()] == ["a"]
+
+
+def test_only_so_much_is_kept(folder: Path) -> None:
+    write_cached("large", b"x" * (user_cache.MAX_CACHED + 1))
+    assert read_cached("large") is None
+    for number in range(user_cache._MAX_FILES + 3):
+        write_cached(str(number), b"x")
+        os.utime(folder / str(number), (number, number))
+    write_cached("last", b"x")
+    assert len(list(folder.iterdir())) == user_cache._MAX_FILES
+    assert read_cached("0") is None
+    assert read_cached("last") == b"x"
