@@ -177,7 +177,7 @@ async def recorded_and_told(editor: Editor, project: Project, uri: str, session:
     after = len(editor.client.sent)
     await editor.run("vibes.recordAnnotation", {"uri": uri, "range": lines(4, 7), "action": "create", "sessionId": session})
     await editor.told(uri, after=after)
-    await editor.provenance(uri)
+    await editor.final(uri)
     editor.watched(project.files.log)
     await editor.caught_up()
     return editor.client.sent[after:]
