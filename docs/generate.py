@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+from docs import figures
 from tests.conformance import table
 from vibes_lsp.checks.catalogue import ALL
 from vibes_lsp.checks.finding import Check, Severity
@@ -24,8 +25,10 @@ _MEANING: Final = {
 
 
 def files() -> dict[Path, str]:
-    """Return every generated file with its text."""
+    """Return every generated file with its text, also those of which only blocks are generated."""
     made = {DOCS / "checks.md": checks(), DOCS / "conformance.md": table.markdown()}
+    for page in (DOCS / "locating.md", DOCS / "architecture.md", DOCS.parent / "README.md"):
+        made[page] = figures.filled(page.read_text(encoding="utf-8"))
     for name, schema in schemas().items():
         made[DOCS / "schema" / name] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     return made

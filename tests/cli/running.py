@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import pytest
+
 SCRIPT: Final = Path(sys.prefix) / ("Scripts/vibes.exe" if os.name == "nt" else "bin/vibes")
 
 
@@ -54,3 +56,9 @@ def surroundings(more: Mapping[str, str]) -> dict[str, str]:
 def decoded(output: bytes) -> str:
     """Return output as text, newlines as on Unix."""
     return output.decode("utf-8").replace(os.linesep, "\n")
+
+
+def as_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have tables fit into the width that the environment names, without colours."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")

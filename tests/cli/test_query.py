@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import SCRIPT, vibes
+from tests.cli.running import SCRIPT, as_on_a_terminal, vibes
 from tests.trails import Repository
 from tests.unit.checks.projects import Project
 
@@ -147,7 +147,8 @@ def test_rows_are_bounded_and_it_is_said(project: Project, within: Vibes) -> Non
     assert "the first 2; there are more" in within("query", "SELECT annotation_id FROM edges", "--limit", "2", cwd=project.root).out
 
 
-def test_columns_that_do_not_fit_are_said_and_cells_are_cut(project: Project, within: Vibes) -> None:
+def test_columns_that_do_not_fit_are_said_and_cells_are_cut(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_on_a_terminal(monkeypatch)
     done = within("query", "SELECT * FROM environments", cwd=project.root)
     assert max(map(len, done.lines)) <= 80
     shown = done.lines[0].split()
@@ -162,7 +163,8 @@ def test_columns_that_do_not_fit_are_said_and_cells_are_cut(project: Project, wi
     assert all(len(line.split()[0]) == 64 for line in few.lines[2:])
 
 
-def test_cells_that_do_not_fit_end_in_an_ellipsis(project: Project, within: Vibes) -> None:
+def test_cells_that_do_not_fit_end_in_an_ellipsis(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_on_a_terminal(monkeypatch)
     done = within("query", "SELECT printf('%.100c', 'x') AS a, 1 AS b, printf('%.100c', '漢') AS c", cwd=project.root)
     assert done.lines[0].split() == ["a", "b", "c"]
     cells = done.lines[2].split()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import SCRIPT, surroundings, vibes
+from tests.cli.running import SCRIPT, as_on_a_terminal, surroundings, vibes
 from vibes_lsp import __version__
 from vibes_lsp.cli.main import COMMANDS
 
@@ -133,12 +133,6 @@ def test_tables_and_text_fit_into_80_columns(
     if arguments[0] in ("log", "sessions", "models", "stats") and "--json" not in arguments:
         assert max(map(len, done.lines)) <= 80
     assert "\x1b" not in done.out + done.err
-
-
-def as_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have tables fit into the width that the environment names, without colours."""
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("NO_COLOR", "1")
 
 
 def test_tables_of_long_names_fit_into_80_columns(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
