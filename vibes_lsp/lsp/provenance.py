@@ -153,6 +153,6 @@ def _kind(placement: Placement, *, owns: bool) -> str:
         return "history, a later edit took its place; "
     if owns or not placement.may_own or not placement.located.may_own:
         return ""
-    return (
-        "may be here, where another edit is sure to be; " if placement.is_overruled else "history of this line, which a later edit owns; "
-    )
+    if placement.located.sure:
+        return "history of this line, which a later edit owns; "
+    return "may be here, but another edit owns this line; "

@@ -25,7 +25,7 @@ def register(server: Server) -> None:
         found: list[types.CodeLens] = []
         for placement in view.placements:
             start = placement.located.start
-            if start is None or placement.is_history or placement.is_overruled:
+            if start is None or placement.is_history or placement.located.is_contradicted:
                 continue
             if len(found) == _MAX_LENSES:
                 break
