@@ -204,7 +204,8 @@ def test_a_blob_that_leads_out_of_the_trail_is_not_taken_along(project: Project,
     key = project.writer.entry(
         {"type": "reasoning", "reasoning_model": "m", "external": True, "blob_path": "../../secret", "created_at": "2026-02-03T11:00:00Z"}
     )
-    project.writer.line("src/limits.py", 1, 2, reasoning=key)
+    (project.root / "src/new.py").write_text("WIDTH = 1\nHEIGHT = 2\n", encoding="utf-8")
+    project.writer.line("src/new.py", 1, 2, reasoning=key)
     done = within("export", "--current", tmp_path / "current", "--json", cwd=project.root)
     assert (done.code, done.json["missingBlobs"]) == (0, ["../../secret"])
     assert b"secret" not in files(tmp_path / "current").values()

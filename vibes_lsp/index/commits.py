@@ -16,7 +16,7 @@ from vibes_lsp.store.layout import AuditDir
 
 def recorded_commit(lineage: Lineage) -> str | None:
     """Return the commit that the lineage records: its current record's, else the newest that any member names."""
-    return next(iter(_recorded_commits(lineage)), None)
+    return next(iter(recorded_commits(lineage)), None)
 
 
 def derive_commits(
@@ -62,12 +62,13 @@ def known_commit(lineage: Lineage, derived: DerivedCommit | None) -> DerivedComm
 
 def rewritten(lineages: Sequence[Lineage], commits: DerivedCommits) -> dict[str, str]:
     """Return the commits of lineages that record only such as HEAD does not come from (R4b), by the id of their first record."""
-    recorded = {lineage.first.id: _recorded_commits(lineage) for lineage in lineages}
+    recorded = {lineage.first.id: recorded_commits(lineage) for lineage in lineages}
     there = commits.reached(commit for named in recorded.values() for commit in named)
     return {identifier: named[0] for identifier, named in recorded.items() if named and there.isdisjoint(named)}
 
 
-def _recorded_commits(lineage: Lineage) -> list[str]:
+def recorded_commits(lineage: Lineage) -> list[str]:
+    """Return the commits that the records of a lineage name, the current record's first, then the newest."""
     if len(lineage.members) == 1:  # as most have
         commit = lineage.current.text("commit_hash")
         return [commit] if commit else []

@@ -17,7 +17,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.derived import CommitMethod, DerivedCommit
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.versions import Version
-from vibes_lsp.index.commits import known_commit, recorded_commit
+from vibes_lsp.index.commits import known_commit, recorded_commit, recorded_commits
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.predating import Predating, Standing, Wanted
 from vibes_lsp.model.paths import normal_path
@@ -66,7 +66,7 @@ class Origins:
         """Return when lines were edited, by the id of the first record; where that is not known, they are left out."""
         wanted = [each for lineage in lineages if (each := self._wanted(lineage)) is not None]
         may_be = [each for each in wanted if each.begun is not None and each.lineage.action != Action.REVIEW]
-        versions = {path: self._history.versions(path).versions for path in {each.path for each in may_be if each.commit}}
+        versions = {path: self._history.versions(path).versions for path in {each.path for each in may_be if each.commits}}
         found: dict[str, Edit] = {}
         for each in may_be:
             later = each.later(versions.get(each.path, ()))
@@ -90,7 +90,8 @@ class Origins:
             return None
         known = known_commit(lineage, self._derived.get(lineage.first.id))
         commit = known.commit if known is not None and known.method != CommitMethod.INFERRED else recorded_commit(lineage)
-        return Wanted(lineage, normal_path(path), recorded, commit, self._begun(lineage))
+        commits = tuple(dict.fromkeys(each for each in (commit, *recorded_commits(lineage)) if each))
+        return Wanted(lineage, normal_path(path), recorded, commit, self._begun(lineage), commits)
 
 
 class _Choice:

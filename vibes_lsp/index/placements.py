@@ -98,11 +98,6 @@ class Placement(msgspec.Struct, frozen=True):
         return _may_own(self.shown)
 
     @property
-    def is_overruled(self) -> bool:
-        """Whether it is not sure to be here, and others own all the lines, or history disproves it: it has no mark and no lens."""
-        return self.may_own and not self.owned and not self.located.sure
-
-    @property
     def order(self) -> tuple[bool, bool, int, int]:
         """Owners before history, what is placed before what is not, then down the document."""
         start = self.located.start

@@ -45,6 +45,7 @@ class Wanted:
         recorded: Its range and anchors.
         commit: The commit that it came with; None when that is not known.
         begun: Before this time a commit was made before the edit; None when that is not known.
+        commits: All commits that are known to have brought it, of which a later one may have rewritten an earlier one.
     """
 
     lineage: Lineage
@@ -52,6 +53,7 @@ class Wanted:
     recorded: Recorded
     commit: str | None
     begun: datetime | None
+    commits: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -71,9 +73,9 @@ class Wanted:
         return [version for version in versions[len(self.later(versions)) :] if version.moment < begun]
 
     def later(self, versions: Sequence[Version]) -> Sequence[Version]:
-        """Return those of a file's versions, newest first, that came with the commit of the edit or after it, whatever the clocks say."""
-        own = next((number for number, each in enumerate(versions) if self.commit and each.commit.startswith(self.commit)), -1)
-        return versions[: own + 1]
+        """Return those of a file's versions, newest first, that came with a commit of the edit or after it, whatever the clocks say."""
+        own = (number for number, each in enumerate(versions) if self.commits and each.commit.startswith(self.commits))
+        return versions[: max(own, default=-1) + 1]
 
 
 class Predating:

@@ -155,6 +155,6 @@ def _kind(placement: Placement, *, owns: bool) -> str:
         return "history, a later edit took its place; "
     if owns or not (placement.may_own and placement.is_item) or placement.is_guess:
         return ""
-    if placement.is_overruled:
-        return "may be here, where another edit is sure to be; "
-    return "history of this line, which a later edit owns; "
+    if placement.located.sure:
+        return "history of this line, which a later edit owns; "
+    return "may be here, but another edit owns this line; "

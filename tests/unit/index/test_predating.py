@@ -77,6 +77,18 @@ def test_its_own_commit_is_never_before_an_edit_whenever_that_was_recorded(
     assert [each.located.is_contradicted for each in placed(repository.path, history)] == [False, False]
 
 
+def test_a_commit_that_an_earlier_record_of_the_lineage_names_is_its_own_too(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
+    repository.write("a.py", FILE)
+    made = repository.commit("made", date="2026-01-02T08:00:00+00:00")
+    repository.write("a.py", "# above\n" + FILE)
+    rewritten = repository.commit("rewritten", date="2026-01-03T08:00:00+00:00")
+    first = writer.line("a.py", 10, 19, text=FILE)
+    writer.remap(writer.remap(first, commit=made), commit=rewritten, start=11, end=20, reason="rewrite")
+    assert only(repository.path, history).sure
+
+
 def test_a_copy_of_lines_that_git_had_elsewhere_is_new(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
     repository.write("a.py", FILE)
     repository.commit("begun", date="2026-01-02T08:00:00+00:00")
