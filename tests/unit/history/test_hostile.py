@@ -77,7 +77,7 @@ def ask_everything(writer: TrailWriter) -> None:
         assert [history.contents(each) for each in found] == [b"1\n", b"0\n"]
         blamed = history.blamed("a.py", START)
         assert blamed is not None
-        assert [each.commit for each in blamed[1]] == [head]
+        assert [each.commit for each in blamed[1]] == [found[0].commit]
         version = history.version_at("a.py", head)
         assert version is not None
         assert version.blob == found[0].blob
