@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.running import as_on_a_terminal, vibes
+from vibes_lsp.model.paths import MAX_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,6 +39,8 @@ ACTING: Final = re.compile(
 FINDING: Final = re.compile(r"\.ai-audit/[a-z.]+(:\d+)?: (error|warning|note)\[[a-z-]+\] |(ok|note|problem) +[a-z. ]+: | {10}\S")
 """How the lines begin whose number depends on what is wrong: those of the report and of the diagnosis."""
 TABLES: Final = ("log --limit 99", "log --type all", "sessions", "models", "stats", "find")
+LONGEST: Final = 2 * MAX_PATH + 200
+"""Characters that no line has: two paths, each as long as a path can be, and what stands beside them."""
 COMMANDS: Final = (
     *TABLES,
     "check --all",
@@ -180,7 +183,7 @@ def test_surrogates_come_out_of_a_process_of_its_own_as_utf_8(project: Project) 
 
 
 @pytest.mark.slow
-def test_a_megabyte_of_text_is_cut(project: Project, within: Vibes) -> None:
+def test_a_megabyte_of_text_is_cut(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "x" * 1_000_000
     Poisoner(project, HARMLESS).everywhere()
     project.writer.config(project_name=text)
@@ -190,9 +193,16 @@ def test_a_megabyte_of_text_is_cut(project: Project, within: Vibes) -> None:
     one = project.line(text, environment=environment, prompt=prompt, session_id=session, tool_note=text)
     odd = project.writer.entry({"type": text, text: text, "short": 1})
     for command in (*COMMANDS[:-3], f"show {one}", f"show {prompt}", f"show {odd}"):
-        done = within(*command.split(), cwd=project.root)
+        piped = within(*command.split(), cwd=project.root)
+        assert piped.code in (0, 1)
+        assert max(map(len, piped.lines)) < LONGEST, command
+        with monkeypatch.context() as terminal:
+            as_on_a_terminal(terminal)
+            done = within(*command.split(), cwd=project.root)
         assert done.code in (0, 1)
         assert len(done.out) < 20_000, command
+        if not command.startswith("log"):  # whose paths are whole in a pipe
+            assert len(piped.out) < 20_000, command
 
 
 def test_a_megabyte_of_text_is_whole_in_json(project: Project, within: Vibes) -> None:

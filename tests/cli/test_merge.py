@@ -116,6 +116,8 @@ def test_markers_that_somebody_committed_go(branches: Branches) -> None:
     assert "<<<<<<<" in (branches.audit / "manifest.json").read_text()
     done = branches.within("merge", cwd=branches.root)
     assert (done.code, done.lines) == (0, ["annotations.jsonl: merged", "manifest.json: merged"])
+    branches.everything_is_there("base-checkout")  # HEAD has the markers until this is committed
+    branches.repository.commit("Take the markers away")
     branches.everything_is_there()
 
 

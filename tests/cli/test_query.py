@@ -212,7 +212,13 @@ def test_a_function_that_does_not_come_back_is_left(project: Project) -> None:
     assert done.err == "vibes: the query takes longer than 0.5 seconds; narrow it down\n"
 
 
-def test_thousands_of_columns_are_shown_as_far_as_they_fit(project: Project, within: Vibes) -> None:
-    done = within("query", "SELECT " + ",".join(["1"] * 2000), cwd=project.root)
+def test_thousands_of_columns_are_shown_as_far_as_they_fit(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+    statement = "SELECT " + ",".join(["1"] * 2000)
+    piped = within("query", statement, cwd=project.root)
+    assert piped.code == 0
+    assert piped.lines[-1].split() == ["1"] * 2000
+    as_on_a_terminal(monkeypatch)
+    done = within("query", statement, cwd=project.root)
     assert done.code == 0
     assert "of 2000 columns are not shown" in done.out
+    assert max(map(len, done.lines[:-1])) <= 80

@@ -455,7 +455,7 @@ BASE_CHECKOUT: Final = Check(
     _E,
     "The trail on disk is not the one in HEAD",
     "HEAD is what is merged. Attributes such as `ident`, `filter` or `working-tree-encoding` make another file of it on checkout.",
-    "Take the attributes away from `.ai-audit/`, and check the files out again.",
+    "Commit what was mended on disk. Otherwise take the attributes away from `.ai-audit/`, and check the files out again.",
 )
 BASE_TRAIL: Final = Check(
     "base-trail",
