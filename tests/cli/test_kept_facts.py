@@ -118,13 +118,30 @@ def test_a_cache_that_a_workspace_brings_is_not_believed(tmp_path: Path, cache: 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the git that counts is a shell script")
-def test_git_is_asked_as_often_for_many_files_as_for_a_few(tmp_path: Path, cache: Path) -> None:
+def test_git_is_asked_as_often_for_many_files_as_for_a_few_but_for_lines_in_doubt(tmp_path: Path, cache: Path) -> None:
     few, many = made(tmp_path / "few", 6), made(tmp_path / "many", 18)
     for question in (("find",), ("coverage", "--json")):
         assert asked(few, question, tmp_path, cache) == asked(many, question, tmp_path, cache), question
         again = asked(many, question, tmp_path, cache)
-        assert not {"log", "rev-list", "diff-tree"} & set(again), question
+        assert not {"log", "rev-list", "diff-tree", "blame"} & set(again), question
         assert len(again) <= 9, question
+    plain = asked(few, ("find",), tmp_path, NOWHERE)
+    for number in range(6, 12):
+        put_in_doubt(many, number)
+    many.commit("Third", "2026-03-05T09:00:00+00:00")
+    first, again = (asked(many, ("find",), tmp_path, cache) for _ in range(2))
+    assert first.count("blame") == plain.count("blame") + 6, "once for each file with lines in doubt"
+    assert len(first) - first.count("blame") <= len(plain) - plain.count("blame")
+    assert "blame" not in again
+    assert len(again) <= 9
+
+
+def put_in_doubt(repository: Repository, number: int) -> None:
+    """Change a line of an annotated text, so that its place is no longer sure."""
+    file = repository.path / f"a{number}.py"
+    lines = file.read_text("utf-8").split("\n")
+    lines[4] += "  # changed"
+    file.write_text("\n".join(lines), "utf-8")
 
 
 def asked(repository: Repository, question: tuple[str, ...], tmp_path: Path, cache: Path) -> list[str]:

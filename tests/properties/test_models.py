@@ -161,7 +161,7 @@ def test_a_config_of_any_content_gives_a_policy(members: Members) -> None:
 
 
 LEVEL = st.sampled_from(["low", "medium", "high", "High", "", 1])
-LISTS = st.one_of(ODD, st.lists(st.sampled_from([".py", ".md", "src/", "*.md", "\ud800", 1]), max_size=3))
+LISTS = st.one_of(ODD, st.lists(st.sampled_from([".py", ".md", "src/", "*.md", "src/\ud800", "*" * 201, "\ud800", 1]), max_size=3))
 PLAIN = st.fixed_dictionaries({}, optional={"assurance_level": LEVEL, "tracked_extensions": LISTS, "exclude_patterns": LISTS})
 
 

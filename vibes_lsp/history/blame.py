@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Final
+
+import msgspec
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines
@@ -31,7 +34,24 @@ class Blamed:
     moment: datetime
 
 
-def blamed(repository: Repository, path: str, commit: str, since: datetime) -> Sequence[Blamed] | None:
+class Blame(msgspec.Struct, frozen=True, array_like=True):
+    """What git said of all lines of a file, short enough to be kept.
+
+    Attributes:
+        moments: The committers' times, UTC, by the hashes of their commits.
+        runs: The commit and the number of lines that it has in a row, from the first line on.
+    """
+
+    moments: Mapping[str, datetime]
+    runs: Sequence[tuple[str, int]]
+
+    def lines(self) -> Sequence[Blamed]:
+        """Return the commit of each line."""
+        commits = {name: Blamed(name, moment) for name, moment in self.moments.items()}
+        return [commits[name] for name, count in self.runs for _ in range(count)]
+
+
+def blamed(repository: Repository, path: str, commit: str, since: datetime) -> Blame | None:
     """Return for each line of a file the commit that it came with, of an older line any commit that has it and is older than `since`.
 
     Git looks no further back than that, so what this costs depends on what was committed since then.
@@ -63,4 +83,6 @@ def blamed(repository: Repository, path: str, commit: str, since: datetime) -> S
         return None
     if sorted(found) != list(range(1, len(found) + 1)) or not moments.keys() >= set(found.values()):
         return None
-    return [Blamed(found[number], moments[found[number]]) for number in range(1, len(found) + 1)]
+    names = [found[number] for number in range(1, len(found) + 1)]
+    runs = [(name, len(list(lines))) for name, lines in groupby(names)]
+    return Blame({name: moments[name] for name, _ in runs}, runs)

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.history.blame import Blamed, blamed
+from vibes_lsp.history.blame import Blame, Blamed, blamed
 from vibes_lsp.history.blobs import Blobs
 from vibes_lsp.history.facts import Facts
 from vibes_lsp.history.renames import renames_in, renames_since
@@ -155,9 +155,20 @@ class FilesHistory:
         if (path, since) not in self._blamed:
             while len(self._blamed) >= _MAX_BLAMED:
                 del self._blamed[next(iter(self._blamed))]
-            self._blamed[path, since] = blamed(self.repository, path, head, since)
-        found = self._blamed[path, since]
-        return None if found is None else (Version(head, path, entry.id, since), found)
+            found = self._asked_blame(path, head, since)
+            self._blamed[path, since] = None if found is None else found.lines()
+        lines = self._blamed[path, since]
+        return None if lines is None else (Version(head, path, entry.id, since), lines)
+
+    def _asked_blame(self, path: str, head: str, since: datetime) -> Blame | None:
+        """Return what git says of a file's lines, or has said; without an answer it is asked again."""
+        key = f"blame {int(since.timestamp())} {path}"
+        found = None if self.facts is None else self.facts.of_head(key, Blame)
+        if found is None:
+            found = blamed(self.repository, path, head, since)
+            if self.facts is not None and found is not None:
+                self.facts.keep_of_head(key, found)
+        return found
 
     def current_paths(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the names that files have in the index, by those asked about; what was deleted, or never was, is left out."""

@@ -83,6 +83,7 @@ def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  
     def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:  # nothing here looks at the disk
         idle.changed(params.text_document.uri)
         ls.documents.in_flux(params.text_document.uri, now=True)
+        ls.publishing.pop(params.text_document.uri, None)  # what is being checked is an older text
         resting.typed()
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)

@@ -61,6 +61,7 @@ def annotate(situation: Situation, edit: Edit, origin: Origin) -> tuple[Draft, R
         return Draft(situation.timestamp), Recorded(None, untracked=True)
     text = Text(edit.text) if edit.text is not None else source_text(situation.project, path)
     start, end = _range(edit, path, text)
+    check_argument("origin", origin, Origin, within=False)
     contexts = write_contexts(situation, _with_prompt(situation, origin))
     draft = compose(situation, edit.action, contexts, Lines(path, text, start, end), edit.function)
     return draft, result_of(draft.records, contexts)

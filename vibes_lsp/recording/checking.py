@@ -79,7 +79,7 @@ def _fits(value: object, hint: Any) -> bool:
 
 def _check_json(name: str, value: object) -> None:
     """Raise where a value is none that JSON has, is nested too deeply, or holds itself."""
-    pending = [(value, 2)]  # it is within an entry or a record
+    pending = [(value, 4)]  # it is a member of an entry of the manifest's `entries`
     while pending:
         each, depth = pending.pop()
         if isinstance(each, Mapping | list | tuple):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical import parse_object, parse_object_with_any_number
+from vibes_lsp.model.ignoring import MAX_PATTERN
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import MAX_PATTERNS, Tracking
 from vibes_lsp.model.vocabulary import AssuranceLevel
@@ -70,7 +71,8 @@ class LoadedConfig:
         """Which paths the project tracks (R26)."""
         if self._needs_check:
             return Tracking(self.config.tracked_extensions, self.config.exclude_patterns)
-        return Tracking(_strings(self.members, "tracked_extensions"), _strings(self.members, "exclude_patterns") or [])
+        excludes = _strings(self.members, "exclude_patterns", MAX_PATTERN) or []
+        return Tracking(_strings(self.members, "tracked_extensions"), excludes)
 
     @property
     def _needs_check(self) -> bool:
@@ -127,12 +129,15 @@ def parse_config(data: bytes) -> LoadedConfig:
     return LoadedConfig(present=True, members=members, data=data, odd_numbers=tuple(odd))
 
 
-def _strings(members: Members, name: str) -> list[str] | None:
-    """Return a list of texts; None for anything else, as when it is not given."""
+def _strings(members: Members, name: str, longest: int | None = None) -> list[str] | None:
+    """Return the items of a list that pass the check; None for anything else, as if not given."""
     value = members.get(name)
-    texts = [each for each in value if isinstance(each, str)] if isinstance(value, list) else None
-    return texts if texts == value else None
+    if not isinstance(value, list):
+        return None
+    texts = [each for each in value if isinstance(each, str) and _is_text(each)]
+    return [each for each in texts if longest is None or len(each) <= longest]
 
 
 def _is_text(name: str) -> bool:
+    """Whether a text is Unicode, which has no lone surrogate."""
     return name.isascii() or name == name.encode("utf-8", "ignore").decode()

@@ -119,8 +119,10 @@ SOUND: Members = {"standard": "VIBES", "standard_version": "1.0", "assurance_lev
         ("assurance_level", "total", "medium"),
         ("project_name", 5, ""),
         ("tracked_extensions", ".py", None),
-        ("tracked_extensions", [".py", 5], None),
+        ("tracked_extensions", [".py", 5], [".py"]),
+        ("tracked_extensions", [5], []),
         ("exclude_patterns", {"a": 1}, []),
+        ("exclude_patterns", ["gen/", "x" * 201, 5], ["gen/"]),
         ("compress_reasoning_threshold_bytes", -1, 10240),
         ("compress_reasoning_threshold_bytes", "10", 10240),
         ("external_blob_threshold_bytes", 1.5, 102400),
@@ -129,7 +131,7 @@ SOUND: Members = {"standard": "VIBES", "standard_version": "1.0", "assurance_lev
         ("standard_version", 1.0, "1.0"),
     ],
 )
-def test_a_broken_member_counts_as_not_given(name: str, value: Any, fallback: object) -> None:
+def test_a_broken_member_or_item_counts_as_not_given(name: str, value: Any, fallback: object) -> None:
     config, problems = read_config({**SOUND, name: value})
     assert getattr(config, name) == fallback
     assert {problem.field.split(".")[0] for problem in problems} == {name}

@@ -11,6 +11,7 @@ import pytest
 from vibes_lsp import recording
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.canonical import parse
 from vibes_lsp.recording import (
     Command,
     CommandType,
@@ -85,6 +86,7 @@ WRONG: dict[str, list[Callable[[Recorder], object]]] = {
     "tool.name": [annotate(tool=Tool(ANY, "1")), lambda recorder: recorder.start_session(Tool(ANY, "1"), MODEL)],
     "model.parameters": [
         annotate(model=Model("m", "1", {"a": nested(10_000)})),
+        annotate(model=Model("m", "1", nested(61))),
         annotate(model=Model("m", "1", in_itself())),
         annotate(model=Model("m", "1", {"a": object()})),
         annotate(model=Model("m", "1", {"a": [float("nan")]})),
@@ -120,7 +122,7 @@ def test_what_is_wrong_is_named(project: Project, member: str, wrong: Callable[[
 
 def test_what_may_be_is_taken(project: Project) -> None:
     (project.root / "a.py").write_text("x = 1\n")
-    parameters = {"b": [1, 2.5, None, True, "x", {"b": (1, 2)}], **nested(62)}
+    parameters = {"b": [1, 2.5, None, True, "x", {"b": (1, 2)}], **nested(60)}
     prompt = Prompt("x", "chat_message", ["b.py"])  # type: ignore[arg-type]  # as many write it
     with Recorder(project.root) as recorder:
         assert annotate(model=Model("m", "1", parameters), prompt=prompt)(recorder)
@@ -128,6 +130,7 @@ def test_what_may_be_is_taken(project: Project) -> None:
     trail.refresh()
     (record,) = trail.log.of_kind(Kind.LINE)
     assert trail.manifest.entry(record.text("environment_hash") or "") is not None
+    assert parse((project.root / ".ai-audit" / "manifest.json").read_bytes())
 
 
 def test_the_errors_that_are_documented_can_be_imported() -> None:

@@ -60,9 +60,10 @@ async def publish(ls: Server, uri: str) -> None:
     """Tell a client that does not pull what there is to say about a document that is open.
 
     A check that was overtaken by a later one says nothing: it may know an older text, other settings or another trail.
+    While somebody types, nothing is told: answers come from memory then, and the pause after it tells.
     """
     document = ls.documents.get(uri)
-    if document is None:
+    if document is None or document.is_in_flux:
         return
     mine = ls.publishing[uri] = object()
 
