@@ -269,3 +269,16 @@ def test_a_commit_of_the_branch_with_an_old_date_disproves_no_record(project: Ga
     project.write()
     project.commit()
     assert decisions(project.told(within)) == BLOCKED
+
+
+def test_code_of_the_base_that_the_branch_restored_with_an_old_date_is_gated(project: Gated, within: Vibes) -> None:
+    """The file stands as the base has it, and git dates its lines by a commit of the branch."""
+    project.file("a.py")
+    project.base = project.commit("Code")
+    project.file("a.py", BEGIN)
+    project.repository.commit("Remove", date="2019-01-01T00:00:00+00:00")
+    project.file("a.py")
+    project.repository.commit("Restore", date="2020-01-01T00:00:00+00:00")
+    project.write()
+    project.commit()
+    assert decisions(project.told(within)) == BLOCKED
