@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from tests.cli.gated import BEGIN, BO, Gated, as_runner, checks, decisions, mangle
 from tests.server.project import STORY
-from tests.trails import Repository
+from tests.trails import OMIT, Repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -267,5 +267,37 @@ def test_a_commit_of_the_branch_with_an_old_date_disproves_no_record(project: Ga
     project.file("a.py")
     project.repository.commit("Code", date="2020-01-01T00:00:00+00:00")
     project.write()
+    project.commit()
+    assert decisions(project.told(within)) == BLOCKED
+
+
+def test_code_of_the_base_that_the_branch_restored_with_an_old_date_is_gated(project: Gated, within: Vibes) -> None:
+    """The file stands as the base has it, and git dates its lines by a commit of the branch."""
+    project.file("a.py")
+    project.base = project.commit("Code")
+    project.file("a.py", BEGIN)
+    project.repository.commit("Remove", date="2019-01-01T00:00:00+00:00")
+    project.file("a.py")
+    project.repository.commit("Restore", date="2020-01-01T00:00:00+00:00")
+    project.write()
+    project.commit()
+    assert decisions(project.told(within)) == BLOCKED
+
+
+@pytest.mark.parametrize("anchored", [True, False])
+def test_lines_that_the_branch_restored_with_an_old_date_are_not_old_beside_lines_that_are(
+    project: Gated, within: Vibes, anchored: bool
+) -> None:
+    project.file("a.py", "".join(STORY.splitlines(keepends=True)[:4]))
+    project.repository.commit("A line of long ago", date="2025-01-01T00:00:00+00:00")
+    first = (project.root / "a.py").read_text()
+    project.file("a.py")
+    project.base = project.commit("Code")
+    project.file("a.py", first)
+    project.repository.commit("Remove", date="2019-01-01T00:00:00+00:00")
+    project.file("a.py")
+    project.repository.commit("Restore", date="2020-01-01T00:00:00+00:00")
+    without: dict[str, Any] = {} if anchored else dict.fromkeys(("anchor_hash", "anchor_context", "file_content_hash"), OMIT)
+    project.write(**without)
     project.commit()
     assert decisions(project.told(within)) == BLOCKED

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.not_code import FILE, KINDS, not_code
+from tests.not_code import FILE, KINDS, LATE, not_code
 from tests.server.project import STORY, Project
+from tests.trails import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,8 +58,9 @@ def test_it_waits_for_no_review(project: Project, within: Vibes) -> None:
     assert "nothing waits" in within("review", "--list", cwd=project.root).out
 
 
-@pytest.mark.parametrize("flags", [(), ("--base", "HEAD"), ("--stored",)])
+@pytest.mark.parametrize("flags", [(), ("--base", "HEAD~1"), ("--stored",)])
 def test_it_is_no_item_of_the_gate(project: Project, within: Vibes, flags: tuple[str, ...]) -> None:
+    Repository(project.root).commit("The record", date=LATE)
     found = told(within, project, "gate", *flags)
     assert (found["result"], found["items"], found["findings"]) == ("PASS", [], [])
 
@@ -108,7 +110,10 @@ def test_a_review_is_found_by_its_id_in_the_log_and_with_what_it_is_of(tmp_path:
     done = within("export", "--current", str(tmp_path / "current"), cwd=project.root)
     assert done.code == 0, done.err
     records = [json.loads(line) for line in (tmp_path / "current/.ai-audit/annotations.jsonl").read_text().splitlines()]
-    assert [each["risk_score"] for each in records if each.get("risk_score") is not None] == [0.2], "sums of risk count code alone"
+    columns, *standing = records
+    assert columns["type"] == "columns", "its type is not the standard's, and no query counts it"
+    risk = [each["risk_score"] for each in standing if each.get("risk_score") is not None]
+    assert risk == [0.2], "sums of risk count code alone"
     (edge,) = [each for each in records if each["type"] == "edge" and each["edge_type"] == "reviewed_by"]
     assert edge["source_ref"] == code
     assert edge["target_ref"] in {each["annotation_id"] for each in records}

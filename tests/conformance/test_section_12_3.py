@@ -49,9 +49,12 @@ def test_an_entry_that_is_gone_is_found(trail: CompleteTrail, entry: dict[str, o
     trail.writer.entry(sound.command())
     assert not places(checked(trail.root, base), "base-entry"), "adding is no change"
     manifest = json.loads((trail.root / MANIFEST).read_bytes())
+    manifest["entries"][key]["created_at"] = "2026-02-03T11:00:01Z"
+    trail.writer.raw_manifest(json.dumps(manifest, ensure_ascii=False).encode())
+    assert not places(checked(trail.root, base), "base-entry"), "no key covers it, and a merge chooses it"
     if change == "removed":
         del manifest["entries"][key]
     else:
-        manifest["entries"][key]["created_at"] = "2026-02-03T11:00:01Z"
+        manifest["entries"][key]["prompt_text"] += "Otherwise."
     trail.writer.raw_manifest(json.dumps(manifest, ensure_ascii=False).encode())
     assert len(places(checked(trail.root, base), "base-entry")) == 1

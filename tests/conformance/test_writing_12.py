@@ -10,6 +10,7 @@ import pytest
 from tests.conformance.faces import LOG, MANIFEST, snapshot, vibes
 from tests.conformance.requirement import writing
 from tests.trails import AUDIT_DIR, CompleteTrail
+from tests.trails.stories import LIMITS_BEFORE
 from tests.unit.recording.projects import MODEL, PROMPT, TOOL, by
 from vibes_lsp.errors import UnsupportedVersion
 from vibes_lsp.recording import Recorder
@@ -59,7 +60,14 @@ def test_records_that_are_there_stay(trail: CompleteTrail) -> None:
 @writing("12.2", "MUST", "members that we do not know are preserved where records are copied: in an export, too")
 def test_unknown_members_are_copied(trail: CompleteTrail, tmp_path: Path) -> None:
     unknown = {"x_tool": {"b": [1, 1.0, None, True]}, "zeta": None}
-    moved = trail.writer.line("src/limits.py", 1, 7, session=trail.session, **unknown)  # type: ignore[arg-type]
+    moved = trail.writer.line(
+        "src/limits.py",
+        1,
+        7,
+        session=trail.session,
+        text=LIMITS_BEFORE,
+        **unknown,  # type: ignore[arg-type]
+    )
     trail.writer.remap(moved, commit=trail.commit, start=3, end=9)
     trail.writer.record(LATER)
     assert vibes(trail.root, "export", "--current", str(tmp_path / "new")).code == 0

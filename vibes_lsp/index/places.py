@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
+from vibes_lsp.anchors.located import Since
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.derived import DerivedCommit, DerivedCommits
@@ -185,14 +186,16 @@ class Places:
         past = self._pasts.by_name(path, in_doubt(placements), text)
         return replaced(placements, located_in(text, placements, past), len(text.lines))
 
-    def contradicted(self, path: str, text: Text, placements: Sequence[Placement]) -> frozenset[str]:
-        """Return the ids of the first records of those that git's history contradicts (R15).
+    def contradicted(self, path: str, text: Text, placements: Sequence[Placement]) -> dict[str, Since | None]:
+        """Return those that git's history contradicts (R15), each with the commit that has the lines.
+
+        The keys are the ids of the first records.
 
         The commits of the annotations must have been derived.
         """
         past = self._pasts.by_name(path, [each.lineage for each in placements], text)
         pairs = zip(placements, located_in(text, placements, past), strict=True)
-        return frozenset(each.lineage.first.id for each, where in pairs if where.is_contradicted)
+        return {each.lineage.first.id: where.since for each, where in pairs if where.is_contradicted}
 
     def of(self, path: str, text: Text) -> list[Placement]:
         """Return the annotations of a file in document order, history after owners; see `place`."""

@@ -10,6 +10,7 @@ from datetime import datetime
 import msgspec
 from typing_extensions import override
 
+from vibes_lsp.anchors.located import Since as OlderCommit
 from vibes_lsp.anchors.located import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.checks.finding import Finding, Severity
@@ -146,7 +147,8 @@ class _Run:
         """Give the items that git's history does not contradict (R15).
 
         A text alone places most annotations. History is asked about those that do not pass. A change
-        can backdate its commits: with a base only files that stand as the base has them count.
+        can backdate its commits: with a base only files that stand as the base has them count, and
+        only commits that the base has.
         """
         suspects: dict[tuple[str, str], tuple[Text, list[Item]]] = {}
         for item, content in judged:
@@ -161,8 +163,16 @@ class _Run:
         places.derive([item.placement.lineage for key in asked for item in suspects[key][1]])
         for key, (content, items) in suspects.items():
             placements = [item.placement for item in items]
-            disproved = places.contradicted(key[0], content, placements) if key in asked else frozenset()
+            found = places.contradicted(key[0], content, placements) if key in asked else {}
+            disproved = {identifier for identifier, commit in found.items() if self._may_speak(commit)}
             yield from (item for item in items if item.placement.lineage.first.id not in disproved)
+
+    def _may_speak(self, older: OlderCommit | None) -> bool:
+        """Whether a commit may contradict a record; with a base, only one that the base has."""
+        base = self._grounds.since
+        if base is None:
+            return True
+        return older is not None and base.repository.is_ancestor(older.commit, of=base.commit)
 
     def _is_of_base(self, path: str, content: Text) -> bool:
         """Whether a file stands as the base has it; without a base, whatever stands there counts."""
