@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 TEXT = "    total = sum(item.price for item in basket)\n" * 2000
 READING = "reading the audit trail …"
 ABLE: dict[str, Any] = {"window": {"workDoneProgress": True}}
+HEARS_PYGLS: Final = """
+import logging
+from vibes_lsp.lsp.main import main
+logging.getLogger("pygls.protocol.language_server").setLevel(logging.WARNING)
+main()
+"""
+"""The server, but the warnings of pygls are in its log: only these tell which tokens it knows."""
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +40,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, CorpusSize]:
 
 
 @pytest.fixture
-def wire(tmp_path: Path) -> Iterator[Wire]:
-    with Wire(tmp_path / "server.log") as wire:
+def wire(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Wire]:
+    """A server, started by another command where a test asks for one."""
+    with Wire(tmp_path / "server.log", command=getattr(request, "param", None)) as wire:
         yield wire
         assert "Traceback" not in wire.logged()
 
@@ -105,6 +114,7 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     assert READING not in wire.request("textDocument/hover", hover_at(uri, annotated))["result"]["contents"]["value"]
 
 
+@pytest.mark.parametrize("wire", [[sys.executable, "-c", HEARS_PYGLS]], ids=["warns"], indirect=True)
 def test_each_trail_has_a_token_of_its_own_which_is_given_back(wire: Wire, corpus: tuple[Path, CorpusSize], tmp_path: Path) -> None:
     root, other = corpus[0], tmp_path / "other"
     shutil.copytree(root / ".ai-audit", other / ".ai-audit")
