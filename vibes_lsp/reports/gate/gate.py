@@ -99,6 +99,7 @@ class _Run:
         self._report: tuple[Text, PlacementReport] | None = None
         self._found: list[Finding] = []
         self._tracked: dict[str, bool] = {}
+        self._of_base: dict[str, bool] = {}
 
     def _only(self) -> Collection[str] | None:
         files = self._asked.files
@@ -170,9 +171,12 @@ class _Run:
     def _may_speak(self, older: OlderCommit | None) -> bool:
         """Whether a commit may contradict a record; with a base, only one that the base has."""
         base = self._grounds.since
-        if base is None:
-            return True
-        return older is not None and base.repository.is_ancestor(older.commit, of=base.commit)
+        if base is None or older is None:
+            return base is None
+        if older.commit not in self._of_base:  # git is started for each commit, not for each item
+            is_of_base = base.repository.is_ancestor(older.commit, of=base.commit)
+            self._of_base[older.commit] = is_of_base
+        return self._of_base[older.commit]
 
     def _is_of_base(self, path: str, content: Text) -> bool:
         """Whether a file stands as the base has it; without a base, whatever stands there counts."""
