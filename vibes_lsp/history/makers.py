@@ -16,7 +16,6 @@ _SHARED: Final = frozenset({"noreply@github.com"})
 """Committers of what people do on a host's pages: everybody's, and so nobody's."""
 _FORMAT: Final = "--format=%H%x00%an%x00%ae%x00%cn%x00%ce%x00%(trailers:key=Co-authored-by,valueonly,unfold,separator=%x1f)"
 _MEMBERS: Final = 6
-_NAMED: Final = re.compile(r"\s*(?P<name>.*?)\s*<(?P<mail>[^<>]*)>\s*")
 _HEADER: Final = re.compile(rb"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")
 _AT_ONCE: Final = 200
 
@@ -41,8 +40,10 @@ def folded(text: str) -> str:
 
 def names_of(text: str) -> frozenset[str]:
     """Return the name and the address in `Name <address>`, or the text itself where it is only one of them."""
-    found = _NAMED.fullmatch(text)
-    parts = (text,) if found is None else (found["name"], found["mail"])
+    name, opened, rest = text.strip().rpartition("<")
+    mail = rest.removesuffix(">")
+    is_both = opened and mail != rest and ">" not in mail and "\n" not in name.strip()
+    parts = (name, mail) if is_both else (text,)
     return frozenset(folded(part) for part in parts) - {""}
 
 

@@ -129,11 +129,12 @@ class Repository:
             told = run_git(self.root, "check-ignore", "--verbose", "--no-index", "--", str(path))
         except HistoryUnavailable:
             return False
-        rule = _RULE.match(told)
-        if rule is None:
+        rule = told.partition(b"\n")[0].rpartition(b"\t")[0]
+        line = _RULE_LINE.search(rule)
+        if line is None:
             return False
-        file = Path(os.fsdecode(rule["file"].strip(b'"')))
-        return not rule["pattern"].startswith(b"!") and file.name == ".gitignore" and not file.is_absolute()
+        file = Path(os.fsdecode(rule[: line.start()].strip(b'"')))
+        return not rule.startswith(b"!", line.end()) and file.name == ".gitignore" and not file.is_absolute()
 
     def attributes(self, path: Path, names: Iterable[str]) -> dict[str, str]:
         """Return the values that git's attributes have for a file.
@@ -220,8 +221,8 @@ def is_tracked(path: Path) -> bool:
         return False
 
 
-_RULE: Final = re.compile(rb"(?P<file>.*?):\d+:(?P<pattern>.*)\t")
-"""What `git check-ignore --verbose` says of a path."""
+_RULE_LINE: Final = re.compile(rb":\d++:")
+"""What `git check-ignore --verbose` says of a path: file, line, pattern; then a tab and the path."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 

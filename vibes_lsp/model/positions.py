@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 _COLON: Final = re.compile(r"\s*:")
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_BARE: Final = re.compile(r'[{}\[\],:]|[^\s{}\[\],:"]+')
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|(?P<unclosed>))|' + _BARE.pattern, re.DOTALL)
 
 
 def find_member(source: str, path: Sequence[str]) -> tuple[int, int] | None:
@@ -25,7 +26,7 @@ def find_member(source: str, path: Sequence[str]) -> tuple[int, int] | None:
     best = 0
     place: int | None = None
     name_next = False
-    for match in _TOKEN.finditer(source):
+    for match in _tokens(source):
         token = match.group()
         if counters and counters[-1] is not None and token != "]" and keys[-1] == "":
             keys[-1] = str(counters[-1])
@@ -78,9 +79,22 @@ def find_character(source: str, path: Sequence[str], offset: int) -> tuple[int, 
     return _line_and_column(source, here)
 
 
-_VALUE: Final = re.compile(r'"(?:[^"\\]|\\.)*"\s*:\s*"', re.DOTALL)
+_VALUE: Final = re.compile(r'"(?:[^"\\]|\\.)*+"\s*+:\s*+"', re.DOTALL)
 _CHARACTER: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\"\\]", re.DOTALL)
 """One character as a JSON text writes it; a pair of surrogates is one."""
+
+
+def _tokens(source: str) -> Iterator[re.Match[str]]:
+    """Give the strings, marks and words of a JSON text.
+
+    Every quote after a string that is never closed is escaped, so no later string is closed either:
+    looking for the end of each would take time that grows with the square of the text.
+    """
+    for match in _TOKEN.finditer(source):
+        if match.lastgroup == "unclosed":
+            yield from _BARE.finditer(source, match.start() + 1)
+            return
+        yield match
 
 
 def _deeper(keys: Sequence[str], path: Sequence[str], best: int, place: int | None, start: int) -> tuple[int, int | None]:
@@ -95,13 +109,13 @@ def _line_and_column(source: str, offset: int) -> tuple[int, int]:
 
 def find_value(source: str, value: str) -> tuple[int, int]:
     """Return the 1-based line and column at which a number or word first stands outside of strings; the beginning if nowhere."""
-    found = next((match.start() for match in _TOKEN.finditer(source) if match.group() == value), 0)
+    found = next((match.start() for match in _tokens(source) if match.group() == value), 0)
     return _line_and_column(source, found)
 
 
 def find_long_number(source: str, digits: int) -> tuple[int, int]:
     """Return the 1-based line and column of the first whole number that has more than so many digits; the beginning if none has."""
-    tokens = ((match.start(), match.group().removeprefix("-")) for match in _TOKEN.finditer(source))
+    tokens = ((match.start(), match.group().removeprefix("-")) for match in _tokens(source))
     found = next((start for start, token in tokens if len(token) > digits and token.isdigit()), 0)
     return _line_and_column(source, found)
 
@@ -109,7 +123,7 @@ def find_long_number(source: str, digits: int) -> tuple[int, int]:
 def find_second(source: str, name: str) -> tuple[int, int]:
     """Return the 1-based line and column of a member's name where one object gives it again; the beginning if none does."""
     seen: list[set[str]] = []
-    for match in _TOKEN.finditer(source):
+    for match in _tokens(source):
         part = match.group()
         if part in "{[":
             seen.append(set())
@@ -125,7 +139,7 @@ def find_second(source: str, name: str) -> tuple[int, int]:
 def find_depth(source: str, depth: int) -> tuple[int, int]:
     """Return the 1-based line and column of the first bracket that is nested deeper than `depth`; the beginning if none is."""
     level = 0
-    for match in _TOKEN.finditer(source):
+    for match in _tokens(source):
         level += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match.group(), 0)
         if level > depth:
             return _line_and_column(source, match.start())

@@ -17,6 +17,7 @@ _BEGIN: Final = re.compile(_LABEL % "BEGIN")
 _END: Final = re.compile(_LABEL % "END")
 _PUTTY: Final = re.compile(r"PuTTY-User-Key-File-[0-9]")
 _PUTTY_END: Final = re.compile(r"Private-MAC: ?[0-9a-fA-F]*")
+_PUTTY_BODY: Final = re.compile(r"[ 0-9]*(?:\s+[A-Za-z0-9+/=]+)*+")
 _MAX_KEY: Final = 64 * 1024
 """Characters of the longest key; what lies further apart does not belong together."""
 
@@ -96,6 +97,6 @@ def _putty(text: str) -> Iterator[tuple[int, int]]:
             lines = text.find("Private-Lines:", start, min(later, start + _MAX_KEY))
             if lines < 0:
                 continue
-            body = re.compile(r"[ 0-9]*(?:\s+[A-Za-z0-9+/=]+)*+").match(text, lines + 14)
+            body = _PUTTY_BODY.match(text, lines + 14)
             done = body.end() if body else lines + 14
         yield start, done

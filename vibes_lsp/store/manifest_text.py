@@ -18,8 +18,8 @@ from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys,
 
 _TAIL: Final = b"}}\n"
 _OPENING: Final = b'"entries":{\n'
-_ENTRY: Final = re.compile(rb',?"([^"\\\n]*(?:\\.[^"\\\n]*)*)":')
-_BREAKS: Final = re.compile(rb"\s*[\r\n]\s*")
+_ENTRY: Final = re.compile(rb',?"((?:[^"\\\n]|\\.)*+)":')
+_BREAKS: Final = re.compile(rb"(?<!\s)[ \t\f\v]*+[\r\n]\s*+")
 """White space with a line break in it is always between tokens: JSON has no line breaks within strings."""
 
 

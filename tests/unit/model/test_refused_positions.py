@@ -6,6 +6,7 @@ import pytest
 
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.canonical import parse
+from vibes_lsp.model.positions import find_value
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,15 @@ def test_what_is_refused_is_found(text: str, place: tuple[int, int]) -> None:
     with pytest.raises(MalformedJson) as caught:
         parse(text)
     assert (caught.value.line, caught.value.column) == place
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"a":"x\\",\n \\"b\\": NaN', (2, 9)),
+        ('{"a":"NaN", "b":"x, NaN', (1, 21)),
+        ('{"a":"' + '\\"' * 50_000 + "\n NaN", (2, 2)),
+    ],
+)
+def test_a_string_that_is_never_closed_hides_nothing(text: str, place: tuple[int, int]) -> None:
+    assert find_value(text, "NaN") == place

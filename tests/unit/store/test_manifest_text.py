@@ -12,7 +12,7 @@ from tests.trails import Repository, context_hash
 from tests.trails.files import GITATTRIBUTES
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store.manifest import parse_manifest
-from vibes_lsp.store.manifest_text import extended, has_duplicates
+from vibes_lsp.store.manifest_text import extended, has_duplicates, one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,3 +161,15 @@ def test_branches_that_all_added_entries_merge_by_plain_git(tmp_path: Path, orde
     assert set(merged["entries"]) == {context_hash(each) for each in [entry("reviewer"), *chain.from_iterable(added.values())]}
     folded = json.loads(extend(manifest.read_bytes(), entry("f")), object_pairs_hook=list)
     assert len(dict(folded)["entries"]) == 8, "the same entry of two branches is one again"
+
+
+@pytest.mark.parametrize(
+    ("raw", "line"),
+    [
+        (b'{ "a" :\n\t 1 }\n', b'{ "a" :1 }'),
+        (b'{"a": "x  y" \r\n , "b":  2}', b'{"a": "x  y", "b":  2}'),
+        (b"[1,  \n \n  2 ]", b"[1,2 ]"),
+    ],
+)
+def test_only_white_space_with_a_line_break_goes(raw: bytes, line: bytes) -> None:
+    assert one_line(raw) == line

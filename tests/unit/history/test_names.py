@@ -1,0 +1,26 @@
+"""A name and an address out of one line of text, as trailers of commits have them."""
+
+from __future__ import annotations
+
+import pytest
+
+from vibes_lsp.history.makers import names_of
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Ada Byron <ada@example.org>", {"ada byron", "ada@example.org"}),
+        ("  Ada   Byron<ada@example.org>  ", {"ada byron", "ada@example.org"}),
+        ("<ada@example.org>", {"ada@example.org"}),
+        ("Ada <>", {"ada"}),
+        ("Ada <x> <ada@example.org>", {"ada <x>", "ada@example.org"}),
+        ("Ada <ada@example.org", {"ada <ada@example.org"}),
+        ("Ada <a>b>", {"ada <a>b>"}),
+        ("Ada ada@example.org>", {"ada ada@example.org>"}),
+        ("Ada\nByron <ada@example.org>", {"ada byron <ada@example.org>"}),
+        ("   ", set()),
+    ],
+)
+def test_a_name_and_an_address_are_told_apart(text: str, names: set[str]) -> None:
+    assert names_of(text) == names
