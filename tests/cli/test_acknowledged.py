@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 KEY: Final = b"a" * 64
 MANIFESTS: Final = {
-    "not UTF-8": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","prompt_text":"caf\xe9"}}}' % KEY,
+    "not UTF-8": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","prompt_text":"tr\xe9s"}}}' % KEY,
     "a number of more than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","x":%s}}}' % (KEY, b"7" * 5000),
     "nested deeper than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"x":%s}}}' % (KEY, b"[" * 900 + b"]" * 900),
     "is out of range": b'{"standard":"VIBES","version":"1.0","x":1e999,"entries":{}}',
     "is given twice": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","type":"command"}}}' % KEY,
-    "not UTF-8 (line 2, ": b'{"standard":"VIBES","version":"1.0","entries":{\n"%s":{"type":"prompt","prompt_text":"caf\xe9"}\n}}\n' % KEY,
+    "not UTF-8 (line 2, ": b'{"standard":"VIBES","version":"1.0","entries":{\n"%s":{"type":"prompt","prompt_text":"tr\xe9s"}\n}}\n' % KEY,
 }
 """What the strict parser says -> a manifest that a quick look takes for sound."""
 REQUEST: Final = {
@@ -125,7 +125,7 @@ def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(tmp_path: Path,
     workspace.step("commit", "--allow-empty", "-m", "More")
     workspace.decide("Which", fold=False)
     manifest = workspace.path / ".ai-audit/manifest.json"
-    data = manifest.read_bytes().replace(b'"created_at"', b'"note":"caf\xe9","created_at"', 1)
+    data = manifest.read_bytes().replace(b'"created_at"', b'"note":"tr\xe9s","created_at"', 1)
     manifest.write_bytes(data)
     done = within("backfill", *flags, cwd=workspace.path)
     assert done.code == 0, done.err
@@ -139,7 +139,7 @@ def test_an_entry_of_another_tool_that_is_not_strict_is_not_folded(project: Proj
     manifest = project.root / ".ai-audit/manifest.json"
     (project.root / ".ai-audit/wal").mkdir()
     foreign = project.root / ".ai-audit/wal/other.jsonl"
-    foreign.write_bytes(b'{"%s":{"type":"prompt","prompt_text":"caf\xe9"}}\n' % KEY)
+    foreign.write_bytes(b'{"%s":{"type":"prompt","prompt_text":"tr\xe9s"}}\n' % KEY)
     done = said(within, project, "annotate", **REQUEST)
     assert (done.code, done.err) == (0, "")
     json.loads(manifest.read_bytes())

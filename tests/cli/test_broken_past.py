@@ -20,7 +20,7 @@ LINES: Final = {
     "deep and no record": b"{" * 5_000,
     "a number of 5,000 digits": b'{"type":"line","x":' + b"7" * 5000 + b"}",
     "an id of 5,000 digits": b'{"type":"line","annotation_id":' + b"7" * 5000 + b"}",
-    "not UTF-8": b'{"type":"line","annotation_id":"caf\xe9"}',
+    "not UTF-8": b'{"type":"line","annotation_id":"tr\xe9s"}',
     "a lone surrogate": b'{"type":"line","annotation_id":"half \\ud83d"}',
     "out of range": b'{"type":"line","x":1e999}',
     "not a number": b'{"type":"line","annotation_id":NaN}',
