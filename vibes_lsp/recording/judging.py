@@ -16,7 +16,7 @@ from vibes_lsp.recording.results import Result
 from vibes_lsp.recording.reviewed import Reviewing, ReviewScope, Shown
 
 
-class ReviewRequest(InText):
+class Review(InText):
     """`vibes.review`."""
 
     verdict: Verdict
@@ -50,7 +50,7 @@ class ReviewRequest(InText):
         return recorder.review(review, request_id=self.request_id)
 
 
-class ReanchorRequest(InText):
+class Reanchor(InText):
     """`vibes.reanchor`."""
 
     annotation_id: NonEmpty
@@ -63,7 +63,7 @@ class ReanchorRequest(InText):
         return recorder.reanchor(Reanchoring(self.annotation_id, self.path, lines, self.text), request_id=self.request_id)
 
 
-class MarkLostRequest(Request):
+class MarkLost(Request):
     """`vibes.markLost`."""
 
     annotation_id: NonEmpty

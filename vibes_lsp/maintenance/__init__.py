@@ -1,1 +1,0 @@
-"""Keep a trail in step with git: the pre-commit hook, merging, export."""
