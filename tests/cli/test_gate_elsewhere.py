@@ -203,7 +203,7 @@ def test_a_function_that_was_rewritten_and_renamed_is_lost(project: Gated, withi
 
 
 def test_a_commit_with_an_old_date_does_not_take_its_code_out(project: Gated, within: Vibes) -> None:
-    """Lines that git has since before the edit are nobody's claim, unless it is the branch that says since when."""
+    """Lines older than the edit claim nothing, unless only the branch itself dates them."""
     project.file("a.py")
     project.repository.git("add", "a.py")
     project.repository.git("commit", "--quiet", "--message", "Long ago", date="2020-01-01T00:00:00+00:00")

@@ -255,7 +255,7 @@ class GitSequences(RuleBasedStateMachine):
         return self.run("rev-parse", "HEAD").stdout
 
     def stages_nothing(self) -> bool:
-        """Whether the index equals HEAD or its parent; of the hook is not told which of the two is meant."""
+        """Whether the index equals HEAD or its parent: git does not say which of the two a commit replaces."""
         return any(self.run("diff-index", "--cached", "--quiet", name).returncode == 0 for name in ("HEAD", "HEAD^"))
 
     def other(self) -> str:
