@@ -13,9 +13,8 @@ from benchmarks.corpus import generate
 from vibes_lsp.anchors.located import Located, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.ranges import recorded_lines
-from vibes_lsp.index.repeats import Shown
+from vibes_lsp.index.placements import Placement, ShownLineage
+from vibes_lsp.index.records import recorded_lines
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import RuleAction
@@ -56,7 +55,9 @@ def main() -> None:
 def _placed(lineage: Lineage) -> Placement:
     """Place an annotation where it was recorded: locating is measured elsewhere, and the files exist only by name."""
     start, end = recorded_lines(lineage.current) or (None, None)
-    return Placement(lineage.current.text("file_path") or "", Shown(lineage), Located(start, end, State.EXACT, Method.FILE_HASH, 1.0))
+    return Placement(
+        lineage.current.text("file_path") or "", ShownLineage(lineage), Located(start, end, State.EXACT, Method.FILE_HASH, 1.0)
+    )
 
 
 def _rate(what: str, count: int, begun: float) -> None:

@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.workspace import TextDocument
 
 from benchmarks.measure import interleaved
-from vibes_lsp.anchors.shifting import Edits
+from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.lsp.documents import Documents
 
 LINES: Final = 20_000

@@ -16,9 +16,9 @@ from typing import Final, TypeAlias
 from benchmarks.locating.cases import random_range
 from benchmarks.locating.repository import Repository
 from benchmarks.measure import processor_time
-from vibes_lsp.anchors.located import Origin, Recorded
+from vibes_lsp.anchors.create_anchors import create_anchors
+from vibes_lsp.anchors.located import AnchoredRange, OriginalText
 from vibes_lsp.anchors.locating import locate
-from vibes_lsp.anchors.making import make_anchors
 from vibes_lsp.anchors.text import Text
 
 RANGES: Final = 200
@@ -56,13 +56,13 @@ def _print_file(repository: Repository, path: str) -> tuple[int, Ratios]:
 
 def _subjects(rng: random.Random, repository: Repository, path: str, blobs: Sequence[str]) -> dict[str, Callable[[], object]]:
     """Return what is to be timed: blame, placing by anchors, and placing with the contents of all versions read from git."""
-    recorded: list[Recorded] = []
+    recorded: list[AnchoredRange] = []
     made_in: list[int] = []
     texts = [Text.from_bytes(repository.content(blob)) for blob in blobs]
     for _ in range(RANGES):
         number = rng.randrange(len(texts))
         start, end = random_range(rng, len(texts[number].lines))
-        recorded.append(Recorded(start, end, make_anchors(texts[number], start, end)))
+        recorded.append(AnchoredRange(start, end, create_anchors(texts[number], start, end)))
         made_in.append(number)
 
     def with_history() -> object:
@@ -70,7 +70,7 @@ def _subjects(rng: random.Random, repository: Repository, path: str, blobs: Sequ
         for blob in reversed(blobs):
             read.insert(0, Text.from_bytes(repository.content(blob), read[0] if read else None))
         later = [tuple(read[number + 1 : -1]) for number in range(len(read))]
-        origins = [Origin(read[number], each.start, each.end, later[number]) for each, number in zip(recorded, made_in, strict=True)]
+        origins = [OriginalText(read[number], each.start, each.end, later[number]) for each, number in zip(recorded, made_in, strict=True)]
         return locate(recorded, read[-1], origins)
 
     newest = texts[-1].content

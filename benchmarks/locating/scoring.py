@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from benchmarks.locating.cases import Case, Fate, Range
-from vibes_lsp.anchors.located import Located, Origin, Recorded
+from vibes_lsp.anchors.create_anchors import create_anchors
+from vibes_lsp.anchors.located import AnchoredRange, Located, OriginalText
 from vibes_lsp.anchors.locating import locate
-from vibes_lsp.anchors.making import make_anchors
 from vibes_lsp.anchors.text import Text
 
 
@@ -72,13 +72,13 @@ class Run:
 
 def score(case: Case) -> Iterator[tuple[Mode, Run]]:
     """Locate the ranges of a case in every mode that it allows."""
-    recorded = [Recorded(start, end, make_anchors(case.old, start, end)) for start, end in case.ranges]
+    recorded = [AnchoredRange(start, end, create_anchors(case.old, start, end)) for start, end in case.ranges]
     fates = [case.fate(asked) for asked in case.ranges]
     for mode in Mode:
         new = Text(case.new.content)  # nothing that an earlier run has cached in them
         later = _read_beside([each.content for each in case.later]) if mode is Mode.VERSIONS else ()
         old = Text(case.old.content, later[0] if later else None)
-        origins = [Origin(old, start, end, later) for start, end in case.ranges] if mode is not Mode.ANCHORS else ()
+        origins = [OriginalText(old, start, end, later) for start, end in case.ranges] if mode is not Mode.ANCHORS else ()
         begun = time.perf_counter()
         located = locate(recorded, new, origins)
         seconds = time.perf_counter() - begun

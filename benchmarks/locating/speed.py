@@ -17,9 +17,9 @@ from benchmarks.locating.cases import Range, random_range
 from benchmarks.locating.generated import EDITS, Draft
 from benchmarks.locating.linemaps import DEAD
 from benchmarks.measure import processor_time
-from vibes_lsp.anchors.located import Origin, Recorded
+from vibes_lsp.anchors.create_anchors import CONTEXT_BYTES, create_anchors, range_hash
+from vibes_lsp.anchors.located import AnchoredRange, OriginalText
 from vibes_lsp.anchors.locating import locate
-from vibes_lsp.anchors.making import CONTEXT_BYTES, make_anchors, range_hash
 from vibes_lsp.anchors.text import Text
 
 LINES: Final = 20_000
@@ -41,7 +41,7 @@ def main() -> None:
     lines = _standard_library()
     old = Text("".join(f"{line}\n" for line in lines))
     ranges = [random_range(rng, len(lines)) for _ in range(RANGES)]
-    recorded = [Recorded(start, end, make_anchors(old, start, end)) for start, end in ranges]
+    recorded = [AnchoredRange(start, end, create_anchors(old, start, end)) for start, end in ranges]
     print(f"locating {RANGES:,} ranges in {len(lines):,} lines (milliseconds; right starts of those that survive)")
     print(f"  {'':<10}{'search':>9}{'anchors':>9}{'old text':>9}  search/anchors     right: search, anchors, old text")
     for name, edits in SCENARIOS.items():
@@ -65,12 +65,12 @@ def _standard_library() -> list[str]:
     return list(chain.from_iterable(texts))[:LINES]
 
 
-def _subjects(recorded: Sequence[Recorded], old: str, new: str) -> dict[str, Callable[[], list[int | None]]]:
+def _subjects(recorded: Sequence[AnchoredRange], old: str, new: str) -> dict[str, Callable[[], list[int | None]]]:
     """Return what is to be timed; each begins with a bare string, as a request does."""
 
     def with_old_text() -> list[int | None]:
         text = Text(old)
-        return [found.start for found in locate(recorded, Text(new), [Origin(text, each.start, each.end) for each in recorded])]
+        return [found.start for found in locate(recorded, Text(new), [OriginalText(text, each.start, each.end) for each in recorded])]
 
     return {
         "search": lambda: search(recorded, Text(new)),
@@ -79,7 +79,7 @@ def _subjects(recorded: Sequence[Recorded], old: str, new: str) -> dict[str, Cal
     }
 
 
-def search(recorded: Sequence[Recorded], text: Text) -> list[int | None]:
+def search(recorded: Sequence[AnchoredRange], text: Text) -> list[int | None]:
     """Return where ranges begin as a plain search finds them: the nearest place whose hash fits, else the nearest, else None.
 
     As fast as such a search can be made: contexts are taken at line ends only, so that blank ones are not found in every line.
@@ -90,7 +90,7 @@ def search(recorded: Sequence[Recorded], text: Text) -> list[int | None]:
     return [_searched(each, lines, joined, begins) for each in recorded]
 
 
-def _searched(each: Recorded, lines: Sequence[str], joined: str, begins: Sequence[int]) -> int | None:
+def _searched(each: AnchoredRange, lines: Sequence[str], joined: str, begins: Sequence[int]) -> int | None:
     context = each.anchors.context or ""
     whole = len(context.encode()) < CONTEXT_BYTES - 4  # a longer one may be cut within a line
     wanted = f"\n{context}\n" if whole else f"\n{context}"

@@ -7,7 +7,7 @@ from tests.architecture import source_tree
 from tests.requirements import REPOSITORY
 
 THE_DECODER = "vibes_lsp/model/canonical.py"
-OWN_CACHE = "vibes_lsp/history/facts.py"
+OWN_CACHE = "vibes_lsp/history/git_cache.py"
 """It reads back msgpack that it wrote into the user's own folder, with a checksum."""
 DECODERS = {
     "json": {"load", "loads", "detect_encoding", "JSONDecoder", "JSONDecodeError", "decoder", "scanner"},

@@ -17,7 +17,7 @@ LIGHT = [
     ("vibes_lsp.index.lookup", ("click", "pydantic", "pygls", "rich")),
     ("vibes_lsp.index.places", ("click", "pydantic", "pygls", "rapidfuzz", "rich", "tree_sitter")),
     ("vibes_lsp.lsp.application", ("click", "numpy", "rapidfuzz", "rich", "tree_sitter")),
-    ("vibes_lsp.index.repeats", ("click", "pydantic", "pygls", "rich")),
+    ("vibes_lsp.index.placements", ("click", "pydantic", "pygls", "rich")),
     ("vibes_lsp.cli.main", ("pydantic", "pygls", "rich")),
 ]
 

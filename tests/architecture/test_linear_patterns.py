@@ -42,8 +42,8 @@ _EXCEPTIONS: Final = {
 }
 """Why a pattern that has a flaw may stay, by module and name."""
 _BUILT: Final = {
-    "vibes_lsp.anchors.syntax.signatures": "it reads a signature that is cut to LONGEST characters",
-    "vibes_lsp.model.ignoring": "the repeats of a glob are atomic groups, held by the tests of that module",
+    "vibes_lsp.anchors.syntax.definitions": "it reads a signature that is cut to LONGEST characters",
+    "vibes_lsp.model.gitignore": "the repeats of a glob are atomic groups, held by the tests of that module",
     "vibes_lsp.recording.paths": "the only repeat is of at most two characters",
 }
 """Why a function may build a pattern of a text that is not known here, by module."""

@@ -1,8 +1,10 @@
 """Modules stay small and are named for what they do."""
 
+import ast
 import re
 
 from tests.architecture import source_tree
+from tests.requirements import REPOSITORY
 
 LONGEST = 500
 
@@ -33,3 +35,14 @@ def test_no_module_of_the_product_has_a_name_that_says_nothing() -> None:
         if EMPTY_NAMES & set(re.split(r"[_\W]+", part.lower()))
     ]
     assert not empty, "a module is named for the one thing it does"
+
+
+def test_a_public_class_name_stands_for_one_thing() -> None:
+    places: dict[str, list[str]] = {}
+    for path in source_tree.python_files():
+        if path.parts[0] == "vibes_lsp":
+            tree = ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places.setdefault(node.name, []).append(path.as_posix())
+    assert not {name: found for name, found in places.items() if len(found) > 1}

@@ -85,9 +85,9 @@ def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Proje
 @pytest.mark.parametrize(
     "place",
     [
-        "vibes_lsp.recording.committing:prepare_commit",
-        "vibes_lsp.recording.committing:_backfill",
-        "vibes_lsp.recording.committing:_trails",
+        "vibes_lsp.maintenance.pre_commit:prepare_commit",
+        "vibes_lsp.maintenance.pre_commit:_backfill",
+        "vibes_lsp.maintenance.pre_commit:_trails",
         "vibes_lsp.store.writing:fold",
         "vibes_lsp.history.staging:CommitIndex.stage",
     ],

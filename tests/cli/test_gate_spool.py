@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.gated import BO, Gated, decisions
 from tests.cli.running import SCRIPT, surroundings
-from vibes_lsp.recording.holding import name_of
+from vibes_lsp.recording.pending_completions import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from tests.conformance.faces import audit_dir, checked, found, opened, places, v
 from tests.conformance.requirement import reading
 from tests.trails import AUDIT_DIR, OMIT, CompleteTrail, Repository, TrailWriter
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.repeats import show_once
+from vibes_lsp.index.placements import show_once
 from vibes_lsp.index.trail import Trail
 
 pytestmark = pytest.mark.slow  # they start programs and servers

@@ -8,7 +8,7 @@ from tests.conformance.faces import opened, vibes
 from tests.conformance.requirement import rfc
 from tests.conformance.sound import record_findings, session_end, session_start
 from tests.trails import OMIT, CompleteTrail
-from vibes_lsp.reports.sessions import session_summaries
+from vibes_lsp.reports.statistics import session_summaries
 
 REQUIRED = ("type", "event", "session_id", "timestamp", "environment_hash", "assurance_level")
 OPTIONAL = ("description", "parent_session_id", "agent_name", "agent_type")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.requirements import REPOSITORY, require
 from vibes_lsp.cli.agents import VARIABLES
-from vibes_lsp.cli.reviewing import HELP
+from vibes_lsp.cli.review_dialogue import HELP
 
 PAGE = (REPOSITORY / "docs" / "reviewing.md").read_text(encoding="utf-8")
 

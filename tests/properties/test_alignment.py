@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vibes_lsp.anchors.alignment import align
-from vibes_lsp.anchors.linemap import LineMap
+from vibes_lsp.anchors.line_map import LineMap
 from vibes_lsp.anchors.text import Text, bare
 
 LINES = st.lists(st.sampled_from(["", "}", "a = 1", "b = 2", "    a = 1", "return c"]), max_size=25)

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.properties.tied import COMMITS, IDS, edge
-from vibes_lsp.index.departures import Departures
+from vibes_lsp.index.moved_out import MovedOut
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.layout import AuditDir
 
@@ -115,9 +115,9 @@ def test_what_is_gone_from_files_is_found_as_if_for_the_first_time(taken: list[S
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
         trail = Trail(project.directory, nearest=project.nearest)
-        departures = Departures(trail)
+        departures = MovedOut(trail)
         for what, given in taken:
             project.change(what, given)
             trail.refresh()
             for path in FILES:
-                assert departures.of(path) == Departures(trail).of(path), f"{path} after: {what}"
+                assert departures.of(path) == MovedOut(trail).of(path), f"{path} after: {what}"

@@ -10,10 +10,10 @@ import pytest
 from tests.cli.gated import Gated
 from tests.trails import OMIT
 from vibes_lsp.anchors.located import State
+from vibes_lsp.gate.collect import AnnotationCollector
 from vibes_lsp.index.places import Places
-from vibes_lsp.index.sources import read_source
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.reports.gate.looking import Looking
 from vibes_lsp.store.layout import AuditDir
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def test_the_gate_finds_what_each_file_is_found_to_have(tmp_path: Path, seed: in
     trail = Trail(AuditDir(project.root / ".ai-audit"))
     trail.refresh()
     with Places(trail) as places:
-        at_once = found(placement for _, placement in Looking(places).placed())
+        at_once = found(placement for _, placement in AnnotationCollector(places).placed())
         files = [*places.annotated_files(), *places.other_files()]
         one_by_one = found(each for path in files for each in places.of(path, read_source(project.root, path)))
     assert len(at_once) > 5

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tests.trails import TrailWriter
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.grounds import Grounds
-from vibes_lsp.index.past import NO_PAST, Past
+from vibes_lsp.index.dependencies import Dependencies
+from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.placements import place
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
@@ -117,27 +117,27 @@ class Disk:
             waiting.unlink(missing_ok=True)
 
 
-def said(directory: AuditDir, past: Past) -> Sequence[object]:
+def said(directory: AuditDir, past: FileHistory) -> Sequence[object]:
     """What a reader who begins anew says of `a.py`."""
     trail = Trail(directory)
     trail.refresh()
     return PlacementReport(trail, TEXT, scorer=Scorer(trail, POLICY)).placements(place(trail, "a.py", TEXT, past))
 
 
-@given(steps, st.sampled_from((NO_PAST, Past(former_paths=("b.py",)), Past(arrivals=(IDS[0],)))))
-def test_while_they_hold_all_that_is_said_is_the_same(written: list[Step], past: Past) -> None:
+@given(steps, st.sampled_from((NO_HISTORY, FileHistory(former_paths=("b.py",)), FileHistory(arrivals=(IDS[0],)))))
+def test_while_they_hold_all_that_is_said_is_the_same(written: list[Step], past: FileHistory) -> None:
     with tempfile.TemporaryDirectory() as folder:
         disk = Disk(Path(folder))
         trail = Trail(disk.directory)
         trail.refresh()
-        grounds, known = Grounds(trail, "a.py", past), said(disk.directory, past)
+        grounds, known = Dependencies(trail, "a.py", past), said(disk.directory, past)
         for step in written:
             disk.take(step)
             trail.refresh()
             if grounds.hold():
                 assert said(disk.directory, past) == known
             else:
-                grounds, known = Grounds(trail, "a.py", past), said(disk.directory, past)
+                grounds, known = Dependencies(trail, "a.py", past), said(disk.directory, past)
 
 
 class TestWhatTheyStandOn:
@@ -162,27 +162,27 @@ class TestWhatTheyStandOn:
         return trail
 
     def test_an_edit_of_another_file_leaves_them(self, trail: Trail, writer: TrailWriter, session: str) -> None:
-        grounds = Grounds(trail, "a.py", NO_PAST)
+        grounds = Dependencies(trail, "a.py", NO_HISTORY)
         prompt = writer.prompt("Write more.")
         writer.cause(writer.line("b.py", 5, 6, prompt=prompt, session=session), prompt)
         trail.refresh()
         assert grounds.hold()
 
     def test_an_edit_of_the_file_does_not(self, trail: Trail, writer: TrailWriter, session: str) -> None:
-        grounds = Grounds(trail, "a.py", NO_PAST)
+        grounds = Dependencies(trail, "a.py", NO_HISTORY)
         writer.line("a.py", 5, 6, session=session)
         trail.refresh()
         assert not grounds.hold()
 
     def test_nor_does_a_file_more_that_its_session_was_at_work_in(self, trail: Trail, writer: TrailWriter, session: str) -> None:
-        grounds = Grounds(trail, "a.py", NO_PAST)
+        grounds = Dependencies(trail, "a.py", NO_HISTORY)
         writer.line("c.py", 5, 6, session=session)
         trail.refresh()
         assert not grounds.hold()
 
     def test_nor_a_review(self, trail: Trail, writer: TrailWriter) -> None:
         (lineage,) = trail.lineages_in("a.py")
-        grounds = Grounds(trail, "a.py", NO_PAST)
+        grounds = Dependencies(trail, "a.py", NO_HISTORY)
         writer.review(lineage.current.id)
         trail.refresh()
         assert not grounds.hold()

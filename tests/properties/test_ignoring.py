@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.trails import Repository
-from vibes_lsp.model.ignoring import read_pattern
+from vibes_lsp.model.gitignore import read_pattern
 from vibes_lsp.model.tracking import Tracking
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.trails import anchors
-from vibes_lsp.anchors.located import Located, Method, Recorded, State
+from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.located import AnchoredRange, Located, Method, State
 from vibes_lsp.anchors.locating import locate, standing_whole
-from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 
 COMMON: Final = ("}", "", "    return None", "else:", "    pass")
@@ -84,19 +84,19 @@ def content_of(lines: list[Line]) -> str:
     return "".join(f"{line.text}\n" for line in lines)
 
 
-def ranges_of(draw: st.DrawFn, lines: list[Line], most: int = 6) -> list[Recorded]:
+def ranges_of(draw: st.DrawFn, lines: list[Line], most: int = 6) -> list[AnchoredRange]:
     content = content_of(lines)
     found = []
     for _ in range(draw(st.integers(1, most))):
         start = draw(st.integers(1, len(lines)))
         end = min(len(lines), start + draw(st.integers(0, 6)))
         made = anchors(content, start, end)
-        found.append(Recorded(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)))
+        found.append(AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)))
     return found
 
 
 @st.composite
-def edits_of_files(draw: st.DrawFn) -> tuple[list[Line], list[Line], list[Recorded]]:
+def edits_of_files(draw: st.DrawFn) -> tuple[list[Line], list[Line], list[AnchoredRange]]:
     """A file, what became of it, and ranges that were recorded in the first."""
     lines, before = draw(files())
     return before, edited(lines, before, draw(EDITS)), ranges_of(draw, before)
@@ -112,7 +112,7 @@ def copies(wanted: list[Line], lines: list[Line]) -> int:
 
 
 @given(edits_of_files())
-def test_never_sure_and_wrong(story: tuple[list[Line], list[Line], list[Recorded]]) -> None:
+def test_never_sure_and_wrong(story: tuple[list[Line], list[Line], list[AnchoredRange]]) -> None:
     before, now, ranges = story
     for each, located in zip(ranges, locate(ranges, Text(content_of(now))), strict=True):
         if not located.sure:
@@ -130,7 +130,7 @@ def test_never_sure_and_wrong(story: tuple[list[Line], list[Line], list[Recorded
 
 
 @given(edits_of_files())
-def test_an_unmistakable_range_that_is_whole_is_found_surely(story: tuple[list[Line], list[Line], list[Recorded]]) -> None:
+def test_an_unmistakable_range_that_is_whole_is_found_surely(story: tuple[list[Line], list[Line], list[AnchoredRange]]) -> None:
     """By itself: neighbours that did not go along make it doubtful, and so does a part of it that stands where it was."""
     before, now, ranges = story
     for each in ranges:
@@ -148,7 +148,9 @@ def test_an_unmistakable_range_that_is_whole_is_found_surely(story: tuple[list[L
 
 
 @given(edits_of_files())
-def test_too_little_text_has_moved_only_where_an_unmistakable_neighbour_has(story: tuple[list[Line], list[Line], list[Recorded]]) -> None:
+def test_too_little_text_has_moved_only_where_an_unmistakable_neighbour_has(
+    story: tuple[list[Line], list[Line], list[AnchoredRange]],
+) -> None:
     before, now, ranges = story
     drifts: set[int] = set()
     doubtful: set[int] = set()
@@ -160,7 +162,7 @@ def test_too_little_text_has_moved_only_where_an_unmistakable_neighbour_has(stor
 
 
 @given(edits_of_files())
-def test_ranges_with_copies_are_never_sure(story: tuple[list[Line], list[Line], list[Recorded]]) -> None:
+def test_ranges_with_copies_are_never_sure(story: tuple[list[Line], list[Line], list[AnchoredRange]]) -> None:
     before, now, ranges = story
     for each, located in zip(ranges, locate(ranges, Text(content_of(now))), strict=True):
         if copies(before[each.start - 1 : each.end], now) > 1:
@@ -168,7 +170,7 @@ def test_ranges_with_copies_are_never_sure(story: tuple[list[Line], list[Line], 
 
 
 @given(edits_of_files(), st.randoms(use_true_random=False))
-def test_the_order_in_which_is_asked_does_not_matter(story: tuple[list[Line], list[Line], list[Recorded]], random: Random) -> None:
+def test_the_order_in_which_is_asked_does_not_matter(story: tuple[list[Line], list[Line], list[AnchoredRange]], random: Random) -> None:
     _, now, ranges = story
     text = Text(content_of(now))
     shuffled = list(ranges)
@@ -180,7 +182,9 @@ def test_the_order_in_which_is_asked_does_not_matter(story: tuple[list[Line], li
 
 
 @given(edits_of_files())
-def test_what_is_sure_is_known_without_looking_for_what_may_be_left_of_others(story: tuple[list[Line], list[Line], list[Recorded]]) -> None:
+def test_what_is_sure_is_known_without_looking_for_what_may_be_left_of_others(
+    story: tuple[list[Line], list[Line], list[AnchoredRange]],
+) -> None:
     _, now, ranges = story
     text = Text(content_of(now))
     assert standing_whole(ranges, text) == [each if each.sure else None for each in locate(ranges, text)]
@@ -188,7 +192,7 @@ def test_what_is_sure_is_known_without_looking_for_what_may_be_left_of_others(st
 
 @given(edits_of_files(), edits_of_files())
 def test_ranges_of_other_texts_change_nothing_that_was_sure_of_an_unmistakable_one(
-    story: tuple[list[Line], list[Line], list[Recorded]], other: tuple[list[Line], list[Line], list[Recorded]]
+    story: tuple[list[Line], list[Line], list[AnchoredRange]], other: tuple[list[Line], list[Line], list[AnchoredRange]]
 ) -> None:
     _, now, ranges = story
     foreign = [replace(each, anchors=Anchors("nowhere to be found", "f" * 64)) for each in other[2]]
@@ -204,7 +208,7 @@ def test_an_edit_far_away_moves_it_by_exactly_that(above: int, size: int, below:
     now = [*(lines.line() for _ in range(drift)), *before[max(0, -drift) :]]
     now += [lines.line() for _ in range(after)]
     made = anchors(content_of(before), above + 1, above + size)
-    each = Recorded(above + 1, above + size, Anchors(made.anchor_context, made.anchor_hash))
+    each = AnchoredRange(above + 1, above + size, Anchors(made.anchor_context, made.anchor_hash))
     (located,) = locate([each], Text(content_of(now)))
     state = State.MOVED if drift else State.EXACT
     assert located == Located(above + 1 + drift, above + size + drift, state, Method.ANCHOR_HASH, 0.99, ambiguous=False, intact=size)
@@ -217,7 +221,7 @@ WILD: Final = st.one_of(
 )
 WILD_RANGES: Final = st.lists(
     st.builds(
-        lambda start, size, context, digest, file: Recorded(start, start + size, Anchors(context, digest, file)),
+        lambda start, size, context, digest, file: AnchoredRange(start, start + size, Anchors(context, digest, file)),
         st.one_of(st.integers(1, 20), st.just(10**20)),
         st.one_of(st.integers(0, 20), st.just(10**20)),
         st.one_of(st.none(), WILD, st.sampled_from(["", "\n", "a", "a\na\na", "x" * 256, "😀" * 64])),
@@ -229,13 +233,13 @@ WILD_RANGES: Final = st.lists(
 
 
 @given(WILD, WILD_RANGES)
-def test_of_any_text_and_any_anchors_only_what_stands_whole_is_sure(content: str, ranges: list[Recorded]) -> None:
+def test_of_any_text_and_any_anchors_only_what_stands_whole_is_sure(content: str, ranges: list[AnchoredRange]) -> None:
     text = Text(content)
     assert standing_whole(ranges, text) == [each if each.sure else None for each in locate(ranges, text)]
 
 
 @given(WILD, WILD_RANGES, st.data())
-def test_any_text_and_any_anchors_give_places_within_the_text(content: str, ranges: list[Recorded], data: st.DataObject) -> None:
+def test_any_text_and_any_anchors_give_places_within_the_text(content: str, ranges: list[AnchoredRange], data: st.DataObject) -> None:
     text = Text(content)
     if text.lines:
         ranges = [*ranges, _honest(text, data)]
@@ -248,9 +252,9 @@ def test_any_text_and_any_anchors_give_places_within_the_text(content: str, rang
             assert 1 <= each.start <= each.end <= len(text.lines)
 
 
-def _honest(text: Text, data: st.DataObject) -> Recorded:
+def _honest(text: Text, data: st.DataObject) -> AnchoredRange:
     raw = text.content.encode("utf-8", "surrogatepass")
     start = data.draw(st.integers(1, len(text.lines)))
     end = data.draw(st.integers(start, len(text.lines)))
     made = anchors(raw, start, end)
-    return Recorded(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    return AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from tests.properties.json_values import TEXT, json_values
 from vibes_lsp.model.canonical import canonical
-from vibes_lsp.model.merging import Contradiction, merge_members
 from vibes_lsp.store.initialise import manifest_bytes
 from vibes_lsp.store.manifest import ManifestForm, parse_manifest
-from vibes_lsp.store.merging import Sides, merge_log, merge_manifest
+from vibes_lsp.store.merging import Contradiction, Sides, merge_log, merge_manifest, merge_members
 
 if TYPE_CHECKING:
     from vibes_lsp.model.members import Members

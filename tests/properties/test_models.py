@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from tests.properties.json_values import JSON, MEMBERS, NUMBERS, TEXT, json_values
 from vibes_lsp.model.canonical import canonical
 from vibes_lsp.model.config import Config
-from vibes_lsp.model.contexts import ContextEntry, Manifest
+from vibes_lsp.model.contexts import ContextEntry, ManifestFrame
 from vibes_lsp.model.records import Record
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.model.validation import entry_problems, read_config, record_problems
@@ -67,7 +67,7 @@ SAMPLES: dict[str, tuple[Any, Members]] = {
         {"type": "decision", "decision_point": "", "options": [OPTION], "selected": "x", "rationale": "", "created_at": TIME},
     ),
     "manifest": (
-        Manifest,
+        ManifestFrame,
         {
             "standard": "VIBES",
             "version": "1.0",

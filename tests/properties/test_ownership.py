@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from vibes_lsp.anchors.located import Located, Method, State
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.placements import Placement, replaced
+from vibes_lsp.index.placements import Placement, ShownLineage, replaced
 from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.repeats import Shown
 from vibes_lsp.model.members import Members
 
 LENGTH = 12
@@ -30,7 +29,7 @@ def placement(number: int, where: Located) -> Placement:
     moment = f"2026-02-03T10:00:{number:02}Z"
     members: Members = {"type": "line", "file_path": "a.py", "line_start": 1, "line_end": 1, "action": "create", "timestamp": moment}
     record = LogRecord(number, f"{number:064x}", members)
-    return Placement("a.py", Shown(Lineage((record,), record)), where)
+    return Placement("a.py", ShownLineage(Lineage((record,), record)), where)
 
 
 @given(st.lists(located(), max_size=8))

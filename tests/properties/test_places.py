@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.requirements import REPOSITORY
 from tests.trails import anchors
-from vibes_lsp.anchors.located import Located, Origin, Recorded, State
+from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.located import AnchoredRange, Located, OriginalText, State
 from vibes_lsp.anchors.locating import locate
-from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 
 WORDS = st.sampled_from(["", "}", "    return None", "a = 1", "b = f(a)", "\tc", "漢 = 'ä'", "😀", "x\r", "\x0c", "\ud800"])
@@ -22,9 +22,9 @@ TEXTS = st.lists(WORDS, max_size=30).map("\n".join)
 NUMBERED = st.lists(st.integers(0, 10_000), unique=True, min_size=6, max_size=40)
 
 
-def recorded(text: str, start: int, end: int) -> Recorded:
+def recorded(text: str, start: int, end: int) -> AnchoredRange:
     made = anchors(text, start, end)
-    return Recorded(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    return AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
 
 
 ANCHORS = st.builds(
@@ -34,17 +34,17 @@ ANCHORS = st.builds(
     st.one_of(st.none(), st.text(max_size=70)),
 )
 RANGES = st.lists(
-    st.builds(lambda start, length, made: Recorded(start, start + length, made), st.integers(1, 60), st.integers(0, 40), ANCHORS),
+    st.builds(lambda start, length, made: AnchoredRange(start, start + length, made), st.integers(1, 60), st.integers(0, 40), ANCHORS),
     max_size=8,
 )
 
 
 @given(RANGES, TEXTS, st.one_of(st.none(), TEXTS))
-def test_any_text_and_any_anchors_give_places_within_the_text(ranges: list[Recorded], now: str, then: str | None) -> None:
+def test_any_text_and_any_anchors_give_places_within_the_text(ranges: list[AnchoredRange], now: str, then: str | None) -> None:
     text = Text(now)
     old = Text(then) if then else None
     origins = [
-        Origin(old, min(each.start, len(old.lines)), min(each.end, len(old.lines))) if old is not None and old.lines else None
+        OriginalText(old, min(each.start, len(old.lines)), min(each.end, len(old.lines))) if old is not None and old.lines else None
         for each in ranges
     ]
     for located in locate(ranges, text, origins):
@@ -67,7 +67,7 @@ def test_an_edit_far_from_a_range_moves_it_exactly(numbers: list[int], removed: 
     )
     drift = added - removed if before else 0
     each = recorded(then, start, end)
-    for origins in ([], [Origin(Text(then), start, end)]):
+    for origins in ([], [OriginalText(Text(then), start, end)]):
         (located,) = locate([each], Text("\n".join(now)), origins)
         assert (located.start, located.end, located.sure) == (start + drift, end + drift, True)
 
@@ -84,12 +84,12 @@ def test_what_was_undone_is_exact_again(then: str, start: int, length: int, betw
     end = min(start + length, total)
     each = recorded(then, start, end)
     for later in ((), (Text(between),)):
-        (located,) = locate([each], Text(then), [Origin(Text(then), start, end, later)])
+        (located,) = locate([each], Text(then), [OriginalText(Text(then), start, end, later)])
         assert (located.start, located.end, located.state) == (start, end, State.EXACT)
 
 
 @given(RANGES, TEXTS, st.randoms(use_true_random=False))
-def test_the_order_in_which_ranges_come_changes_nothing(ranges: list[Recorded], now: str, random: Random) -> None:
+def test_the_order_in_which_ranges_come_changes_nothing(ranges: list[AnchoredRange], now: str, random: Random) -> None:
     shuffled = list(range(len(ranges)))
     random.shuffle(shuffled)
     one = locate(ranges, Text(now))
@@ -113,7 +113,9 @@ def places() -> list[Located]:
         at = random.randrange(len(now))
         now[at : at + random.randrange(4)] = [random.choice(lines) for _ in range(random.randrange(4))]
     ranges = [recorded(then, start, start + 5) for start in range(1, 190, 3)]
-    return locate(ranges, Text("\n".join(now)), [Origin(Text(then), each.start, each.end) if each.start % 2 else None for each in ranges])
+    return locate(
+        ranges, Text("\n".join(now)), [OriginalText(Text(then), each.start, each.end) if each.start % 2 else None for each in ranges]
+    )
 
 
 def test_hash_seeds_change_nothing() -> None:

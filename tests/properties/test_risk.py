@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 
 from vibes_lsp.errors import BrokenRule
 from vibes_lsp.model.vocabulary import Action, AssuranceLevel, Band, ReviewerKind, Signal, Verdict
-from vibes_lsp.risk.bands import band_of, figure
-from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.review_status import ReviewAnswer, review_status
 from vibes_lsp.risk.rules import evaluate, parse
-from vibes_lsp.risk.scoring import quantities, score_of, weighted_average
-from vibes_lsp.risk.signals import STANDING_VALUES, assess
-from vibes_lsp.risk.standing import Answer, standing_of
+from vibes_lsp.risk.scoring import band_of, figure, quantities, score_of, weighted_average
+from vibes_lsp.risk.signals import STANDING_VALUES, CustomSignal, Measured, PromptLength, assess
 
 FRACTIONS = st.floats(0, 1)
-ANSWERS = st.builds(Answer, st.sampled_from(ReviewerKind), st.none() | st.sampled_from(Verdict), st.none() | st.booleans())
+ANSWERS = st.builds(ReviewAnswer, st.sampled_from(ReviewerKind), st.none() | st.sampled_from(Verdict), st.none() | st.booleans())
 MEASURED = st.builds(
     Measured,
     temperature=st.none() | st.floats(),
@@ -28,7 +26,7 @@ MEASURED = st.builds(
     total_lines=st.none() | st.integers(0),
     files=st.none() | st.integers(0),
     level=st.none() | st.sampled_from(AssuranceLevel),
-    standing=st.lists(ANSWERS, max_size=4).map(standing_of),
+    standing=st.lists(ANSWERS, max_size=4).map(review_status),
     prompt=st.none() | st.builds(PromptLength, st.integers(-5, 1 << 70), st.none() | st.integers(0)),
     model=st.none() | st.sampled_from(["claude-opus-4-5", "gpt-4o-mini", "own", ""]),
     custom=st.lists(
@@ -69,11 +67,11 @@ def test_a_signal_that_is_missing_changes_nothing_but_the_normalisation(pairs: l
 
 @given(st.lists(ANSWERS, max_size=5), st.integers(0, 5), st.sampled_from(ReviewerKind), st.none() | st.booleans())
 def test_an_approval_never_raises_and_a_rejection_never_lowers(
-    answers: list[Answer], place: int, kind: ReviewerKind, holds: bool | None
+    answers: list[ReviewAnswer], place: int, kind: ReviewerKind, holds: bool | None
 ) -> None:
     def value(verdict: Verdict | None = None) -> float:
-        added = [] if verdict is None else [Answer(kind, verdict, holds)]
-        standing = standing_of([*answers[:place], *added, *answers[place:]])
+        added = [] if verdict is None else [ReviewAnswer(kind, verdict, holds)]
+        standing = review_status([*answers[:place], *added, *answers[place:]])
         score = score_of(Measured(action="create", standing=standing), Policy())
         assert score is not None
         return score.value
@@ -82,9 +80,9 @@ def test_an_approval_never_raises_and_a_rejection_never_lowers(
 
 
 @given(st.lists(ANSWERS, max_size=5))
-def test_no_ai_releases_anything(answers: list[Answer]) -> None:
+def test_no_ai_releases_anything(answers: list[ReviewAnswer]) -> None:
     by_people = [each for each in answers if each.kind != ReviewerKind.AI]
-    assert STANDING_VALUES[standing_of(answers)] == STANDING_VALUES[standing_of(by_people)]
+    assert STANDING_VALUES[review_status(answers)] == STANDING_VALUES[review_status(by_people)]
 
 
 @given(st.text(alphabet=st.sampled_from("()<>=!'\", .:-_andorti1e9emprulcopsnx&$\\\n\x00é"), max_size=60))

@@ -17,7 +17,7 @@ from lsprotocol import types
 
 from tests.trails import Repository, TrailWriter
 from tests.unit.lsp.test_memory import drained, started, tell
-from vibes_lsp.lsp import idle, resting
+from vibes_lsp.lsp import background_flush, idle
 from vibes_lsp.lsp.messages import ProvenanceParams
 
 FUNCTIONS: Final = "".join(
@@ -158,7 +158,7 @@ steps = st.lists(
 def short_pauses() -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(idle.Idle.__init__, "__defaults__", (0.001,))
-        patch.setattr(resting, "ANSWERED", 0.001)
+        patch.setattr(background_flush, "ANSWERED", 0.001)
         yield
 
 

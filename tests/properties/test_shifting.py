@@ -8,8 +8,8 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vibes_lsp.anchors.live_edits import Edits, ShiftedRange
 from vibes_lsp.anchors.located import LineKind
-from vibes_lsp.anchors.shifting import Edits, Span
 
 SIZE: Final = 12
 EDITS: Final = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 6), st.integers(0, 6)), max_size=12)
@@ -77,7 +77,7 @@ def test_lines_above_move_a_range_and_lines_below_do_nothing(edits: list[tuple[i
     text.edit(before.end, 0, size)
     assert text.edits.follow(start, end) == before
     text.edit(before.start - 1, 0, size)
-    assert text.edits.follow(start, end) == Span(before.start + size, before.end + size)
+    assert text.edits.follow(start, end) == ShiftedRange(before.start + size, before.end + size)
 
 
 @given(st.tuples(st.integers(0, 20), st.integers(0, 6), st.integers(0, 6)), RANGES)

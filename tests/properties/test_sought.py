@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.anchors.located import Recorded
+from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
+from vibes_lsp.anchors.located import AnchoredRange
 from vibes_lsp.anchors.locating import standing_whole
-from vibes_lsp.anchors.making import Anchors, make_anchors
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.sought import RawLines, Sought, SoughtTexts
+from vibes_lsp.index.candidate_files import RawLines, Sought, SoughtTexts
 
 LINES = st.sampled_from(["", "a", "});", "\t});", "é", "x = 1", "x" * 300, "a\rb"])
 PIECES = st.sampled_from([b"", b"a", b"});", b"\t});", "é".encode(), b"\xff", b"x = 1", b"x" * 300, b"a\rb"])
@@ -24,20 +24,20 @@ CONTENTS = st.builds(
 
 
 @st.composite
-def recorded(draw: st.DrawFn) -> Recorded:
+def recorded(draw: st.DrawFn) -> AnchoredRange:
     """A range of some text, its anchors as ours, or as of a tool that loses some of it."""
     lines = draw(st.lists(LINES, min_size=1, max_size=8))
     text = Text("\n".join(lines) + "\n")
     start = draw(st.integers(1, len(text.lines) or 1))
     end = draw(st.integers(start, max(start, len(text.lines))))
-    anchors = make_anchors(text, start, end)
+    anchors = create_anchors(text, start, end)
     context = draw(st.sampled_from([anchors.context, anchors.context, None, "", "other\nlines"]))
     shift = draw(st.integers(0, 2))
-    return Recorded(start + shift, end + shift, Anchors(context, anchors.hash, draw(st.sampled_from([anchors.file_hash, None]))))
+    return AnchoredRange(start + shift, end + shift, Anchors(context, anchors.hash, draw(st.sampled_from([anchors.file_hash, None]))))
 
 
 @given(CONTENTS, st.lists(recorded(), max_size=4))
-def test_what_may_not_stand_is_not_found(content: bytes, ranges: list[Recorded]) -> None:
+def test_what_may_not_stand_is_not_found(content: bytes, ranges: list[AnchoredRange]) -> None:
     file, text = RawLines(content), Text.from_bytes(content)
     single = [standing_whole([each], text)[0] is not None for each in ranges]
     firsts = [each.first is None or each.first in file.known for each in map(Sought, ranges)]
@@ -55,7 +55,7 @@ def test_the_lines_of_a_file_are_those_of_its_text(content: bytes) -> None:
 
 def test_common_lines_alone_are_no_reason_to_look_closer() -> None:
     text = Text("\tit('x', () => {\n\t\tsum();\n\t});\n});\n")
-    sought = Sought(Recorded(3, 4, make_anchors(text, 3, 4)))
+    sought = Sought(AnchoredRange(3, 4, create_anchors(text, 3, 4)))
     assert sought.may_stand(RawLines(b"a\n\t});\n});\nb\n"))
     assert not sought.may_stand(RawLines(b"\t});\na\n});\n"))
-    assert not Sought(Recorded(3, 9, make_anchors(text, 3, 4))).may_stand(RawLines(b"a\n\t});\n});\n"))
+    assert not Sought(AnchoredRange(3, 9, create_anchors(text, 3, 4))).may_stand(RawLines(b"a\n\t});\n});\n"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from tests.requirements import TOOLS, require
-from vibes_lsp.index.database import build
+from vibes_lsp.database.build import build
 from vibes_lsp.store.layout import AuditDir
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from tests.queries.story import PATH
 from tests.trails import Repository, TrailWriter
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.reports.current import current_trail
+from vibes_lsp.maintenance.export import current_trail
 from vibes_lsp.store.exporting import export_trail
 from vibes_lsp.store.layout import AuditDir
 

@@ -6,7 +6,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from vibes_lsp.recording.committing import Prepared, prepare_commit
+from vibes_lsp.maintenance.pre_commit import Prepared, prepare_commit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,13 +8,13 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.linemap import LineMap
+from vibes_lsp.anchors.line_map import LineMap
 from vibes_lsp.anchors.located import LineKind, Located, Method, Since, State
 from vibes_lsp.anchors.text import Text
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class EditTime:
     """When a recorded edit was made, as history has it.
 
     Attributes:
@@ -62,7 +62,7 @@ class Ages:
                 yield line, place
 
 
-def disproved(located: Located, ages: Sequence[Since | None], edit: Edit) -> Located:
+def disproved(located: Located, ages: Sequence[Since | None], edit: EditTime) -> Located:
     """Return a place as history leaves it: all the lines that are claimed there may be older than the edit.
 
     A place that is sure is proved by its text; `Origin.before_edit` says whether that proves anything.

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import PurePosixPath
 
+from vibes_lsp.anchors.create_anchors import range_hashes
 from vibes_lsp.anchors.located import Located, Method, State
-from vibes_lsp.anchors.making import range_hashes
 from vibes_lsp.anchors.occurrences import copies
-from vibes_lsp.anchors.syntax.definitions import Definition, segments
-from vibes_lsp.anchors.syntax.outline import outline
-from vibes_lsp.anchors.syntax.signatures import matches
+from vibes_lsp.anchors.syntax.definitions import Definition, matches, segments
+from vibes_lsp.anchors.syntax.parsing import outline
 from vibes_lsp.anchors.text import Text
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.anchors.making import Anchors, range_hashes
+from vibes_lsp.anchors.create_anchors import Anchors, range_hashes
 from vibes_lsp.anchors.text import Text
 
 _LOW: Final = 0.5
@@ -43,7 +43,7 @@ class Method(StrEnum):
     OLDER_THAN_EDIT = "older-than-edit"
 
 
-class Recorded(msgspec.Struct, frozen=True, gc=False):
+class AnchoredRange(msgspec.Struct, frozen=True, gc=False):
     """A range as a record has it, 1-based and inclusive."""
 
     start: int
@@ -73,7 +73,7 @@ class Since(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class OriginalText:
     """The text that a range was made in, as history has it.
 
     Attributes:

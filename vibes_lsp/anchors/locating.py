@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vibes_lsp.anchors.evidence import Evidence
-from vibes_lsp.anchors.linemap import LineMaps
-from vibes_lsp.anchors.located import Located, Method, Origin, Recorded, State
-from vibes_lsp.anchors.making import Anchors
-from vibes_lsp.anchors.remains import Remains
+from vibes_lsp.anchors.approximate_match import ApproximateMatches
+from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.exact_match import ExactMatches
+from vibes_lsp.anchors.history_mapping import trace
+from vibes_lsp.anchors.line_map import LineMaps
+from vibes_lsp.anchors.located import AnchoredRange, Located, Method, OriginalText, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.anchors.tracing import trace
 
 
-def locate(ranges: Sequence[Recorded], text: Text, origins: Sequence[Origin | None] = ()) -> list[Located]:
+def locate(ranges: Sequence[AnchoredRange], text: Text, origins: Sequence[OriginalText | None] = ()) -> list[Located]:
     """Return where each range is in the text, in the order asked.
 
     Args:
@@ -31,8 +31,8 @@ def locate(ranges: Sequence[Recorded], text: Text, origins: Sequence[Origin | No
     if len(settled) == len(ranges) and not any(origin.before_edit for origin in origins if origin is not None):
         return settled
     known = origins or [None] * len(ranges)
-    evidence = Evidence(ranges, text)
-    remains = Remains(evidence)
+    evidence = ExactMatches(ranges, text)
+    remains = ApproximateMatches(evidence)
     maps = LineMaps(text)
     found = []
     for number, (each, origin) in enumerate(zip(ranges, known, strict=True)):
@@ -45,17 +45,17 @@ def locate(ranges: Sequence[Recorded], text: Text, origins: Sequence[Origin | No
     return found
 
 
-def standing_whole(ranges: Sequence[Recorded], text: Text) -> list[Located | None]:
+def standing_whole(ranges: Sequence[AnchoredRange], text: Text) -> list[Located | None]:
     """Return where each range stands for sure; None for those of which `locate`, without the text of then, could only say where they may be."""
     hashes = text.file_hashes
     found = [_unchanged(each, text) if each.anchors.file_hash in hashes else None for each in ranges]
     if None in found:
-        whole = Evidence(ranges, text).whole
+        whole = ExactMatches(ranges, text).whole
         found = [each or (other if other is not None and other.sure else None) for each, other in zip(found, whole, strict=True)]
     return found
 
 
-def _is_settled(located: Located | None, origin: Origin) -> bool:
+def _is_settled(located: Located | None, origin: OriginalText) -> bool:
     """Whether the text of then can add nothing: the range was found, and had no copy then for which what stands now may be taken."""
     if located is None or not located.sure or origin.before_edit:
         return False
@@ -64,14 +64,14 @@ def _is_settled(located: Located | None, origin: Origin) -> bool:
     return 1 in map(origin.text.line_counts.__getitem__, origin.text.lines[origin.start - 1 : origin.end])
 
 
-def _unchanged(each: Recorded, text: Text) -> Located | None:
+def _unchanged(each: AnchoredRange, text: Text) -> Located | None:
     """Return the range where it was recorded, in a file that is as it was then; None when its record contradicts itself."""
     if each.end > len(text.lines) or (each.anchors.hash is not None and not each.is_in(text.lines, each.start)):
         return None
     return Located(each.start, each.end, State.EXACT, Method.FILE_HASH, 1.0, intact=each.length)
 
 
-def _without_proof(each: Recorded, text: Text) -> Located:
+def _without_proof(each: AnchoredRange, text: Text) -> Located:
     if each.anchors != Anchors():
         return Located(None, None, State.LOST, Method.CONTEXT, 0.0)
     if each.start > len(text.lines):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, compress
 from typing import Final, TypeAlias
 
-from vibes_lsp.anchors.making import CONTEXT_BYTES, CONTEXT_LINES, range_hash
+from vibes_lsp.anchors.create_anchors import CONTEXT_BYTES, CONTEXT_LINES, range_hash
 from vibes_lsp.anchors.text import Text, encode, readable
 
 _MAX_LOOKS: Final = 256

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import compress
 from typing import Final
 
-from vibes_lsp.anchors.sharing import Shared, shared_lines
+from vibes_lsp.anchors.alignment import Shared, shared_lines
 from vibes_lsp.model.hashing import sha256
 
 BOM: Final = "\ufeff"

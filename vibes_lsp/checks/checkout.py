@@ -24,7 +24,7 @@ _NAMES = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class CheckoutSides:
     """What a change is compared by.
 
     Attributes:
@@ -63,7 +63,7 @@ def log_on_disk(directory: AuditDir) -> list[bytes]:
         return []
 
 
-def committed_policy(subject: Subject, sides: Sides) -> LoadedConfig | None:
+def committed_policy(subject: Subject, sides: CheckoutSides) -> LoadedConfig | None:
     """Return the policy that HEAD holds, where the one on disk is another."""
     held = read_trail(sides.repository, subject.directory, sides.head, CONFIG_NAME)
     if held is None or lines_of(held) == lines_of(subject.config.data):
@@ -71,7 +71,7 @@ def committed_policy(subject: Subject, sides: Sides) -> LoadedConfig | None:
     return parse_config(held)
 
 
-def check_checkout(subject: Subject, sides: Sides) -> Iterator[Finding]:
+def check_checkout(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
     """Findings about what HEAD holds and the disk does not, about trails in folders, and about files that are none in git.
 
     Raises:
@@ -127,7 +127,7 @@ def _trails_below(tree: Mapping[str, Entry], own: str) -> Mapping[str, Mapping[s
     return found
 
 
-def _log(subject: Subject, sides: Sides) -> Iterator[Finding]:
+def _log(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
     held = lines_of(read_trail(sides.repository, subject.directory, sides.head, LOG_NAME))
     there = frozenset(log_on_disk(subject.directory))
     known = frozenset(lines_of(read_trail(sides.repository, subject.directory, sides.base, LOG_NAME)))  # which have a finding of their own
@@ -137,7 +137,7 @@ def _log(subject: Subject, sides: Sides) -> Iterator[Finding]:
         yield subject.in_log(catalogue.BASE_CHECKOUT, message)
 
 
-def _manifest(subject: Subject, sides: Sides) -> Iterator[Finding]:
+def _manifest(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
     manifest = subject.trail.manifest
     held = read_trail(sides.repository, subject.directory, sides.head, MANIFEST_NAME)
     if held is None or lines_of(held) == lines_of(manifest.data):

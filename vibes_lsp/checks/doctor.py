@@ -14,18 +14,16 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp import __version__
-from vibes_lsp.checks.files import check_config, check_log, check_manifest
+from vibes_lsp.checks.files import check_config, check_housekeeping, check_log, check_manifest
 from vibes_lsp.checks.finding import Severity, counted
-from vibes_lsp.checks.housekeeping import check_housekeeping
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
-from vibes_lsp.history.hook_standing import Standing, look_at_hook
-from vibes_lsp.index.doubts import BEFORE_EDIT, REMEDY, doubt, since
-from vibes_lsp.index.foreign import foreign_paths
+from vibes_lsp.index.placements import show_once
 from vibes_lsp.index.places import Places
-from vibes_lsp.index.repeats import show_once
-from vibes_lsp.index.sources import read_source
+from vibes_lsp.index.project_files import foreign_paths, read_source
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.index.verification import BEFORE_EDIT, REMEDY, doubt, since
+from vibes_lsp.maintenance.hooks import HookStatus, look_at_hook
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.recording.entries import REDACTION
@@ -117,11 +115,11 @@ def _git(subject: Subject) -> Iterator[Step]:
 
 
 _HOOK_STEPS: Final = {
-    Standing.OURS: (Health.OK, ""),
-    Standing.OTHERS: (Health.OK, ""),
-    Standing.NONE: (Health.NOTE, "`vibes init --git-hooks` adds one; without it, run `vibes backfill` now and then"),
-    Standing.BROKEN: (Health.PROBLEM, "run `vibes init --git-hooks`, which repairs it or says what is in the way"),
-    Standing.SHADOWED: (Health.PROBLEM, "run `vibes init --git-hooks` again, or take core.hooksPath out of git's settings"),
+    HookStatus.OURS: (Health.OK, ""),
+    HookStatus.OTHERS: (Health.OK, ""),
+    HookStatus.NONE: (Health.NOTE, "`vibes init --git-hooks` adds one; without it, run `vibes backfill` now and then"),
+    HookStatus.BROKEN: (Health.PROBLEM, "run `vibes init --git-hooks`, which repairs it or says what is in the way"),
+    HookStatus.SHADOWED: (Health.PROBLEM, "run `vibes init --git-hooks` again, or take core.hooksPath out of git's settings"),
 }
 
 

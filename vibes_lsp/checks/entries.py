@@ -1,21 +1,24 @@
-"""Are the manifest's entries complete, and are they what their keys say (RFC 5.2, 6.2-6.7, 13.3)?"""
+"""Checks of the manifest's entries: hashes and members (RFC 5.2, 6.2-6.7), reasoning blobs (R8), secrets (RFC 13.1)."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from vibes_lsp.checks import catalogue
-from vibes_lsp.checks.finding import Check, Finding
+from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.checks.subject import Subject
-from vibes_lsp.errors import BrokenBlob, MalformedJson
+from vibes_lsp.errors import BrokenBlob, EscapingBlob, MalformedJson, MissingBlob
 from vibes_lsp.model.canonical import parse_object
 from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
-from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.secrets import Rules, secret_kinds
 from vibes_lsp.model.validation import entry_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType
-from vibes_lsp.store.reasoning import inline_entry
+from vibes_lsp.store.reasoning import blob_file, inline_entry, names_its_content, read_blob, reasoning_text
 
 _EXAMPLES = 3
 
@@ -90,3 +93,84 @@ def _explain(key: str, entry: Members, subject: Subject) -> tuple[ContextVariant
         return explain_context_hash(key, inline_entry(entry, subject.directory))
     except BrokenBlob:
         return variants
+
+
+def check_blobs(subject: Subject, only: Collection[str] | None = None) -> Iterator[Finding]:
+    """Findings about compressed and external reasoning, of all entries or of some, unpacked one at a time."""
+    ignored: bool | None = None
+    for key, kind in subject.entry_types.items():
+        if only is not None and key not in only:
+            continue
+        entry = subject.trail.manifest.entry(key) if kind == ContextType.REASONING else None
+        if entry is None or text(entry, "reasoning_text") is not None:
+            continue
+        path = text(entry, "blob_path")
+        field = "blob_path" if path is not None else "reasoning_text_compressed"
+        try:
+            yield from _read(subject, key, entry, path)
+        except EscapingBlob as error:
+            yield subject.in_entry(catalogue.BLOB_ESCAPES, error.message, key, field)
+        except MissingBlob as error:
+            if ignored is None:
+                ignored = subject.repository is not None and path is not None and _ignored(subject, path)
+            yield subject.in_entry(catalogue.BLOB_MISSING, error.message, key, field, Severity.NOTE if ignored else None)
+        except BrokenBlob as error:
+            yield subject.in_entry(catalogue.BLOB_BROKEN, error.message, key, field)
+
+
+def _read(subject: Subject, key: str, entry: Members, path: str | None) -> Iterator[Finding]:
+    if path is None and text(entry, "reasoning_text_compressed") is None:
+        yield subject.in_entry(catalogue.REASONING_EMPTY, "no text, no compressed text, no blob", key, "reasoning_text")
+        return
+    reasoning_text(entry, subject.directory)
+    if path is not None and not names_its_content(path, read_blob(path, subject.directory), entry):
+        yield subject.in_entry(catalogue.BLOB_NAME, f"the name of {path} is not the digest of its content", key, "blob_path")
+
+
+def _ignored(subject: Subject, path: str) -> bool:
+    return subject.repository is not None and subject.repository.ignores(blob_file(path, subject.directory))
+
+
+_HOME: Final = re.compile(r"(?:/(?:home|Users|root)/|[A-Za-z]:\\+Users\\+)[^/\\\s\"']+")
+_MAX_TEXT: Final = 1 << 20
+
+
+def check_privacy(subject: Subject) -> Iterator[Finding]:
+    """Findings about secrets, one for each entry and kind, and one about all home directories."""
+    manifest = subject.trail.manifest
+    redaction = subject.config.config.redaction
+    rules = Rules(allow=redaction.allow)
+    at_home: list[str] = []
+    for key, _ in zip(manifest, subject.steps("privacy", len(manifest)), strict=True):
+        entry = manifest.entry(key)
+        if entry is None:
+            continue
+        member_texts = list(_texts(_unpacked(entry, subject)))
+        if any(_HOME.search(value) for _, value in member_texts):
+            at_home.append(key)
+        kinds = {(member, kind) for member, value in member_texts for kind in secret_kinds(value, rules)}
+        for member, kind in sorted(kinds):
+            yield subject.in_entry(catalogue.SECRET, f"{member} looks as if it contained a secret: {kind}", key, member)
+    if at_home:
+        yield subject.in_entry(catalogue.HOME_PATH, f"{len(at_home):,} of {len(manifest):,} entries name a home directory", at_home[0])
+
+
+def _unpacked(entry: Members, subject: Subject) -> Members:
+    """Reasoning is read as its text (RFC 6.7), never as what packed text looks like."""
+    if text(entry, "reasoning_text_compressed") is None and text(entry, "blob_path") is None:
+        return entry
+    try:
+        return inline_entry(entry, subject.directory)
+    except BrokenBlob:  # a finding of its own
+        return {name: value for name, value in entry.items() if name != "reasoning_text_compressed"}
+
+
+def _texts(entry: Members) -> Iterator[tuple[str, str]]:
+    pending: list[tuple[str, JsonValue]] = list(entry.items())
+    for member, value in pending:  # grows while it is walked
+        if isinstance(value, str):
+            yield member, value[:_MAX_TEXT]
+        elif isinstance(value, list):
+            pending.extend((member, item) for item in value)
+        elif isinstance(value, dict):
+            pending.extend((member, item) for item in value.values())

@@ -1,21 +1,28 @@
-"""Are the records complete, dated and identified (RFC 5.4, 7.3-7.7)? Sees each record once, in the order of the log."""
+"""Checks of the log's records: complete, dated, identified (RFC 5.4, 7.3-7.7); references, causes, sessions, commits and risk."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Final
 
 from vibes_lsp.checks import catalogue
-from vibes_lsp.checks.finding import Finding, counted
+from vibes_lsp.checks.finding import Finding, Severity, counted
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.index.keys import key_of
-from vibes_lsp.index.records import LogRecord
+from vibes_lsp.index.columns import EDGE_TYPES, key_of
+from vibes_lsp.index.commits import derive_commits, recorded_commit
+from vibes_lsp.index.records import LogRecord, read_edge
+from vibes_lsp.index.sessions import LoggedSession, read_sessions
 from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
+from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.validation import record_problems
-from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, EdgeType, NodeType, RecordType, Signal, is_custom_signal
+from vibes_lsp.risk.policy import WEIGHTED_AVERAGE
+from vibes_lsp.risk.scoring import weighted_average
 
 _AHEAD = timedelta(days=1)
 
@@ -103,3 +110,228 @@ def check_paths(subject: Subject, foreign: dict[str, str]) -> Iterator[Finding]:
 
 def _of_files(annotations: int, files: int) -> str:
     return f"{counted(annotations, 'annotation', 'annotations')} of {counted(files, 'file', 'files')}"
+
+
+_REFERENCES: Final = {
+    "environment_hash": ContextType.ENVIRONMENT,
+    "command_hash": ContextType.COMMAND,
+    "prompt_hash": ContextType.PROMPT,
+    "reasoning_hash": ContextType.REASONING,
+    "decision_hash": ContextType.DECISION,
+    "parent_environment_hash": ContextType.ENVIRONMENT,
+    "child_environment_hash": ContextType.ENVIRONMENT,
+}
+
+
+class ReferenceChecks:
+    """The checks of what records refer to."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._old_names: list[int] = []
+        self._unknown_sessions: dict[str, int] = {}
+        self._keys = frozenset(subject.trail.log.columns.keys)
+
+    def see(self, record: LogRecord) -> Iterator[Finding]:
+        """Findings about one record."""
+        yield from self._hashes(record)
+        if record.type == RecordType.EDGE:
+            yield from self._ends(record)
+        session = record.text("session_id")
+        if session and record.type != RecordType.SESSION and session not in self._subject.trail.log.columns.sessions:
+            self._unknown_sessions.setdefault(session, record.line)
+
+    def finish(self) -> Iterator[Finding]:
+        """Findings about all records together."""
+        subject = self._subject
+        if self._old_names:
+            message = f"{counted(len(self._old_names), 'edge uses', 'edges use')} source_id and target_id"
+            yield subject.in_log(catalogue.EDGE_NAMES, message, self._old_names[0])
+        for session, line in self._unknown_sessions.items():
+            yield subject.in_log(catalogue.SESSION_UNKNOWN, f"session {session[:36]} has no record of its own", line, "session_id")
+
+    def _hashes(self, record: LogRecord) -> Iterator[Finding]:
+        subject = self._subject
+        for field, wanted in _REFERENCES.items():
+            key = record.text(field)
+            if key is None:
+                continue
+            if key not in subject.trail.manifest:
+                if subject.resolves:
+                    yield subject.in_log(catalogue.REFERENCE_DANGLING, f"{field} {key[:16]} names no entry", record.line, field)
+            elif (kind := subject.entry_types[key]) != wanted:
+                yield subject.in_log(catalogue.REFERENCE_TYPE, f"{field} names a {kind or 'typeless'} entry", record.line, field)
+
+    def _ends(self, record: LogRecord) -> Iterator[Finding]:
+        edge = read_edge(record)
+        if "source_id" in record.members or "target_id" in record.members:
+            self._old_names.append(record.line)
+        for end, reference, kind in (("source", edge.source, edge.source_type), ("target", edge.target, edge.target_type)):
+            if reference and not self._leads(reference, kind):
+                field = f"{end}_ref" if f"{end}_ref" in record.members else f"{end}_id"
+                yield self._subject.in_log(catalogue.EDGE_END, f"{field} {reference[:36]} names no {kind}", record.line, field)
+
+    def _leads(self, reference: str, kind: str) -> bool:
+        trail = self._subject.trail
+        match kind:
+            case NodeType.ANNOTATION:
+                return key_of(reference) in self._keys
+            case NodeType.CONTEXT:
+                return reference in trail.manifest or not self._subject.resolves
+            case NodeType.SESSION:
+                return reference in trail.log.columns.sessions
+            case _:
+                return True  # a wrong type is a finding of its own
+
+
+_REBASED = (Action.REBASE_REMAP, Action.REBASE_ORPHAN)
+
+
+def check_causes(subject: Subject) -> Iterator[Finding]:
+    """One finding about all edits without a cause; an edge of any member of a lineage is one of all (R7)."""
+    caused = _sources(subject, EdgeType.CAUSED_BY)
+    lines = [
+        lineage.first.line
+        for lineage in subject.lineages
+        if lineage.action != Action.REVIEW and not any(key_of(identifier) in caused for identifier in lineage.ids)
+    ]
+    if lines:
+        message = f"{len(lines):,} of {len(subject.lineages):,} annotations have no caused_by edge"
+        yield subject.in_log(catalogue.CAUSE_MISSING, message, lines[0])
+
+
+def check_remaps(subject: Subject) -> Iterator[Finding]:
+    """Findings about remapped records that no supersedes edge ties to their original; an orphan only should have one."""
+    tied = _sources(subject, EdgeType.SUPERSEDES)
+    for lineage in subject.lineages:
+        for member in lineage.members:
+            if member.text("action") in _REBASED and key_of(member.id) not in tied:
+                message = f"{member.text('action')} without a supersedes edge"
+                weight = None if member.text("action") == Action.REBASE_REMAP else Severity.WARNING
+                yield Finding(catalogue.REMAP_EDGE, message, subject.log_name, member.line, "action", weight)
+
+
+def _sources(subject: Subject, kind: EdgeType) -> frozenset[int]:
+    columns, code = subject.trail.log.columns, EDGE_TYPES.index(kind)
+    return frozenset(key for key, each in zip(columns.edge_sources, columns.edge_types, strict=True) if each == code)
+
+
+def check_sessions(subject: Subject) -> Iterator[Finding]:
+    """Findings about the life of sessions."""
+    for session in read_sessions(subject.trail.log):
+        if session.is_open and session.start is not None:
+            yield subject.in_log(catalogue.SESSION_OPEN, f"session {session.id[:36]} was never closed", session.start.line, "session_id")
+        elif session.start is None and session.ends:
+            yield subject.in_log(catalogue.SESSION_UNKNOWN, f"session {session.id[:36]} ends and never starts", session.ends[0].line)
+        elif session.start is not None and max(end.moment for end in session.ends) < session.start.moment:
+            yield subject.in_log(
+                catalogue.SESSION_ORDER, f"session {session.id[:36]} ends before it starts", session.ends[0].line, "timestamp"
+            )
+
+
+def check_delegations(subject: Subject) -> Iterator[Finding]:
+    """Findings about delegation chains: the record, the child's start, the edge."""
+    log = subject.trail.log
+    sessions = {session.id: session for session in read_sessions(log)}
+    delegated: set[tuple[str, str]] = set()
+    for record in log.records(log.columns.delegations):
+        parent, child = record.text("parent_session_id") or "", record.text("child_session_id") or ""
+        delegated.add((parent, child))
+        yield from _delegation(subject, record, sessions, parent, child)
+    for session in sessions.values():
+        parent = session.text("parent_session_id") or ""
+        if parent and (parent, session.id) not in delegated and session.start is not None:
+            message = f"session {session.id[:36]} names parent {parent[:36]}, which recorded no delegation"
+            yield subject.in_log(catalogue.DELEGATION_RECORD, message, session.start.line, "parent_session_id")
+
+
+def _delegation(subject: Subject, record: LogRecord, sessions: dict[str, LoggedSession], parent: str, child: str) -> Iterator[Finding]:
+    for field, identifier in (("parent_session_id", parent), ("child_session_id", child)):
+        if identifier and identifier not in sessions:
+            yield subject.in_log(catalogue.SESSION_UNKNOWN, f"{field} {identifier[:36]} has no record of its own", record.line, field)
+    known = sessions.get(child)
+    if known is not None and known.text("parent_session_id") != parent:
+        message = f"the start of session {child[:36]} does not name its parent {parent[:36]}"
+        yield subject.in_log(catalogue.DELEGATION_CHILD, message, known.start.line if known.start else record.line, "parent_session_id")
+    edges = subject.trail.log.edges(out_of=parent) if parent else []
+    if not any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in edges):
+        message = f"no delegated_to edge leads from session {parent[:36]} to {child[:36]}"
+        yield subject.in_log(catalogue.DELEGATION_EDGE, message, record.line)
+
+
+def check_commits(subject: Subject) -> Iterator[Finding]:
+    """At most two findings: about annotations newer than HEAD, and about those that no commit can be found for."""
+    pending = [lineage for lineage in subject.lineages if recorded_commit(lineage) is None]
+    if not pending:
+        return
+    repository = subject.repository
+    head = repository.head() if repository is not None else None
+    if repository is None or head is None:
+        where = "there is no git repository" if repository is None else "the repository has no commit"
+        message = f"{counted(len(pending), 'annotation records', 'annotations record')} no commit, and {where} to derive it from"
+        yield Finding(catalogue.COMMIT_UNKNOWN, message, subject.log_name, pending[0].first.line, "commit_hash", Severity.NOTE)
+        return
+    since = repository.commit_moment(head)
+    derived = derive_commits(pending, repository, subject.directory)
+    unknown = [lineage for lineage in pending if lineage.first.id not in derived]
+    fresh = [lineage for lineage in unknown if lineage.first.moment >= since]
+    stale = [lineage for lineage in unknown if lineage.first.moment < since]
+    if fresh:
+        message = f"{counted(len(fresh), 'annotation is', 'annotations are')} newer than HEAD and not committed yet"
+        yield Finding(catalogue.COMMIT_UNKNOWN, message, subject.log_name, fresh[0].first.line, "commit_hash", Severity.NOTE)
+    if stale:
+        message = f"the commit of {counted(len(stale), 'annotation', 'annotations')} is neither recorded nor derivable"
+        yield Finding(catalogue.COMMIT_UNKNOWN, message, subject.log_name, stale[0].first.line, "commit_hash")
+
+
+_TOLERANCE: Final = 0.005001
+"""Tools round scores and values to two decimals."""
+
+
+def check_risk(subject: Subject, record: LogRecord) -> Iterator[Finding]:
+    """Findings about the risk members of one record; what is wrong with their form is said elsewhere."""
+    factors = record.members.get("risk_factors")
+    if not record.is_annotation or not isinstance(factors, list):
+        return
+    listed = [factor for factor in factors if isinstance(factor, dict)]
+    yield from _signals(subject, record, listed)
+    score = _number(record.members.get("risk_score"))
+    if score is None or subject.config.policy.algorithm != WEIGHTED_AVERAGE:
+        return
+    pairs = [
+        (weight, value)
+        for factor in listed
+        if (weight := _number(factor.get("weight"))) is not None and (value := _number(factor.get("value"))) is not None
+    ]
+    average = (
+        weighted_average(pairs) if len(pairs) == len(factors) and all(weight >= 0 and 0 <= value <= 1 for weight, value in pairs) else None
+    )
+    if average is not None and abs(average - score) > _TOLERANCE:
+        message = f"risk_score is {score:.4g}; its factors give {average:.4f}"
+        yield subject.in_log(catalogue.RISK_SCORE, message, record.line, "risk_score")
+
+
+def _signals(subject: Subject, record: LogRecord, factors: list[Members]) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for number, factor in enumerate(factors):
+        signal = text(factor, "signal")
+        if not signal:
+            continue
+        field = f"risk_factors.{number}.signal"
+        if signal in seen:
+            yield subject.in_log(catalogue.RISK_SIGNAL, f"{signal[:60]!r} is there twice", record.line, field)
+        elif signal not in set(Signal) and not is_custom_signal(signal):
+            yield subject.in_log(
+                catalogue.RISK_SIGNAL, f"{signal[:60]!r} has no namespace and is no signal of the standard", record.line, field
+            )
+        seen.add(signal)
+
+
+def _number(value: JsonValue) -> float | None:
+    """Return a number that can be computed with; an integer may be longer than a float can be."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+_LARGEST: Final = 1e300

@@ -8,22 +8,24 @@ from dataclasses import dataclass
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.base import check_base
-from vibes_lsp.checks.blobs import check_blobs
-from vibes_lsp.checks.commits import check_commits
-from vibes_lsp.checks.entries import HashCounts, check_entries, check_level
-from vibes_lsp.checks.files import check_config, check_log, check_manifest, found_files
+from vibes_lsp.checks.entries import HashCounts, check_blobs, check_entries, check_level, check_privacy
+from vibes_lsp.checks.files import check_config, check_housekeeping, check_log, check_manifest, found_files
 from vibes_lsp.checks.finding import Finding, Severity
-from vibes_lsp.checks.housekeeping import check_housekeeping
-from vibes_lsp.checks.provenance import check_causes, check_remaps
-from vibes_lsp.checks.records import RecordChecks, check_paths
-from vibes_lsp.checks.references import ReferenceChecks
-from vibes_lsp.checks.risk import check_risk
-from vibes_lsp.checks.secrets import check_privacy
-from vibes_lsp.checks.sessions import check_delegations, check_sessions
+from vibes_lsp.checks.records import (
+    RecordChecks,
+    ReferenceChecks,
+    check_causes,
+    check_commits,
+    check_delegations,
+    check_paths,
+    check_remaps,
+    check_risk,
+    check_sessions,
+)
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.index.columns import Kind
-from vibes_lsp.index.foreign import foreign_paths
+from vibes_lsp.index.project_files import foreign_paths
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import RecordType

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from vibes_lsp import recording
+from vibes_lsp.cli.findings import print_records
 from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
 from vibes_lsp.cli.output import plain, print_json, print_line, print_warning
-from vibes_lsp.cli.renewals import print_records
 from vibes_lsp.errors import VibesError, report
 
 
@@ -40,7 +40,7 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
 def _prepare(audit_dir: Path | None) -> None:
     """Prepare a commit. Whatever happens, the commit goes on."""
     try:
-        from vibes_lsp.recording.committing import prepare_commit  # noqa: PLC0415
+        from vibes_lsp.maintenance.pre_commit import prepare_commit  # noqa: PLC0415
 
         prepared = prepare_commit(Path.cwd(), os.environ, audit_dir)
         for each in prepared:

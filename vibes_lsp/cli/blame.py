@@ -13,9 +13,9 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
 from vibes_lsp.cli.output import KIND_MARKS, plain, plain_code, print_json, styled
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.doubts import doubt
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.sources import read_source
+from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.verification import doubt
 from vibes_lsp.reports.blame import Blame, blame, kind_of, owners
 from vibes_lsp.reports.words import model_name, review_label, whereabouts
 

@@ -8,7 +8,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
 from vibes_lsp.cli.output import plain, print_json, print_line
-from vibes_lsp.index.database import build
+from vibes_lsp.database.build import build
 
 
 @click.group("db")

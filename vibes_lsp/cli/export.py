@@ -9,8 +9,8 @@ import click
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
 from vibes_lsp.cli.output import plain, print_json, print_line, print_warning
 from vibes_lsp.errors import UnsupportedVersion
+from vibes_lsp.maintenance.export import CurrentTrail, current_trail
 from vibes_lsp.model.members import mapping
-from vibes_lsp.reports.current import CurrentTrail, current_trail
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.exporting import check_free, export_trail
 from vibes_lsp.store.layout import AuditDir

@@ -11,8 +11,8 @@ from vibes_lsp.anchors.located import State
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
 from vibes_lsp.errors import VibesError
-from vibes_lsp.index.doubts import doubt
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.verification import doubt
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import Band

@@ -15,12 +15,11 @@ from vibes_lsp.cli.findings import print_finding
 from vibes_lsp.cli.options import audit_dir_option, json_option, now, open_trail, path_in_project
 from vibes_lsp.cli.output import print_json, print_line, print_table, progress, styled
 from vibes_lsp.errors import UnreadableFile, VibesError
+from vibes_lsp.gate.context import gate_context
+from vibes_lsp.gate.decide import threshold_of
+from vibes_lsp.gate.report import GateReport, Item, summary, sums
+from vibes_lsp.gate.run import GateRequest, gate
 from vibes_lsp.index.places import Places
-from vibes_lsp.reports.gate.deciding import threshold_of
-from vibes_lsp.reports.gate.gate import Asked, gate
-from vibes_lsp.reports.gate.grounds import grounds_of
-from vibes_lsp.reports.gate.markdown import summary, sums
-from vibes_lsp.reports.gate.report import GateReport, Item
 from vibes_lsp.reports.sarif import findings_sarif
 from vibes_lsp.reports.words import review_words
 from vibes_lsp.store.layout import AuditDir
@@ -62,9 +61,11 @@ def command(  # noqa: PLR0917
     with _uncollected():
         trail = open_trail(audit_dir)
         only = _only(files, trail.directory) if files else None
-        grounds = grounds_of(trail, base)
+        grounds = gate_context(trail, base)
         with Places(trail) as places, progress() as step:
-            report = gate(places, grounds, Asked(now(), bound, only, stored=stored, everything=everything, commits=as_json, step=step))
+            report = gate(
+                places, grounds, GateRequest(now(), bound, only, stored=stored, everything=everything, commits=as_json, step=step)
+            )
         if sarif:
             print_json(findings_sarif(report.all_findings(), __version__))
         elif as_json:

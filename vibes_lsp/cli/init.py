@@ -13,7 +13,7 @@ from vibes_lsp import __version__
 from vibes_lsp.cli.options import json_option, now
 from vibes_lsp.cli.output import plain, print_json, print_line
 from vibes_lsp.errors import VibesError
-from vibes_lsp.history.hooks import Change, Changed, install_hook, remove_hook
+from vibes_lsp.maintenance.hooks import Changed, HookChange, install_hook, remove_hook
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.store.initialise import initialise
@@ -72,11 +72,11 @@ def command(  # noqa: PLR0917
 
 
 _WORDS = {
-    Change.INSTALLED: "each commit brings the trail up to date",
-    Change.UPDATED: "brought up to date",
-    Change.KEPT: "is there already",
-    Change.REMOVED: "taken away",
-    Change.ABSENT: "there was none of ours",
+    HookChange.INSTALLED: "each commit brings the trail up to date",
+    HookChange.UPDATED: "brought up to date",
+    HookChange.KEPT: "is there already",
+    HookChange.REMOVED: "taken away",
+    HookChange.ABSENT: "there was none of ours",
 }
 
 
@@ -89,11 +89,11 @@ def _show(result: Members, changed: Changed | None, *, as_json: bool) -> None:
     if changed is None:
         return
     print_line(f"hook {plain(changed.file)}: {_WORDS[changed.change]}")
-    if changed.change is Change.REMOVED and changed.before is not None:
+    if changed.change is HookChange.REMOVED and changed.before is not None:
         print_line("  the hook that was there before has its name again")
     elif changed.before is not None:
         print_line(f"  after it runs the one that was there before: {plain(changed.before.name)}")
-    if changed.in_work_tree and changed.change in {Change.INSTALLED, Change.UPDATED}:
+    if changed.in_work_tree and changed.change in {HookChange.INSTALLED, HookChange.UPDATED}:
         print_line("  it lies in the work tree (core.hooksPath): commit it to have it everywhere")
 
 

@@ -17,7 +17,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import integer
 from vibes_lsp.model.paths import MAX_PATH, normal_path
 from vibes_lsp.model.vocabulary import RecordType
-from vibes_lsp.reports.environments import Authors
+from vibes_lsp.reports.authors import Authors
 
 _MAX_WHAT = 300
 _MAX_LINE = 2 * MAX_PATH

@@ -8,7 +8,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
 from vibes_lsp.cli.output import plain, print_error, print_json, print_line
-from vibes_lsp.recording.merging import MergedFile, Outcome, merge_trail
+from vibes_lsp.maintenance.merge import MergedFile, Outcome, merge_trail
 
 
 @click.command("merge")

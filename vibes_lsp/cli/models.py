@@ -8,7 +8,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, json_option, open_trail
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
-from vibes_lsp.reports.models import model_shares
+from vibes_lsp.reports.statistics import model_shares
 
 
 @click.command("models")

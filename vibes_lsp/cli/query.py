@@ -12,8 +12,8 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
 from vibes_lsp.cli.output import console, is_on_terminal, plain, print_json, print_line, print_table
+from vibes_lsp.database.query import MAX_ROWS, TIMEOUT, QueryResult, query
 from vibes_lsp.errors import BadQuery
-from vibes_lsp.index.querying import MAX_ROWS, TIMEOUT, Answer, query
 from vibes_lsp.model.paths import MAX_PATH
 
 _MAX_CELL: Final = 200
@@ -46,7 +46,7 @@ def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_jso
     _print(answer)
 
 
-def _print(answer: Answer) -> None:
+def _print(answer: QueryResult) -> None:
     longest = _MAX_CELL if is_on_terminal() else MAX_PATH
     columns = [plain(column, longest) for column in answer.columns]
     width = console().width

@@ -18,7 +18,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ReviewerKind
 from vibes_lsp.recording import Recorder, as_json
 from vibes_lsp.recording.forms import Request
-from vibes_lsp.recording.judging import Review
+from vibes_lsp.recording.judging import ReviewRequest
 from vibes_lsp.recording.requests import REQUESTS, parse
 from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
@@ -54,7 +54,7 @@ def _subcommand(name: str, kind: type[Request]) -> click.Command:
     @audit_dir_option
     def run(source: Path | None, audit_dir: Path | None) -> None:
         request = parse(kind, _members(source))
-        if isinstance(request, Review) and request.reviewer_kind == ReviewerKind.HUMAN:
+        if isinstance(request, ReviewRequest) and request.reviewer_kind == ReviewerKind.HUMAN:
             refuse_agents()
         recorder = Recorder(_directory(audit_dir, request))
         print_json(as_json(request.carry_out(recorder)))

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from vibes_lsp import recording
+from vibes_lsp.cli.findings import print_records
 from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
 from vibes_lsp.cli.output import print_json, print_line
-from vibes_lsp.cli.renewals import print_records
 
 
 @click.command("remap")

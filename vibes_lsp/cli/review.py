@@ -14,10 +14,9 @@ from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option, o
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.vocabulary import Band
-from vibes_lsp.reports.find import Question
-from vibes_lsp.reports.queue import review_queue
+from vibes_lsp.reports.find import Question, review_queue
 from vibes_lsp.reports.words import model_name, review_label
-from vibes_lsp.risk.bands import figure
+from vibes_lsp.risk.scoring import figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +59,7 @@ def command(  # noqa: PLR0917
         elif as_list:
             _print(queue, project.scorer.thresholds)
         else:
-            from vibes_lsp.cli.reviewing import Dialogue  # noqa: PLC0415  # it records, which needs pydantic's models
+            from vibes_lsp.cli.review_dialogue import Dialogue  # noqa: PLC0415  # it records, which needs pydantic's models
 
             Dialogue(places, project.config.policy, queue, reviewer).run()
 

@@ -8,7 +8,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, json_option, open_trail
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
-from vibes_lsp.reports.sessions import SessionSummary, session_summaries
+from vibes_lsp.reports.statistics import SessionSummary, session_summaries
 
 
 @click.command("sessions")

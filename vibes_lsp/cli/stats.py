@@ -8,8 +8,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
-from vibes_lsp.reports.stats import trail_stats
-from vibes_lsp.reports.survival import SurvivalReport, survival
+from vibes_lsp.reports.statistics import SurvivalReport, survival, trail_stats
 
 
 @click.command("stats")

@@ -15,8 +15,9 @@ from typing import Final
 from vibes_lsp import __version__
 from vibes_lsp.demo import sources
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.history.making import Author, commit, make_repository, stage_all
+from vibes_lsp.history.new_repository import CommitAuthor, commit, make_repository, stage_all
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.maintenance.pre_commit import prepare_commit
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import (
     Command,
@@ -36,11 +37,10 @@ from vibes_lsp.recording import (
     RiskSignal,
     Tool,
 )
-from vibes_lsp.recording.committing import prepare_commit
 from vibes_lsp.store.initialise import initialise
 from vibes_lsp.store.layout import AUDIT_DIR_NAME, AuditDir
 
-ADA: Final = Author("Ada Example", "ada@example.org")
+ADA: Final = CommitAuthor("Ada Example", "ada@example.org")
 _BEGIN: Final = datetime(2026, 2, 3, 9, 0, tzinfo=UTC)
 _COPILOT: Final = Tool("Copilot", "1.312.0"), Model("gpt-5-mini", "2025-08")
 _CURSOR: Final = Tool("Cursor", "2.4.1"), Model("gpt-5.2-codex", "2026-01")

@@ -34,7 +34,7 @@ class Blamed:
     moment: datetime
 
 
-class Blame(msgspec.Struct, frozen=True, array_like=True):
+class GitBlame(msgspec.Struct, frozen=True, array_like=True):
     """What git said of all lines of a file, short enough to be kept.
 
     Attributes:
@@ -51,7 +51,7 @@ class Blame(msgspec.Struct, frozen=True, array_like=True):
         return [commits[name] for name, count in self.runs for _ in range(count)]
 
 
-def blamed(repository: Repository, path: str, commit: str, since: datetime) -> Blame | None:
+def blamed(repository: Repository, path: str, commit: str, since: datetime) -> GitBlame | None:
     """Return for each line of a file the commit that it came with, of an older line any commit that has it and is older than `since`.
 
     Git looks no further back than that, so what this costs depends on what was committed since then.
@@ -85,4 +85,4 @@ def blamed(repository: Repository, path: str, commit: str, since: datetime) -> B
         return None
     names = [found[number] for number in range(1, len(found) + 1)]
     runs = [(name, len(list(lines))) for name, lines in groupby(names)]
-    return Blame({name: moments[name] for name, _ in runs}, runs)
+    return GitBlame({name: moments[name] for name, _ in runs}, runs)

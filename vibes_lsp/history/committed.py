@@ -12,8 +12,8 @@ from typing import Final, Self
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.blobs import Blobs
+from vibes_lsp.history.file_versions import touches
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.history.touches import touches
 from vibes_lsp.model.paths import can_be_below, normal_path
 
 _LATER: Final = 64

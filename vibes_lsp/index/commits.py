@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from vibes_lsp.history.derived import CommitMethod, DerivedCommit, DerivedCommits
+from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommit, DerivedCommits
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.vocabulary import Action

@@ -13,9 +13,8 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.anchors.located import Recorded
-from vibes_lsp.index.ranges import recorded_range
-from vibes_lsp.index.records import Edge, LogRecord
+from vibes_lsp.anchors.located import AnchoredRange
+from vibes_lsp.index.records import Edge, LogRecord, recorded_range
 from vibes_lsp.model.canonical import canonical, same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256
 from vibes_lsp.model.members import Members, integer
@@ -69,7 +68,7 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         return self.first.rank
 
     @cached_property
-    def recorded(self) -> Recorded | None:
+    def recorded(self) -> AnchoredRange | None:
         """The range that it was recorded for, with its anchors; None when it has none that makes sense."""
         return recorded_range(self.members, self.current)
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.index.columns import ANNOTATIONS, EDGE_TYPES, Columns, Kind
-from vibes_lsp.index.keys import KEY_DIGITS, KEY_REST, key_of
+from vibes_lsp.index.columns import ANNOTATIONS, EDGE_TYPES, KEY_DIGITS, KEY_REST, Columns, Kind, key_of
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.model.canonical import parse_object
 from vibes_lsp.model.hashing import annotation_id

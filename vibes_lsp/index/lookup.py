@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from vibes_lsp.errors import AmbiguousId, UnknownId
 from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.sessions import Session, read_session
+from vibes_lsp.index.sessions import LoggedSession, read_session
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 
@@ -33,7 +33,7 @@ class Found:
     id: str
     record: LogRecord | None = None
     entry: Members | None = None
-    session: Session | None = None
+    session: LoggedSession | None = None
 
 
 def look_up(trail: Trail, prefix: str) -> Found:

@@ -1,27 +1,112 @@
-"""Where the annotations of a file are in a text, and which line belongs to whom (R7, R15, R18)."""
+"""Where the annotations of a file are in a text, and which of them owns each line (R7, R15, R18)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from vibes_lsp.anchors.located import State
+from vibes_lsp.index.lineage import Lineage
+
+if TYPE_CHECKING:
+    from vibes_lsp.index.file_history import FileHistory
+from collections.abc import Collection, Mapping
 from itertools import groupby
 from typing import TypeAlias
 
-import msgspec
-
 from vibes_lsp.anchors.ages import disproved
 from vibes_lsp.anchors.functions import located_by_name
-from vibes_lsp.anchors.located import Located, Method, Recorded, State
+from vibes_lsp.anchors.located import AnchoredRange, Located, Method
 from vibes_lsp.anchors.locating import locate, standing_whole
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.past import NO_PAST, Past
-from vibes_lsp.index.ranges import recorded_lines
-from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.repeats import Shown, show_once
-from vibes_lsp.index.replacing import whole_files, with_replacing
+from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
+from vibes_lsp.index.records import LogRecord, recorded_lines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, RecordType
+
+
+class ShownLineage(msgspec.Struct, frozen=True):
+    """A lineage to show, and the equal older ones that it stands for.
+
+    Attributes:
+        lineage: The highest ranked of its kind.
+        repeats: The others, oldest first.
+        placeholder: Whether the recorded range is a tool's stand-in for an unknown place, to be painted on no line.
+    """
+
+    lineage: Lineage
+    repeats: tuple[Lineage, ...] = ()
+    placeholder: bool = False
+
+
+def show_once(lineages: Sequence[Lineage]) -> list[ShownLineage]:
+    """Fold repeated annotations of one file together.
+
+    Args:
+        lineages: The lineages of one file, oldest first.
+
+    Returns:
+        What to show, in the order of rank. Placeholders (at least two unanchored changes of "line 1") make one.
+    """
+    stand_ins = [lineage for lineage in lineages if lineage.may_stand_in]
+    if len(stand_ins) < 2:
+        stand_ins = []
+    others = [lineage for lineage in lineages if not any(lineage is each for each in stand_ins)] if stand_ins else lineages
+    shown = [ShownLineage(group[-1], tuple(group[:-1])) for group in _alike(others)]
+    if stand_ins:
+        shown.append(ShownLineage(stand_ins[-1], tuple(stand_ins[:-1]), placeholder=True))
+    return sorted(shown, key=lambda each: each.lineage.rank)
+
+
+def _alike(lineages: Sequence[Lineage]) -> Iterator[list[Lineage]]:
+    """Group lineages whose records a person could not tell apart; only those that agree in place and text are compared whole."""
+    for some in _grouped(lineages, attrgetter("beginning")):
+        for near in [some] if len(some) == 1 else _grouped(some, attrgetter("gist")):
+            yield from [near] if len(near) == 1 else _grouped(near, attrgetter("fingerprint"))
+
+
+def _grouped(lineages: Sequence[Lineage], key: Callable[[Lineage], object]) -> Iterable[list[Lineage]]:
+    groups: dict[object, list[Lineage]] = {}
+    for lineage in lineages:
+        groups.setdefault(key(lineage), []).append(lineage)
+    return groups.values()
+
+
+def whole_files(placements: Sequence[Placement], length: int, past: FileHistory) -> list[Placement]:
+    """Return the edits that are known to have written the whole file: it is their lines alone now, or was when they were made."""
+    if not any(_is_lost(each) for each in placements):
+        return []
+    found = []
+    for each in placements:
+        origin = past.origins.get(each.lineage.first.id)
+        is_now = each.located.sure and (each.located.start, each.located.end) == (1, length)
+        was = (
+            origin is not None and not (origin.inferred or origin.before_edit) and (origin.start, origin.end) == (1, len(origin.text.lines))
+        )
+        if each.may_own and each.located.may_own and (is_now or was):
+            found.append(each)
+    return found
+
+
+def with_replacing(placements: Sequence[Placement], whole: Sequence[Placement]) -> list[Placement]:
+    """Return placements, those that are lost with the next edit that wrote the whole file."""
+    whole = sorted(whole, key=lambda each: each.lineage.rank)
+    found = list(placements)
+    for number, each in enumerate(found):
+        later = (other.current.id for other in whole if other.lineage.rank > each.lineage.rank)
+        if whole and _is_lost(each) and (replacing := next(later, None)) is not None:
+            found[number] = replace(each, replaced_by=replacing)
+    return found
+
+
+def _is_lost(placement: Placement) -> bool:
+    return placement.may_own and placement.located.state == State.LOST
+
 
 _NOWHERE = Located(None, None, State.LOST, Method.RECORDED, 0.0)
 _GIVEN_UP = Located(None, None, State.LOST, Method.LOG, 0.0)
@@ -43,7 +128,7 @@ class Placement(msgspec.Struct, frozen=True):
     """
 
     path: str
-    shown: Shown
+    shown: ShownLineage
     located: Located
     owned: tuple[tuple[int, int], ...] = ()
     replaced_by: str | None = None
@@ -108,7 +193,7 @@ def place(  # noqa: PLR0917  # what is known of a file, from several who know
     trail: Trail,
     path: str,
     text: Text,
-    past: Past = NO_PAST,
+    past: FileHistory = NO_HISTORY,
     pending: Sequence[Lineage] = (),
     known: Known | None = None,
     *,
@@ -158,7 +243,7 @@ def place_on(trail: Trail, path: str, text: Text, lines: tuple[int, int], known:
     return _placed(path, [each for each, _ in pairs], [where for _, where in pairs], lines[1], lines[0])
 
 
-def located_in(text: Text, placements: Sequence[Placement], past: Past = NO_PAST) -> list[Located]:
+def located_in(text: Text, placements: Sequence[Placement], past: FileHistory = NO_HISTORY) -> list[Located]:
     """Return where annotations are in another text of the same file, in the order given, without asking their trail; see `place`."""
     return _locate([each.shown for each in placements], placements[0].path if placements else "", text, past)
 
@@ -178,14 +263,14 @@ def replaced(placements: Sequence[Placement], located: Sequence[Located], length
     return with_replacing(found, [each for each in found if each.current.id in known]) if known else found
 
 
-def _placed(path: str, shown: Sequence[Shown], located: Sequence[Located], last: int, first: int = 1) -> list[Placement]:
+def _placed(path: str, shown: Sequence[ShownLineage], located: Sequence[Located], last: int, first: int = 1) -> list[Placement]:
     owned = _owners(shown, located, first, last)
     pairs = enumerate(zip(shown, located, strict=True))
     placements = [Placement(path, each, where, owned.get(number, ())) for number, (each, where) in pairs]
     return sorted(placements, key=lambda placement: placement.order)
 
 
-def _locate(shown: Sequence[Shown], path: str, text: Text, past: Past = NO_PAST, *, guess: bool = True) -> list[Located]:
+def _locate(shown: Sequence[ShownLineage], path: str, text: Text, past: FileHistory = NO_HISTORY, *, guess: bool = True) -> list[Located]:
     found: dict[int, Located] = {}
     for numbers in _by_file(shown, past.arrivals):
         wanted = [(number, recorded) for number in numbers if (recorded := _range(shown[number])) is not None]
@@ -200,7 +285,7 @@ def _locate(shown: Sequence[Shown], path: str, text: Text, past: Past = NO_PAST,
     return [found[number] if number in found else _unplaced(each, path, text) for number, each in enumerate(shown)]
 
 
-def _disprove(shown: Sequence[Shown], found: dict[int, Located], text: Text, past: Past) -> None:
+def _disprove(shown: Sequence[ShownLineage], found: dict[int, Located], text: Text, past: FileHistory) -> None:
     """Note which places history disproves (R15)."""
     edits = {number: past.edits[each.lineage.first.id] for number, each in enumerate(shown) if each.lineage.first.id in past.edits}
     open_ones = [number for number, where in found.items() if number in edits and where.start is not None and not where.sure]
@@ -211,11 +296,11 @@ def _disprove(shown: Sequence[Shown], found: dict[int, Located], text: Text, pas
         found[number] = disproved(found[number], ages, edits[number])
 
 
-def _range(shown: Shown) -> Recorded | None:
+def _range(shown: ShownLineage) -> AnchoredRange | None:
     return None if shown.placeholder else shown.lineage.recorded
 
 
-def _by_file(shown: Sequence[Shown], arrivals: Collection[str]) -> Collection[list[int]]:
+def _by_file(shown: Sequence[ShownLineage], arrivals: Collection[str]) -> Collection[list[int]]:
     """Return the annotations by the file that their lines were counted in: those of other files say nothing of where others are here."""
     files: dict[str | None, list[int]] = {None: []}
     for number, each in enumerate(shown):
@@ -229,7 +314,7 @@ def _always(*_: object) -> bool:
 
 
 def _known(
-    shown: Sequence[Shown], path: str, text: Text, known: Known, is_enough: Callable[[Shown, Located], bool] = _always
+    shown: Sequence[ShownLineage], path: str, text: Text, known: Known, is_enough: Callable[[ShownLineage, Located], bool] = _always
 ) -> list[Located] | None:
     """Return the places that are known, and those of the rest, which is located by itself; None when that is not enough for one of them."""
     kept = [None if each.placeholder else known.get(each.lineage.ids) for each in shown]
@@ -241,7 +326,7 @@ def _known(
     return [where or next(fresh) for where in kept]
 
 
-def _is_beyond_doubt(shown: Shown, located: Located) -> bool:
+def _is_beyond_doubt(shown: ShownLineage, located: Located) -> bool:
     """Whether other annotations can tell nothing about a place: it is of this very text, or not found by what surrounds it."""
     by_file = located.state == State.EXACT and located.method == Method.FILE_HASH
     return by_file or shown.placeholder or shown.lineage.recorded is None or shown.lineage.action == Action.DELETE
@@ -251,7 +336,7 @@ def _is_on(located: Located, lines: tuple[int, int]) -> bool:
     return located.start is not None and located.end is not None and located.start <= lines[1] and located.end >= lines[0]
 
 
-def _settled(shown: Shown, located: Located, recorded: Recorded, text: Text) -> Located:
+def _settled(shown: ShownLineage, located: Located, recorded: AnchoredRange, text: Text) -> Located:
     """Return the place that a record allows.
 
     A deletion's text is gone: it is shown where it was, and finding the text elsewhere proves nothing. Lines that were given anew hold for
@@ -270,7 +355,7 @@ def _settled(shown: Shown, located: Located, recorded: Recorded, text: Text) -> 
     return Located(line, line, State.UNVERIFIED, Method.RECORDED, 0.3)
 
 
-def _unplaced(shown: Shown, path: str, text: Text) -> Located:
+def _unplaced(shown: ShownLineage, path: str, text: Text) -> Located:
     if shown.placeholder:
         return _UNPLACED
     record = shown.lineage.current
@@ -280,7 +365,7 @@ def _unplaced(shown: Shown, path: str, text: Text) -> Located:
     return located_by_name(text, path, name, record.text("function_signature"), shown.lineage.digest)
 
 
-def _owners(shown: Sequence[Shown], located: Sequence[Located], first: int, last: int) -> dict[int, tuple[tuple[int, int], ...]]:
+def _owners(shown: Sequence[ShownLineage], located: Sequence[Located], first: int, last: int) -> dict[int, tuple[tuple[int, int], ...]]:
     """Give each line from first to last to the highest ranked lineage on it; `shown` comes in the order of rank.
 
     Evidence comes before rank: what is not sure to be there takes no line from what is (R7).
@@ -304,6 +389,6 @@ def _owners(shown: Sequence[Shown], located: Sequence[Located], first: int, last
     return {number: tuple(ranges) for number, ranges in owned.items()}
 
 
-def _may_own(shown: Shown) -> bool:
+def _may_own(shown: ShownLineage) -> bool:
     lineage = shown.lineage
     return not (shown.placeholder or lineage.superseded_by or lineage.action in _OWNS_NOTHING or lineage.current.type != RecordType.LINE)

@@ -9,16 +9,16 @@ from typing import Self
 from vibes_lsp.anchors.located import Since
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.derived import DerivedCommit, DerivedCommits
+from vibes_lsp.history.derived_commits import DerivedCommit, DerivedCommits
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.index.candidate_files import RawLines
 from vibes_lsp.index.commits import derive_commits
-from vibes_lsp.index.departures import Departures
+from vibes_lsp.index.file_history import NO_HISTORY, FileHistories, FileHistory
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.past import NO_PAST, Past, Pasts
+from vibes_lsp.index.moved_out import MovedOut
+from vibes_lsp.index.older_text import Standing
 from vibes_lsp.index.placements import Placement, located_in, place, replaced
-from vibes_lsp.index.predating import Standing
-from vibes_lsp.index.sought import RawLines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
 
@@ -46,9 +46,9 @@ class Places:
         self._commits: DerivedCommits | None = None
         if use_git:
             self._open()
-        self._departures = Departures(trail)
+        self._departures = MovedOut(trail)
         self._standing: Standing = {}
-        self._pasts = Pasts(trail, self._history, self.derived, departures=self._departures, standing=self._standing)
+        self._pasts = FileHistories(trail, self._history, self.derived, departures=self._departures, standing=self._standing)
 
     def __enter__(self) -> Self:
         return self
@@ -65,7 +65,7 @@ class Places:
         self.trail.refresh()
         self._open()
         self.derived.clear()
-        self._pasts = Pasts(self.trail, self._history, self.derived, renamed, self._departures, standing=self._standing)
+        self._pasts = FileHistories(self.trail, self._history, self.derived, renamed, self._departures, standing=self._standing)
 
     def _open(self) -> None:
         """Open the repository, which may be another one than before, or gone."""
@@ -136,7 +136,7 @@ class Places:
         if self._repository is not None and self._commits is not None:
             self.derived.update(derive_commits(lineages, self._repository, self.trail.directory, self._commits))
 
-    def past(self, path: str, text: Text) -> Past:
+    def past(self, path: str, text: Text) -> FileHistory:
         """Return what history knows of a file's annotations, their commits included.
 
         Args:
@@ -144,7 +144,7 @@ class Places:
             text: The file as it is now, saved or not.
         """
         if self._history is None:
-            return self._pasts.of(path, text) if self._pasts.has_renames else NO_PAST
+            return self._pasts.of(path, text) if self._pasts.has_renames else NO_HISTORY
         names = (path, *self._pasts.former_paths(path))
         lineages = [lineage for name in names for lineage in self.trail.lineages_in(name)]
         if lineages:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from vibes_lsp.anchors.making import range_hashes
+from vibes_lsp.anchors.create_anchors import range_hashes
 from vibes_lsp.index.records import Edge, LogRecord
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, ReviewerKind, Verdict
-from vibes_lsp.risk.standing import Answer, Standing, decided_by, standing_of
+from vibes_lsp.risk.review_status import ReviewAnswer, ReviewStatus, decided_by, review_status
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def holds(review: Review, lines: Sequence[str] | None) -> bool | None:
     return lines is not None and review.text in range_hashes(lines)
 
 
-def standing(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False) -> Standing:
+def standing(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False) -> ReviewStatus:
     """Return where an annotation stands with its reviewers (R6).
 
     Args:
@@ -68,7 +68,7 @@ def standing(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_remov
         lines: Its lines as they are now; None where they are not found.
         is_removed: Whether it is about what was removed, which nothing can change any more.
     """
-    return standing_of(_answers(reviews, lines, is_removed=is_removed))
+    return review_status(_answers(reviews, lines, is_removed=is_removed))
 
 
 def counting(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False) -> Review | None:
@@ -83,8 +83,8 @@ def counting(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_remov
     return None if number is None else reviews[number]
 
 
-def _answers(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool) -> list[Answer]:
-    return [Answer(each.kind, each.verdict, is_removed or holds(each, lines)) for each in reviews]
+def _answers(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool) -> list[ReviewAnswer]:
+    return [ReviewAnswer(each.kind, each.verdict, is_removed or holds(each, lines)) for each in reviews]
 
 
 def _read(edge: Edge, find: Callable[[str], LogRecord | None]) -> Review | None:

@@ -7,16 +7,15 @@ from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.ranges import recorded_lines
-from vibes_lsp.index.records import LogRecord
+from vibes_lsp.index.records import LogRecord, recorded_lines
 from vibes_lsp.index.reviews import Review, standing
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
 from vibes_lsp.model.vocabulary import Action, Band, ContextType, is_custom_signal
-from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength, estimated_length
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.scoring import Score, score_of
-from vibes_lsp.risk.standing import Standing
+from vibes_lsp.risk.signals import CustomSignal, Measured, PromptLength, estimated_length
 
 MAX_CUSTOM: Final = 20
 """Signals of recorders that count in one record."""
@@ -79,11 +78,11 @@ class Scorer:
             custom=custom_signals(record),
         )
 
-    def standing(self, placement: Placement, content: Text) -> Standing:
+    def standing(self, placement: Placement, content: Text) -> ReviewStatus:
         """Return where an annotation stands with its reviewers, of whom those count that count here (R6)."""
         reviews = self._trail.reviews_of(placement.lineage)
         if not reviews:  # as most are
-            return Standing.UNREVIEWED
+            return ReviewStatus.UNREVIEWED
         counting = [each for each in reviews if self._counts is None or self._counts(placement, each)]
         return standing(counting, lines_of(placement, content), is_removed=placement.lineage.action == Action.DELETE)
 

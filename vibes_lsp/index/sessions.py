@@ -16,7 +16,7 @@ _COMMITTED_FIRST: Final = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class LoggedSession:
     """One session.
 
     Attributes:
@@ -45,17 +45,17 @@ class Session:
         return next((value for value in values if value is not None), None)
 
 
-def read_session(log: LogIndex, identifier: str) -> Session | None:
+def read_session(log: LogIndex, identifier: str) -> LoggedSession | None:
     """Return a session by its whole id; None when the log does not know it."""
     lines = log.columns.sessions.get(identifier)
     if not lines:
         return None
     records = list({record.id: record for record in log.records(lines)}.values())
     by_event = {event: tuple(record for record in records if record.text("event") == event) for event in SessionEvent}
-    return Session(identifier, by_event[SessionEvent.START], by_event[SessionEvent.END])
+    return LoggedSession(identifier, by_event[SessionEvent.START], by_event[SessionEvent.END])
 
 
-def read_sessions(log: LogIndex) -> list[Session]:
+def read_sessions(log: LogIndex) -> list[LoggedSession]:
     """Return all sessions in the order of their first record; one without a `session_id` is none."""
     sessions = (read_session(log, identifier) for identifier in log.columns.sessions if identifier)
     return [session for session in sessions if session is not None]

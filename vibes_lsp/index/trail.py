@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
-from vibes_lsp.index.columns import EDGE_TYPES, Kind
-from vibes_lsp.index.joined import Joined
-from vibes_lsp.index.keys import key_of
+from vibes_lsp.index.columns import EDGE_TYPES, Kind, key_of
 from vibes_lsp.index.lineage import Lineage, Nearest, join_lineages
+from vibes_lsp.index.lineage_cache import LineageCache
 from vibes_lsp.index.log import LogIndex, Progress
 from vibes_lsp.index.records import Edge, LogRecord, is_supersedes, read_edge
 from vibes_lsp.index.reviews import Review, read_reviews
@@ -42,7 +41,7 @@ class Trail:
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.last_read: LastRead = LastRead() if beside is None else beside.last_read
         self._nearest = nearest
-        self._joined = Joined(self.log, nearest)
+        self._joined = LineageCache(self.log, nearest)
 
     def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
         """Take in what changed on disk; say whether anything did. Call it before every answer: it costs two stats."""

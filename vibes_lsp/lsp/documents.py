@@ -1,21 +1,87 @@
-"""Open documents: their lines as the client has them, changed as LSP says, whatever the library's own copy thinks.
-
-LSP knows three line ends: LF, CRLF and CR. Columns are counted in the encoding that was negotiated. A change costs what the lines
-that it touches cost; the whole text is put together only when somebody asks for it.
-"""
+"""Open documents: lines as the client has them, changed as LSP says, and the changes that led to the current version."""
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 from lsprotocol import types
 
-from vibes_lsp.anchors.shifting import Edits
+from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import BOM, Text
-from vibes_lsp.lsp.versions import Past, Replaced
+
+_CHANGES: Final = 256
+_CHARACTERS: Final = 4 << 20
+"""How much replaced text is kept, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """Lines that were replaced.
+
+    Attributes:
+        first: Index of the first of them.
+        new: How many lines stand there now.
+        old: They, with their ends.
+    """
+
+    first: int
+    new: int
+    old: Sequence[str]
+
+    @property
+    def size(self) -> int:
+        """The number of characters."""
+        return sum(map(len, self.old))
+
+
+class RecentChanges:
+    """The last changes of a document; the oldest are forgotten when there are many, or much text was replaced."""
+
+    def __init__(self) -> None:
+        self._changes: deque[tuple[int, Replaced]] = deque()
+        self._characters = 0
+
+    def add(self, version: int, replaced: Replaced) -> None:
+        """Take in a change.
+
+        Args:
+            version: Of the document before it; several changes may lead from one version to the next.
+            replaced: What it replaced.
+        """
+        self._changes.append((version, replaced))
+        self._characters += replaced.size
+        while self._changes and (len(self._changes) > _CHANGES or self._characters > _CHARACTERS):
+            forgotten = self._changes[0][0]
+            while self._changes and self._changes[0][0] == forgotten:  # half of a version is none
+                self._characters -= self._changes.popleft()[1].size
+
+    def latest(self, now: int) -> int:
+        """Return the version before the last change; `now` where none is remembered."""
+        return self._changes[-1][0] if self._changes else now
+
+    def lines(self, now: Sequence[str], version: int) -> list[str] | None:
+        """Return the lines as they were at a version; None when that is not known any more.
+
+        Args:
+            now: The lines as they are.
+            version: One before the present.
+        """
+        if all(before != version for before, _ in self._changes):
+            return None
+        lines = list(now)
+        is_there = False
+        for before, replaced in reversed(self._changes):
+            if is_there and before != version:
+                break
+            lines[replaced.first : replaced.first + replaced.new] = replaced.old
+            is_there = before == version
+        return lines
+
 
 Encoding: TypeAlias = types.PositionEncodingKind | str
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -48,7 +114,7 @@ class Document:
         self._lone = _lone_ends(self._lines) if "\r" in content else 0
         self.saved = Text(content)
         self._text: Text | None = self.saved
-        self._past = Past()
+        self._past = RecentChanges()
 
     @property
     def text(self) -> Text:

@@ -1,4 +1,4 @@
-"""The server's life: what the client can do, what the user chose, documents that come and go, trails that change on disk."""
+"""The server's life cycle: capabilities, settings, documents that open and close, trails that change on disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 from uuid import uuid4
 
 from lsprotocol import types
@@ -14,24 +15,75 @@ from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.lsp import showing
+from vibes_lsp.lsp.background_flush import BackgroundFlush
 from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.idle import Idle
-from vibes_lsp.lsp.memory import keep_what_is_there
+from vibes_lsp.lsp.interpreter import keep_what_is_there
 from vibes_lsp.lsp.messages import PROVENANCE_CHANGED
 from vibes_lsp.lsp.project import Project
-from vibes_lsp.lsp.resting import Resting
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
 from vibes_lsp.lsp.uris import path_of
-from vibes_lsp.lsp.watching import Watching
 from vibes_lsp.store.layout import find_audit_dir
 
 _logger = logging.getLogger(__name__)
+_EVERY: Final = "**/.ai-audit/**"
+
+
+class Watching:
+    """Knows what the client watches; where it cannot, every answer looks for itself.
+
+    Args:
+        server: The server.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._watched: set[Path] = set()
+
+    async def begin(self) -> None:
+        """Have all trails below the client's folders watched, and those above them."""
+        if self._capabilities is None:
+            return
+        await self._register("vibes-audit-files", _EVERY)
+        for folder in self._server.folders:
+            await self.include(folder)
+
+    async def include(self, uri: str) -> None:
+        """Have the trail that owns a file or folder watched, where it is in none of the client's folders and the client can watch there."""
+        path = path_of(uri)
+        if path is None or self._capabilities is None or not self._capabilities.relative_pattern_support:
+            return
+        try:
+            directory = find_audit_dir(path).path
+        except (AuditDirNotFound, OSError):
+            return
+        folders = [folder for folder in map(path_of, self._server.folders) if folder is not None]
+        if directory in self._watched or any(directory.is_relative_to(folder) for folder in folders):
+            return
+        self._watched.add(directory)
+        await self._register(f"vibes-audit-files-{len(self._watched)}", types.RelativePattern(directory.as_uri(), "**"))
+
+    @property
+    def _capabilities(self) -> Any:
+        workspace = self._server.client_capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace is not None else None
+        return watching if watching is not None and watching.dynamic_registration else None
+
+    async def _register(self, identifier: str, pattern: str | types.RelativePattern) -> None:
+        options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(pattern)])
+        registration = types.Registration(identifier, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+        try:
+            await self._server.client_register_capability_async(types.RegistrationParams([registration]))
+        except JsonRpcException as error:
+            _logger.warning("the client does not watch files: %s", error.message)
+
+
 _LARGE = 4 << 20
 """A log of this many bytes is read in a thread, with progress."""
 
 
-def register(server: Server, resting: Resting) -> None:  # noqa: C901, PLR0915  # a list of handlers
+def register(server: Server, resting: BackgroundFlush) -> None:  # noqa: C901, PLR0915  # a list of handlers
     """Follow the client through its life."""
     idle = Idle(partial(_locate_anew, server))
     watching = Watching(server)

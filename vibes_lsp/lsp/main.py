@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> None:
 
         serve_stdio(server, sys.stdin.buffer, standard_output())
     else:
-        from vibes_lsp.lsp.tcp import serve_tcp  # noqa: PLC0415  # as above
+        from vibes_lsp.lsp.transport import serve_tcp  # noqa: PLC0415  # as above
 
         try:
             serve_tcp(server, *options.tcp)

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import VibesError
-from vibes_lsp.history.derived import DerivedCommit
+from vibes_lsp.history.derived_commits import DerivedCommit
 from vibes_lsp.history.watched import RepositoryState
-from vibes_lsp.index.grounds import Grounds
-from vibes_lsp.index.past import NO_PAST, Past
-from vibes_lsp.index.pending import Pending
+from vibes_lsp.index.dependencies import Dependencies
+from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
+from vibes_lsp.index.pending_completions import PendingCompletions
 from vibes_lsp.index.placements import Known, Placement, place
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.risk import Scorer
-from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.following import Following, newest
-from vibes_lsp.lsp.history import Asked, History, Looked, Nearest
-from vibes_lsp.lsp.views import View
+from vibes_lsp.lsp.history_lookup import HistoryLookup, HistorySnapshot, LookedUpState, NearestAncestor
+from vibes_lsp.lsp.placement_tracker import PlacementTracker, newest
+from vibes_lsp.lsp.snapshot import DocumentSnapshot
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Policy
@@ -60,13 +60,13 @@ class _Kept:
     generation: int
     since: int
     turn: int
-    grounds: Grounds
+    grounds: Dependencies
     saved: Text
-    looked: Looked
+    looked: HistorySnapshot
     renamed: Mapping[str, str]
-    following: Following
+    following: PlacementTracker
     revision: int
-    view: View
+    view: DocumentSnapshot
 
 
 @dataclass
@@ -96,20 +96,20 @@ class Project:
     generation: int = 0
     turn: int = 0
     told: int = 0
-    looked: Looked = field(default_factory=Looked)
-    asked: Asked = field(default_factory=Asked)
+    looked: HistorySnapshot = field(default_factory=HistorySnapshot)
+    asked: LookedUpState = field(default_factory=LookedUpState)
     elsewhere: Mapping[str, DerivedCommit] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
-    nearest: Nearest = field(default_factory=Nearest)
+    nearest: NearestAncestor = field(default_factory=NearestAncestor)
     previews_risk: bool = False
-    pending: Pending = field(init=False)
-    history: History = field(init=False)
+    pending: PendingCompletions = field(init=False)
+    history: HistoryLookup = field(init=False)
     _repository: RepositoryState = field(init=False)
     _kept: dict[str, _Kept] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.pending = Pending(self.trail.directory)
-        self.history = History(self.trail)
+        self.pending = PendingCompletions(self.trail.directory)
+        self.history = HistoryLookup(self.trail)
         self._repository = RepositoryState(self.trail.directory.project)
 
     @cached_property
@@ -128,7 +128,7 @@ class Project:
         """Let go of git."""
         self.history.close()
 
-    def take(self, looked: Looked) -> bool:
+    def take(self, looked: HistorySnapshot) -> bool:
         """Take in what history knows now; say whether answers are others by it."""
         if looked == self.looked:
             return False
@@ -150,12 +150,12 @@ class Project:
         self.generation += 1
         self.turn = self.generation
 
-    def past(self, path: str) -> Past:
+    def past(self, path: str) -> FileHistory:
         """Return what is known by now of an open file's annotations."""
-        past = self.looked.pasts.get(path, NO_PAST)
+        past = self.looked.pasts.get(path, NO_HISTORY)
         return self._renamed_past(path, past)
 
-    def _renamed_past(self, path: str, past: Past) -> Past:
+    def _renamed_past(self, path: str, past: FileHistory) -> FileHistory:
         former = dict.fromkeys((*past.former_paths, *(old for old, new in self.renamed.items() if new == path)))
         return replace(past, former_paths=tuple(former))
 
@@ -184,7 +184,7 @@ class Project:
             raise StillReading
         return self
 
-    def view(self, uri: str, path: str, document: Document | None) -> View:
+    def view(self, uri: str, path: str, document: Document | None) -> DocumentSnapshot:
         """Return the view of a file; an unsaved document counts before what is on disk.
 
         Raises:
@@ -192,7 +192,7 @@ class Project:
         """
         if document is None:  # what is closed is never forgotten, and so not kept
             text = self.saved(path)
-            past = self._renamed_past(path, NO_PAST)
+            past = self._renamed_past(path, NO_HISTORY)
             return self._view(uri, path, None, text, tuple(self._place(path, text, past)))
         kept = self._kept.get(uri)
         if kept is None or self.following(document) is None:
@@ -204,20 +204,20 @@ class Project:
             kept.revision = document.revision
         return kept.view
 
-    def view_while_typed(self, document: Document) -> View | None:
+    def view_while_typed(self, document: Document) -> DocumentSnapshot | None:
         """Return the view of a document that is typed in, from memory alone; None where it has no earlier one."""
         kept = self._kept.get(document.uri)
         if kept is None or kept.following.document is not document:
             return None
         return self.view(document.uri, kept.view.path, document)
 
-    def _keep(self, uri: str, path: str, document: Document, following: Following) -> View:
+    def _keep(self, uri: str, path: str, document: Document, following: PlacementTracker) -> DocumentSnapshot:
         view = self._view(uri, path, document, document.text, following.placements())
-        grounds, now = Grounds(self.trail, path, self.past(path)), self.generation
+        grounds, now = Dependencies(self.trail, path, self.past(path)), self.generation
         self._kept[uri] = _Kept(now, now, self.turn, grounds, document.saved, self.looked, self.renamed, following, document.revision, view)
         return view
 
-    def _follow(self, path: str, document: Document, kept: _Kept | None) -> Following:
+    def _follow(self, path: str, document: Document, kept: _Kept | None) -> PlacementTracker:
         """Return what follows a document from now on.
 
         A text that was not changed since it was opened or saved is placed as by a process that has just begun. In one that
@@ -225,27 +225,27 @@ class Project:
         """
         past = self.past(path)
         if kept is None or kept.following.document is not document or kept.saved is not document.saved or not document.has_changes:
-            return Following(document, self._place(path, document.text, past), past)
+            return PlacementTracker(document, self._place(path, document.text, past), past)
         before = kept.following
         past = replace(past, origins=newest(before.origins, past.origins))
         known = before.known() if kept.looked is self.looked and kept.renamed is self.renamed else {}
         placements = self._place(path, document.text, past, known, in_flux=document.is_in_flux)
         is_news = bool(known) and document.is_in_flux
-        return Following(document, placements if known else before.carried(placements), past, before, is_news=is_news)
+        return PlacementTracker(document, placements if known else before.carried(placements), past, before, is_news=is_news)
 
     def known(self, document: Document) -> Known:
         """Return where annotations of an open document are in it, as far as it is followed, whatever the trail has got since."""
         kept = self._kept.get(document.uri)
         return kept.following.known() if kept is not None and kept.following.document is document else {}
 
-    def _place(self, path: str, text: Text, past: Past, known: Known | None = None, *, in_flux: bool = False) -> list[Placement]:
+    def _place(self, path: str, text: Text, past: FileHistory, known: Known | None = None, *, in_flux: bool = False) -> list[Placement]:
         return place(self.trail, path, text, past, self.pending.lineages_in(path), known, in_flux=in_flux)
 
-    def _view(self, uri: str, path: str, document: Document | None, text: Text, placements: tuple[Placement, ...]) -> View:
+    def _view(self, uri: str, path: str, document: Document | None, text: Text, placements: tuple[Placement, ...]) -> DocumentSnapshot:
         derived = self.looked.derived if document is not None and path in self.looked.pasts else self.elsewhere
         report = PlacementReport(self.trail, text, scorer=Scorer(self.trail, self.policy), derived=derived)
         version = document.version if document is not None else None
-        return View(self, path, uri, version, text, placements, report, is_provisional=self.is_provisional(path, document))
+        return DocumentSnapshot(self, path, uri, version, text, placements, report, is_provisional=self.is_provisional(path, document))
 
     def is_provisional(self, path: str, document: Document | None) -> bool:
         """Whether git's history is still to be asked about a file as it was last saved, and the trail as it is now."""
@@ -263,7 +263,7 @@ class Project:
             return True
         return not all(self.asked.knows(path, document) for path, document in opened)
 
-    def following(self, document: Document) -> Following | None:
+    def following(self, document: Document) -> PlacementTracker | None:
         """Return what follows an open document; None when nobody asked about it, the trail has changed since, or it could not keep up."""
         kept = self._kept.get(document.uri)
         if kept is None or kept.following.document is not document or kept.saved is not document.saved or not self._is_right(kept):

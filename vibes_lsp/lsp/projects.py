@@ -8,17 +8,17 @@ from pathlib import Path
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document, Documents
-from vibes_lsp.lsp.following import Following
-from vibes_lsp.lsp.history import Nearest
+from vibes_lsp.lsp.history_lookup import NearestAncestor
+from vibes_lsp.lsp.placement_tracker import PlacementTracker
 from vibes_lsp.lsp.project import Project
+from vibes_lsp.lsp.snapshot import DocumentSnapshot
 from vibes_lsp.lsp.uris import path_of
-from vibes_lsp.lsp.views import View
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.layout import AuditDir, find_audit_dir
 
 
 def _project(directory: AuditDir) -> Project:
-    nearest = Nearest()
+    nearest = NearestAncestor()
     return Project(Trail(directory, nearest=nearest), load_config(directory), nearest=nearest)
 
 
@@ -108,7 +108,7 @@ class Projects:
             project.previews_risk = self._previews_risk
         return project
 
-    def view(self, uri: str) -> View | None:
+    def view(self, uri: str) -> DocumentSnapshot | None:
         """Return the view of a file; None for what no trail owns, is part of a trail itself, or cannot be read.
 
         While somebody types, answers come from memory: the disk is looked at in the pause after it.
@@ -133,7 +133,7 @@ class Projects:
         except UnreadableFile:
             return None
 
-    def following(self, uri: str) -> Following | None:
+    def following(self, uri: str) -> PlacementTracker | None:
         """Return what follows an open document; None when nothing does, or no longer."""
         document = self._documents.get(uri)
         if document is None:

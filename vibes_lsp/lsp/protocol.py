@@ -24,8 +24,8 @@ from pygls.protocol.language_server import lsp_method
 from typing_extensions import override
 
 from vibes_lsp.errors import InternalError, VibesError
+from vibes_lsp.lsp.description import flat
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.markup import flat
 from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceRequest
 
 _MAX_MESSAGE: Final = 500

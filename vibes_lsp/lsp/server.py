@@ -1,10 +1,12 @@
-"""The server object: documents, projects, settings, and how our errors become answers. Features are registered elsewhere."""
+"""The server object: documents, projects, settings, last answers, and how our errors become LSP errors."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, TypeVar
 
 from lsprotocol import types
@@ -14,7 +16,6 @@ from typing_extensions import override
 
 from vibes_lsp import __version__
 from vibes_lsp.errors import AuditDirNotFound, VibesError, report
-from vibes_lsp.lsp.answers import Answers
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.project import Project
 from vibes_lsp.lsp.projects import Projects
@@ -22,7 +23,48 @@ from vibes_lsp.lsp.protocol import Protocol
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.showing import Showing
 from vibes_lsp.lsp.uris import path_of
+from vibes_lsp.model.members import Members
 from vibes_lsp.store.layout import find_audit_dir
+
+
+@dataclass(slots=True)
+class Answers:
+    """The last answer about each document, under an id that the client gives back."""
+
+    _numbers: count[int] = field(default_factory=lambda: count(1))
+    _last: dict[str, tuple[str, Sequence[Members]]] = field(default_factory=dict)
+
+    def give(self, uri: str, placements: Sequence[Members], previous: str | None) -> dict[str, Any]:
+        """Return `placements` and their `resultId`; of the answer that `previous` names, and if it is the last, only what is other `since`.
+
+        Then placements that are as they were are left out, and so are the members of the others that are; `annotationId` says which one it is.
+        Where other annotations are there than before, or in another order, or one lost a member, all is said.
+        """
+        known, before = self._last.get(uri, (None, ()))
+        result = str(next(self._numbers))
+        self._last[uri] = result, placements
+        if previous is None or previous != known or not _are_alike(before, placements):
+            return {"resultId": result, "placements": list(placements)}
+        changed = [_news(old, new) for old, new in zip(before, placements, strict=True) if old != new]
+        return {"resultId": result, "since": previous, "placements": changed}
+
+    def forget(self, uri: str) -> None:
+        """Drop what was said about a document."""
+        self._last.pop(uri, None)
+
+
+def _are_alike(before: Sequence[Members], after: Sequence[Members]) -> bool:
+    """Whether the same annotations are in both, in the same order, and none has lost a member."""
+    return len(before) == len(after) and all(
+        old["annotationId"] == new["annotationId"] and old.keys() <= new.keys() for old, new in zip(before, after, strict=True)
+    )
+
+
+def _news(old: Members, new: Members) -> Members:
+    missing = object()
+    changed = {name: value for name, value in new.items() if old.get(name, missing) != value}
+    return {"annotationId": new["annotationId"], **changed}
+
 
 _logger = logging.getLogger(__name__)
 _T = TypeVar("_T")

@@ -14,7 +14,7 @@ from uuid import uuid4
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from vibes_lsp.lsp.markup import flat
+from vibes_lsp.lsp.description import flat
 
 if TYPE_CHECKING:
     from vibes_lsp.lsp.server import Server

@@ -1,8 +1,4 @@
-"""Messages over a stream, as LSP frames them: headers, a blank line, a body of so many bytes.
-
-Header names are read in any case. What cannot be read as a message is answered with an error and skipped. A length that
-nobody can mean ends the session, because nothing tells where the next message begins.
-"""
+"""Read messages from streams, and serve one client over TCP."""
 
 from __future__ import annotations
 
@@ -22,6 +18,7 @@ from vibes_lsp.model.canonical import parse
 
 if TYPE_CHECKING:
     from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.server import Server
 
 _logger = logging.getLogger(__name__)
 
@@ -177,3 +174,37 @@ def _report_in_background(_loop: asyncio.AbstractEventLoop, context: dict[str, o
     error = context.get("exception")
     what = report(error).message if isinstance(error, BaseException) else str(context.get("message"))
     _logger.error("in the background: %s", what)
+
+
+def serve_tcp(server: Server, host: str, port: int) -> None:
+    """Wait for one client and serve it to its end; log the address, whose port the system chooses when it is given as 0.
+
+    Raises:
+        OSError: The address cannot be listened on.
+        SystemExit: The client said `exit`.
+    """
+    asyncio.run(_serve(server, host, port))
+
+
+async def _serve(server: Server, host: str, port: int) -> None:
+    arrived: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.get_running_loop().create_future()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if arrived.done():  # a second one, before we stopped listening
+            writer.close()
+        else:
+            arrived.set_result((reader, writer))
+
+    listening = await asyncio.start_server(connected, host, port)
+    for socket in listening.sockets:
+        _logger.info("listening on %s:%d", *socket.getsockname()[:2])
+    reader, writer = await arrived
+    listening.close()
+    server.protocol.set_writer(writer)
+    try:
+        await converse(server, stream_of(reader))
+    except ConnectionError as error:
+        _logger.warning("the client went away: %s", error)
+    finally:
+        writer.close()
+        server.shutdown()  # type: ignore[no-untyped-call]  # of pygls

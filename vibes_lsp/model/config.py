@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
 
 from vibes_lsp.model.defaults import BLOB_THRESHOLD, COMPRESS_THRESHOLD, DEFAULT_THRESHOLDS, DEFAULT_WEIGHTS
-from vibes_lsp.model.ignoring import MAX_PATTERN
+from vibes_lsp.model.gitignore import MAX_PATTERN
 from vibes_lsp.model.schema_types import Fraction, LaxLevel, LaxRuleAction, NonEmpty, Number, Strict
 from vibes_lsp.model.vocabulary import AssuranceLevel, BackfillWhen, Band, Signal, Tier, is_custom_signal
 

@@ -71,7 +71,7 @@ class ReasoningContext(Context):
     reasoning_model: str | None = None
 
 
-class DecisionOption(Strict):
+class OptionEntry(Strict):
     """One alternative of a decision (RFC 6.6)."""
 
     id: NonEmpty
@@ -85,7 +85,7 @@ class DecisionContext(Context):
 
     type: Literal["decision"]
     decision_point: str
-    options: list[DecisionOption]
+    options: list[OptionEntry]
     selected: str
     rationale: str
     confidence: LaxConfidence | None = None
@@ -103,7 +103,7 @@ ContextEntry: TypeAlias = Annotated[
 ]
 
 
-class Manifest(Strict):
+class ManifestFrame(Strict):
     """The frame of `manifest.json` (RFC 6.1)."""
 
     standard: Literal["VIBES"]

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from vibes_lsp.model.config import REQUIRED_MEMBERS, Config
-from vibes_lsp.model.contexts import Manifest
+from vibes_lsp.model.contexts import ManifestFrame
 from vibes_lsp.model.records import Record
 
 _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -19,7 +19,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     config["required"] = list(REQUIRED_MEMBERS)  # readers fall back on defaults, writers must say
     return {
         "config.schema.json": _framed("config.json", config),
-        "manifest.schema.json": _framed("manifest.json", TypeAdapter(Manifest).json_schema()),
+        "manifest.schema.json": _framed("manifest.json", TypeAdapter(ManifestFrame).json_schema()),
         "record.schema.json": _framed("one line of annotations.jsonl", TypeAdapter(Record).json_schema()),
     }
 

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Sequence
 from typing import Final
 
-from vibes_lsp.model.ignoring import MAX_PATTERN, IgnorePattern, read_pattern
+from vibes_lsp.model.gitignore import MAX_PATTERN, IgnorePattern, read_pattern
 
 MAX_PATTERNS: Final = 500
 """Patterns that are read: a path takes at most their number times the length of one times its own."""

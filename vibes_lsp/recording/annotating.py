@@ -6,22 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.functions import find_function
-from vibes_lsp.anchors.making import make_anchors
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.placements import place_on
 from vibes_lsp.model.members import Members, texts
 from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, NodeType, RecordType
 from vibes_lsp.recording.arguments import Function, Origin, WrongArgument
 from vibes_lsp.recording.checking import check_argument
+from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.edges import add_causes, add_informants, add_replaced, informants, latest_prompt, unused_reads
 from vibes_lsp.recording.entries import Entries
-from vibes_lsp.recording.paths import required_path
+from vibes_lsp.recording.paths import required_path, source_text
 from vibes_lsp.recording.results import Recorded
 from vibes_lsp.recording.risk import custom_signals, risk_members
-from vibes_lsp.recording.situation import Draft, Node, Situation, present
-from vibes_lsp.recording.sources import source_text
-from vibes_lsp.risk.measured import CustomSignal
+from vibes_lsp.risk.signals import CustomSignal
 
 ACTIONS: Final = (Action.CREATE, Action.MODIFY, Action.DELETE, Action.REVIEW)
 """What an AI can have done; the other two actions are for remaps (RFC 7.9)."""
@@ -46,7 +45,7 @@ class Edit:
     text: str | None = None
 
 
-def annotate(situation: Situation, edit: Edit, origin: Origin) -> tuple[Draft, Recorded]:
+def annotate(situation: RecordingContext, edit: Edit, origin: Origin) -> tuple[Draft, Recorded]:
     """Return an annotation with its edges.
 
     Raises:
@@ -63,12 +62,12 @@ def annotate(situation: Situation, edit: Edit, origin: Origin) -> tuple[Draft, R
     start, end = _range(edit, path, text)
     check_argument("origin", origin, Origin, within=False)
     contexts = write_contexts(situation, _with_prompt(situation, origin))
-    draft = compose(situation, edit.action, contexts, Lines(path, text, start, end), edit.function)
+    draft = compose(situation, edit.action, contexts, LineSpan(path, text, start, end), edit.function)
     return draft, result_of(draft.records, contexts)
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class LineSpan:
     """Lines of a text, 1-based and inclusive."""
 
     path: str
@@ -121,7 +120,7 @@ class Contexts:
         return None if key is None else Node(key, NodeType.CONTEXT)
 
 
-def write_contexts(situation: Situation, origin: Origin) -> Contexts:
+def write_contexts(situation: RecordingContext, origin: Origin) -> Contexts:
     """Write the entries that an annotation names, and return their hashes.
 
     Raises:
@@ -164,9 +163,9 @@ def write_contexts(situation: Situation, origin: Origin) -> Contexts:
     )
 
 
-def compose(situation: Situation, action: str, contexts: Contexts, lines: Lines, function: Function | None = None) -> Draft:
+def compose(situation: RecordingContext, action: str, contexts: Contexts, lines: LineSpan, function: Function | None = None) -> Draft:
     """Return the annotation of some lines, or of a function that stands there, and then its edges."""
-    anchors = make_anchors(lines.text, lines.start, lines.end)
+    anchors = create_anchors(lines.text, lines.start, lines.end)
     place_members: Members = (
         {"type": RecordType.LINE.value, "file_path": lines.path, "line_start": lines.start, "line_end": lines.end}
         if function is None
@@ -229,7 +228,7 @@ def result_of(records: Sequence[Members], contexts: Contexts) -> Recorded:
     )
 
 
-def _with_prompt(situation: Situation, origin: Origin) -> Origin:
+def _with_prompt(situation: RecordingContext, origin: Origin) -> Origin:
     """Return an origin that names the session's latest prompt, unless it says itself what was asked (RFC 9.1)."""
     if origin.prompt is not None or origin.prompt_hash is not None or origin.session_id is None:
         return origin
@@ -238,7 +237,7 @@ def _with_prompt(situation: Situation, origin: Origin) -> Origin:
     return replace(origin, prompt_hash=latest_prompt(situation.trail, origin.session_id))
 
 
-def _known_prompt(situation: Situation, origin: Origin) -> str | None:
+def _known_prompt(situation: RecordingContext, origin: Origin) -> str | None:
     if origin.prompt_hash is None:
         return None
     if origin.prompt is not None:
@@ -248,13 +247,13 @@ def _known_prompt(situation: Situation, origin: Origin) -> str | None:
     return origin.prompt_hash
 
 
-def _files_of(situation: Situation, prompt: str | None) -> list[str]:
+def _files_of(situation: RecordingContext, prompt: str | None) -> list[str]:
     """Return the files that a recorded prompt was given with."""
     entry = None if prompt is None else situation.entry_of(prompt)
     return list(texts(entry or {}, "prompt_context_files"))
 
 
-def _environment(situation: Situation, entries: Entries, origin: Origin) -> tuple[str, str]:
+def _environment(situation: RecordingContext, entries: Entries, origin: Origin) -> tuple[str, str]:
     """Return the hash of the environment and the name of its model."""
     session = None if origin.session_id is None else situation.session(origin.session_id)
     if origin.tool is not None and origin.model is not None:

@@ -9,14 +9,14 @@ from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.committed import CommittedFiles
-from vibes_lsp.history.derived import DerivedCommits
+from vibes_lsp.history.derived_commits import DerivedCommits
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.commits import derive_commits, recorded_commit
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.vocabulary import BackfillWhen, SupersedesReason
-from vibes_lsp.recording.landing import Landings, Renewals, grouped, may_land
+from vibes_lsp.recording.commit_attribution import Attributions, Renewals, grouped, may_land
+from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.results import Backfilled
-from vibes_lsp.recording.situation import Draft, Situation
 
 _SLACK: Final = timedelta(days=1)
 """How far the clock of one who commits may be behind that of one who records."""
@@ -35,7 +35,7 @@ class Scope:
     since: datetime | None = None
 
 
-def backfill(situation: Situation, scope: Scope) -> tuple[Draft, Backfilled]:
+def backfill(situation: RecordingContext, scope: Scope) -> tuple[Draft, Backfilled]:
     """Return the records that name the commits of annotations.
 
     Due are those whose commit is before HEAD, whose path that commit has and whose lines are found there; the others stay as they are.
@@ -56,7 +56,7 @@ def backfill(situation: Situation, scope: Scope) -> tuple[Draft, Backfilled]:
     return draft, Backfilled(tuple(renewals.ids), left, tuple(renewals.edges), renewals.written())
 
 
-def _land(situation: Situation, repository: Repository, pending: Sequence[Lineage], scope: Scope, renewals: Renewals) -> set[str]:
+def _land(situation: RecordingContext, repository: Repository, pending: Sequence[Lineage], scope: Scope, renewals: Renewals) -> set[str]:
     """Add the records of what is due, in the order of the edits, and return the ids of the first records of those."""
     head = repository.head()
     if not pending or head is None:
@@ -67,7 +67,7 @@ def _land(situation: Situation, repository: Repository, pending: Sequence[Lineag
     groups = {key: group for key, group in grouped(pending, derived).items() if key[1].commit != head}
     with CommittedFiles(repository, situation.project) as files:
         files.look_ahead(list({path for path, _ in groups}), since)
-        landings = Landings(files, _allowed(repository, head, scope.when))
+        landings = Attributions(files, _allowed(repository, head, scope.when))
         landed = {
             identifier: where for (path, commit), group in groups.items() for identifier, where in landings.of(path, commit, group).items()
         }

@@ -10,27 +10,26 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from vibes_lsp.anchors.located import Origin as Made
-from vibes_lsp.anchors.located import Recorded as Range
+from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.located import AnchoredRange as Range
+from vibes_lsp.anchors.located import OriginalText as Made
 from vibes_lsp.anchors.locating import locate
-from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.recording.accepting import Accepted, Place, accept, accepted_already, line_count
-from vibes_lsp.recording.annotating import Contexts, Lines, compose, result_of, write_contexts
+from vibes_lsp.recording.annotating import Contexts, LineSpan, compose, result_of, write_contexts
 from vibes_lsp.recording.arguments import Origin, WrongArgument
-from vibes_lsp.recording.holding import Done, Held, Holding, name_of
-from vibes_lsp.recording.paths import required_path
-from vibes_lsp.recording.repeats import LOCK, PATIENCE
+from vibes_lsp.recording.context import RecordingContext
+from vibes_lsp.recording.idempotency import LOCK, PATIENCE
+from vibes_lsp.recording.paths import required_path, source_text
+from vibes_lsp.recording.pending_completions import Done, HeldCompletion, PendingStore, name_of
 from vibes_lsp.recording.results import Pending, Recorded
-from vibes_lsp.recording.situation import Situation
-from vibes_lsp.recording.sources import source_text
 from vibes_lsp.store.folders import make_hidden_folder
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.locks import FileLock
-from vibes_lsp.store.locks import Held as Lock
+from vibes_lsp.store.locks import LockHandle as Lock
 
 FORGOTTEN: Final = 30.0
 """Seconds after which a held completion is anyone's to record: the program that held it would have done so, were it still there."""
@@ -76,11 +75,11 @@ class Completions:
     def __init__(
         self,
         directory: AuditDir,
-        situation: Callable[[], Situation],
+        situation: Callable[[], RecordingContext],
         write: Callable[[list[Members], bool], None],
         threads: AbstractContextManager[bool],
     ) -> None:
-        self._holding: Final = Holding(directory)
+        self._holding: Final = PendingStore(directory)
         self._folder: Final = directory.spool
         self._situation = situation
         self._write = write
@@ -103,7 +102,7 @@ class Completions:
                 return Recorded(None, untracked=True)
             return self._record(situation, path, completion, origin)
 
-    def _record(self, situation: Situation, path: str, completion: InlineCompletion, origin: Origin) -> Recorded | Pending:
+    def _record(self, situation: RecordingContext, path: str, completion: InlineCompletion, origin: Origin) -> Recorded | Pending:
         name = name_of(path, completion.completion_id)
         with self._lock():
             done, held = self._holding.done.read(name), self._holding.held.read(name)
@@ -172,7 +171,7 @@ class Completions:
         make_hidden_folder(self._folder)
         return FileLock(self._folder / LOCK, timeout=PATIENCE).acquire()
 
-    def _settle(self, name: str, held: Held, now: Text | None, *, final: bool) -> Recorded:
+    def _settle(self, name: str, held: HeldCompletion, now: Text | None, *, final: bool) -> Recorded:
         done = self._holding.done.read(name)
         if done is None or set(done.held.parts) < set(held.parts):
             records = self._records(name, held, now)
@@ -188,7 +187,7 @@ class Completions:
         self._texts.pop(name, None)
         return done.result
 
-    def _records(self, name: str, held: Held, now: Text | None) -> list[Members]:
+    def _records(self, name: str, held: HeldCompletion, now: Text | None) -> list[Members]:
         """Return what is to be written, given the text as it is now; nothing when the completion is not in it any more."""
         records = list(held.records)
         if held.lines is None or now is None:
@@ -198,16 +197,16 @@ class Completions:
             return []
         lines = now.lines[where.start - 1 : where.end]
         if where.sure:
-            return self._composed(held, Lines(held.path, now, where.start, where.end))
+            return self._composed(held, LineSpan(held.path, now, where.start, where.end))
         is_undone = all(not line.strip() or line.strip() in held.replaced for line in lines)
         return [] if is_undone else records  # which say what the AI wrote, before others changed it
 
-    def _composed(self, held: Held, lines: Lines) -> list[Members]:
+    def _composed(self, held: HeldCompletion, lines: LineSpan) -> list[Members]:
         situation = self._situation()
         then = replace(situation, now=parse_timestamp(held.timestamp) or situation.now)
         return compose(then, held.action, held.contexts, lines).records
 
-    def _carried(self, name: str, earlier: Held, accepted: Accepted, before: str | None) -> tuple[int, int] | None:
+    def _carried(self, name: str, earlier: HeldCompletion, accepted: Accepted, before: str | None) -> tuple[int, int] | None:
         """Return where the earlier parts are in a text in which one more was accepted; None where nothing of them is found."""
         if earlier.lines is None:
             return None
@@ -216,13 +215,13 @@ class Completions:
             return None
         return (where.start, where.end) if before is None else accepted.follow(where.start, where.end)
 
-    def _made(self, name: str, held: Held) -> Made | None:
+    def _made(self, name: str, held: HeldCompletion) -> Made | None:
         """Return the text in which the last part was accepted; None where it was in another program."""
         made = self._texts.get(name)
         return None if made is None or held.lines is None else Made(made, *held.lines)
 
 
-def _accepted(situation: Situation, completion: InlineCompletion, path: str) -> tuple[Accepted, str | None]:
+def _accepted(situation: RecordingContext, completion: InlineCompletion, path: str) -> tuple[Accepted, str | None]:
     """Return the text in which a completion was accepted, and the one before it; None where that is not known."""
     before = completion.text
     if before is None:
@@ -245,15 +244,15 @@ def _refuse_outside(completion: InlineCompletion, before: str, path: str) -> Non
 
 
 def _whole(
-    situation: Situation,
+    situation: RecordingContext,
     completion: InlineCompletion,
     path: str,
     *,
-    earlier: Held | None,
+    earlier: HeldCompletion | None,
     contexts: Contexts,
     accepted: Accepted,
     carried: tuple[int, int] | None,
-) -> Held:
+) -> HeldCompletion:
     """Return all that was accepted so far, and the annotation that it makes.
 
     Args:
@@ -275,8 +274,8 @@ def _whole(
         if carried is not None:
             action = Action.MODIFY.value if Action.MODIFY in (earlier.action, action) else action
             replaced = (*earlier.replaced, *replaced)
-    records = () if lines is None else tuple(compose(situation, action, contexts, Lines(path, Text(accepted.text), *lines)).records)
-    return Held(path, parts, contexts, situation.timestamp, action, lines, replaced, records)
+    records = () if lines is None else tuple(compose(situation, action, contexts, LineSpan(path, Text(accepted.text), *lines)).records)
+    return HeldCompletion(path, parts, contexts, situation.timestamp, action, lines, replaced, records)
 
 
 def _are_apart(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -285,7 +284,7 @@ def _are_apart(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
     return any(line.strip() for line in Text(text).lines[first[1] : second[0] - 1])
 
 
-def _range(held: Held) -> Range:
+def _range(held: HeldCompletion) -> Range:
     record = held.records[0]
     start, end = held.lines or (1, 1)
     return Range(start, end, Anchors(text(record, "anchor_context"), text(record, "anchor_hash"), text(record, "file_content_hash")))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vibes_lsp.anchors.making import make_anchors
+from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.index.lineage import Lineage
@@ -16,10 +16,9 @@ from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, RecordType, SupersedesReason
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.checking import check_argument
-from vibes_lsp.recording.paths import required_path
+from vibes_lsp.recording.context import Draft, Node, RecordingContext
+from vibes_lsp.recording.paths import required_path, source_text
 from vibes_lsp.recording.results import Corrected
-from vibes_lsp.recording.situation import Draft, Node, Situation
-from vibes_lsp.recording.sources import source_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Reanchoring:
     text: str | None = None
 
 
-def reanchor(situation: Situation, wanted: Reanchoring) -> tuple[Draft, Corrected]:
+def reanchor(situation: RecordingContext, wanted: Reanchoring) -> tuple[Draft, Corrected]:
     """Return a remapped record with other lines; nothing when the current one says the same.
 
     Raises:
@@ -55,7 +54,7 @@ def reanchor(situation: Situation, wanted: Reanchoring) -> tuple[Draft, Correcte
     if not 1 <= start <= end <= len(text.lines):
         raise WrongArgument("line_start", f"lines {start} to {end} are not in {path}, which has {len(text.lines)}")
     current = lineage.current.members
-    changes: Members = {"line_start": start, "line_end": end, "file_content_hash": make_anchors(text, start, end).file_hash}
+    changes: Members = {"line_start": start, "line_end": end, "file_content_hash": create_anchors(text, start, end).file_hash}
     if normal_path(lineage.current.text("file_path") or "") != path:
         changes["file_path"] = path
     if not lineage.is_orphaned and {name: current.get(name) for name in changes} == changes:
@@ -63,7 +62,7 @@ def reanchor(situation: Situation, wanted: Reanchoring) -> tuple[Draft, Correcte
     return _renewed(situation, lineage, {**changes, "action": Action.REBASE_REMAP.value}, SupersedesReason.REWRITE)
 
 
-def mark_lost(situation: Situation, annotation_id: str) -> tuple[Draft, Corrected]:
+def mark_lost(situation: RecordingContext, annotation_id: str) -> tuple[Draft, Corrected]:
     """Return an orphan record: whatever is not certain of the annotation's place counts no more; nothing when that was said before.
 
     Raises:
@@ -76,7 +75,7 @@ def mark_lost(situation: Situation, annotation_id: str) -> tuple[Draft, Correcte
     return _renewed(situation, lineage, {"action": Action.REBASE_ORPHAN.value}, SupersedesReason.ORPHAN)
 
 
-def _lineage(situation: Situation, annotation_id: str) -> Lineage:
+def _lineage(situation: RecordingContext, annotation_id: str) -> Lineage:
     lineage = situation.trail.lineage_of(annotation_id)
     if lineage is None:
         raise UnknownId(f"annotation_id: no annotation has the id {annotation_id}", hint="give a whole id")
@@ -85,7 +84,7 @@ def _lineage(situation: Situation, annotation_id: str) -> Lineage:
     return lineage
 
 
-def _renewed(situation: Situation, lineage: Lineage, changes: Members, reason: SupersedesReason) -> tuple[Draft, Corrected]:
+def _renewed(situation: RecordingContext, lineage: Lineage, changes: Members, reason: SupersedesReason) -> tuple[Draft, Corrected]:
     draft = Draft(situation.timestamp)
     kept = {name: value for name, value in lineage.current.members.items() if name != "annotation_id"}
     identifier = draft.add({**kept, **changes})

@@ -12,8 +12,8 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import Action, ContextType, EdgeType, NodeType, SupersedesReason
+from vibes_lsp.recording.context import Draft, Node, RecordingContext
 from vibes_lsp.recording.entries import Entries
-from vibes_lsp.recording.situation import Draft, Node, Situation
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _NO_OWNERS: Final = frozenset({Action.DELETE, Action.REVIEW})
@@ -33,7 +33,7 @@ def add_informants(draft: Draft, annotation: Node, informants: Iterable[Node]) -
         draft.edge(EdgeType.INFORMED_BY, annotation, informant)
 
 
-def informants(situation: Situation, entries: Entries, named: Sequence[str]) -> list[Node]:
+def informants(situation: RecordingContext, entries: Entries, named: Sequence[str]) -> list[Node]:
     """Return what hashes, ids and files name; each file as the command that read it.
 
     Raises:
@@ -42,7 +42,7 @@ def informants(situation: Situation, entries: Entries, named: Sequence[str]) -> 
     return [node for each in named if (node := node_of(situation, each) or _read_file(entries, each)) is not None]
 
 
-def node_of(situation: Situation, reference: str) -> Node | None:
+def node_of(situation: RecordingContext, reference: str) -> Node | None:
     """Return the context entry, record or session that a whole id names; None for what does not look like an id.
 
     Raises:

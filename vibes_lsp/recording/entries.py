@@ -13,8 +13,8 @@ from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.secrets import Rules, mask_secrets
 from vibes_lsp.model.vocabulary import CommandType, ContextType
 from vibes_lsp.recording.arguments import Command, Decision, DecisionOption, Model, Prompt, Reasoning, Tool, WrongArgument
+from vibes_lsp.recording.context import RecordingContext
 from vibes_lsp.recording.paths import project_path, project_paths, without_project
-from vibes_lsp.recording.situation import Situation
 
 SUMMARY_BYTES: Final = 1_024
 """What is kept of a command's output (RFC 6.4)."""
@@ -33,7 +33,7 @@ class Entries:
         left_out: Files outside the project that were named.
     """
 
-    situation: Situation
+    situation: RecordingContext
     masked: int = 0
     left_out: list[str] = field(default_factory=list)
 

@@ -10,11 +10,10 @@ from typing import Final, TypeVar
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.completing import Completions
+from vibes_lsp.recording.context import Draft, KnownLocations, RecordingContext
+from vibes_lsp.recording.idempotency import CompletedRequests
 from vibes_lsp.recording.paths import project_path
-from vibes_lsp.recording.repeats import Repeats
 from vibes_lsp.recording.results import Result
-from vibes_lsp.recording.situation import Draft, Situation
-from vibes_lsp.recording.whereabouts import Whereabouts
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.layout import CONFIG_NAME, AuditDir
 from vibes_lsp.store.writing import AuditWriter
@@ -40,15 +39,15 @@ class Execution:
         self._directory: Final = directory
         self._trail: Final = Trail(directory, beside=beside)
         self._writer: Final = AuditWriter(directory, last=self._trail.last_read)
-        self._repeats: Final = Repeats(directory)
+        self._repeats: Final = CompletedRequests(directory)
         self._now = now
         self._new_id = new_id
         self._config: LoadedConfig | None = None
         self._threads: Final = threading.RLock()
-        self.whereabouts: Final = Whereabouts()
+        self.whereabouts: Final = KnownLocations()
         self.completions: Final = Completions(directory, self._situation, self._write, self._threads)
 
-    def once(self, kind: type[_R], request_id: str | None, decide: Callable[[Situation], tuple[Draft, _R]]) -> _R:
+    def once(self, kind: type[_R], request_id: str | None, decide: Callable[[RecordingContext], tuple[Draft, _R]]) -> _R:
         """Carry a use case out and return its result; that of the first time, where the request was carried out before."""
         with self._threads:
             if request_id is not None:
@@ -57,7 +56,7 @@ class Execution:
             self._write(draft.records)
             return result
 
-    def renew(self, decide: Callable[[Situation], tuple[Draft, _R]], *, dry_run: bool) -> _R:
+    def renew(self, decide: Callable[[RecordingContext], tuple[Draft, _R]], *, dry_run: bool) -> _R:
         """Carry out a use case that makes the same records again when it is repeated; those that are there are not written.
 
         Raises:
@@ -96,10 +95,10 @@ class Execution:
         problem = None if self._config is None else self._config.problem
         return None if problem is None else f"recorded, but by the defaults: {CONFIG_NAME} cannot be read: {problem.message}"
 
-    def _situation(self) -> Situation:
+    def _situation(self) -> RecordingContext:
         self._trail.refresh()
         self._config = load_config(self._directory, self._config)
-        return Situation(self._trail, self._config, self._writer, self._now(), self._new_id, self.whereabouts)
+        return RecordingContext(self._trail, self._config, self._writer, self._now(), self._new_id, self.whereabouts)
 
     def _write(self, records: list[Members], repeated: bool = False) -> None:  # noqa: FBT001, FBT002  # a callable's arguments
         if not repeated:

@@ -16,7 +16,7 @@ from vibes_lsp.recording.results import Result
 from vibes_lsp.recording.reviewed import Reviewing, ReviewScope, Shown
 
 
-class Review(InText):
+class ReviewRequest(InText):
     """`vibes.review`."""
 
     verdict: Verdict
@@ -50,7 +50,7 @@ class Review(InText):
         return recorder.review(review, request_id=self.request_id)
 
 
-class Reanchor(InText):
+class ReanchorRequest(InText):
     """`vibes.reanchor`."""
 
     annotation_id: NonEmpty
@@ -63,7 +63,7 @@ class Reanchor(InText):
         return recorder.reanchor(Reanchoring(self.annotation_id, self.path, lines, self.text), request_id=self.request_id)
 
 
-class MarkLost(Request):
+class MarkLostRequest(Request):
     """`vibes.markLost`."""
 
     annotation_id: NonEmpty

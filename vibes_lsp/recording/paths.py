@@ -1,4 +1,4 @@
-"""Paths as records have them: relative to the project, forward slashes, inside it (RFC 7.3, R19)."""
+"""Paths as records have them (RFC 7.3, R19), and the saved text of a file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.store.disk import inside
@@ -96,3 +98,12 @@ def _relative(project: Path, path: str) -> str | None:
     with suppress(ValueError):
         return normal_path((there.parent.resolve() / there.name).relative_to(project.resolve()).as_posix())
     return None
+
+
+def source_text(project: Path, path: str) -> Text:
+    """Return the text of a file of the project; whoever records can also give it.
+
+    Raises:
+        UnreadableFile: It is not there, cannot be read, or is a link out of the project.
+    """
+    return read_source(project, path, hint="save it first, or give its text")

@@ -10,9 +10,9 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel, EdgeType, NodeType
 from vibes_lsp.recording.arguments import Command, Decision, Prompt, WrongArgument
 from vibes_lsp.recording.checking import check_argument
+from vibes_lsp.recording.context import Draft, Node, RecordingContext
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.results import RecordedCommand, RecordedDecision, RecordedEdge, RecordedPrompt
-from vibes_lsp.recording.situation import Draft, Node, Situation
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Relation:
     metadata: Members | None = None
 
 
-def record_prompt(situation: Situation, session: str, prompt: Prompt) -> tuple[Draft, RecordedPrompt]:
+def record_prompt(situation: RecordingContext, session: str, prompt: Prompt) -> tuple[Draft, RecordedPrompt]:
     """Return what a session was asked, before it does anything: the session's next work is caused by it (RFC 9.1).
 
     Raises:
@@ -45,7 +45,7 @@ def record_prompt(situation: Situation, session: str, prompt: Prompt) -> tuple[D
     return draft, RecordedPrompt(key, tuple(draft.edges), entries.masked, left_out=tuple(entries.left_out))
 
 
-def record_command(situation: Situation, session: str, command: Command) -> tuple[Draft, RecordedCommand]:
+def record_command(situation: RecordingContext, session: str, command: Command) -> tuple[Draft, RecordedCommand]:
     """Return a command that a session has run: the session caused it.
 
     Raises:
@@ -60,7 +60,7 @@ def record_command(situation: Situation, session: str, command: Command) -> tupl
     return draft, RecordedCommand(key, tuple(draft.edges), entries.masked, tuple(entries.left_out))
 
 
-def record_read(situation: Situation, session: str, files: Sequence[str]) -> tuple[Draft, RecordedCommand]:
+def record_read(situation: RecordingContext, session: str, files: Sequence[str]) -> tuple[Draft, RecordedCommand]:
     """Return that a session has read files of the project: they inform it, and its next annotation.
 
     Raises:
@@ -78,7 +78,7 @@ def record_read(situation: Situation, session: str, files: Sequence[str]) -> tup
     return draft, RecordedCommand(key, tuple(draft.edges), entries.masked, tuple(entries.left_out))
 
 
-def record_decision(situation: Situation, decision: Decision) -> tuple[Draft, RecordedDecision]:
+def record_decision(situation: RecordingContext, decision: Decision) -> tuple[Draft, RecordedDecision]:
     """Return a decision; annotations name it by its hash."""
     check_argument("decision", decision, Decision)
     entries = Entries(situation)
@@ -86,7 +86,7 @@ def record_decision(situation: Situation, decision: Decision) -> tuple[Draft, Re
     return Draft(situation.timestamp), RecordedDecision(key, entries.masked)
 
 
-def record_edge(situation: Situation, relation: Relation) -> tuple[Draft, RecordedEdge]:
+def record_edge(situation: RecordingContext, relation: Relation) -> tuple[Draft, RecordedEdge]:
     """Return an edge between two things that are there.
 
     Raises:
@@ -104,7 +104,7 @@ def record_edge(situation: Situation, relation: Relation) -> tuple[Draft, Record
     return draft, RecordedEdge(draft.edge(EdgeType(relation.edge_type), source, target, relation.metadata))
 
 
-def _end(situation: Situation, end: str, reference: str, kind: str) -> Node:
+def _end(situation: RecordingContext, end: str, reference: str, kind: str) -> Node:
     log = situation.trail.log
     match kind:
         case NodeType.ANNOTATION:

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.committed import CommittedFiles
-from vibes_lsp.history.derived import DerivedCommits
+from vibes_lsp.history.derived_commits import DerivedCommits
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.commits import derive_commits, rewritten
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, SupersedesReason
-from vibes_lsp.recording.landing import Landings, Renewals, grouped, may_land
+from vibes_lsp.recording.commit_attribution import Attributions, Renewals, grouped, may_land
+from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.results import Remapped
-from vibes_lsp.recording.situation import Draft, Situation
 from vibes_lsp.store.disk import inside, read_file
 
 
-def remap(situation: Situation) -> tuple[Draft, Remapped]:
+def remap(situation: RecordingContext) -> tuple[Draft, Remapped]:
     """Return the records of annotations whose commit HEAD does not come from any more, but from another that has them.
 
     An annotation in a file that the rewrite did not change stays as it is. One that is not found gets an orphan record, once.
@@ -42,7 +42,7 @@ def remap(situation: Situation) -> tuple[Draft, Remapped]:
     with CommittedFiles(repository, situation.project) as files:
         groups = grouped(changed, derived)
         files.look_ahead(list({path for path, _ in groups}))
-        landings = Landings(files, lambda _: True)
+        landings = Attributions(files, lambda _: True)
         for (path, commit), group in groups.items():
             own = files.at(path, commit.commit)
             rewritten_file = [each for each in group if own is None or sha256(own.content) != each.current.text("file_content_hash")]
@@ -55,7 +55,7 @@ def remap(situation: Situation) -> tuple[Draft, Remapped]:
     return _written(situation, remapped, orphaned, affected)
 
 
-def _written(situation: Situation, remapped: Renewals, orphaned: Renewals, affected: Sequence[Lineage]) -> tuple[Draft, Remapped]:
+def _written(situation: RecordingContext, remapped: Renewals, orphaned: Renewals, affected: Sequence[Lineage]) -> tuple[Draft, Remapped]:
     draft = Draft(situation.timestamp, None, [*remapped.records, *orphaned.records], [*remapped.edges, *orphaned.edges])
     replaced = {*remapped.replaced, *orphaned.replaced}
     unchanged = tuple(lineage.current.id for lineage in affected if lineage.current.id not in replaced)
@@ -63,7 +63,7 @@ def _written(situation: Situation, remapped: Renewals, orphaned: Renewals, affec
     return draft, Remapped(tuple(remapped.ids), tuple(orphaned.ids), unchanged, tuple(draft.edges), records)
 
 
-def _is_unchanged(situation: Situation, lineage: Lineage) -> bool:
+def _is_unchanged(situation: RecordingContext, lineage: Lineage) -> bool:
     """Whether the file is on disk as the record saw it (RFC 7.3.1): whatever was rewritten, its lines still hold."""
     path = situation.project / normal_path(lineage.current.text("file_path") or "")
     try:

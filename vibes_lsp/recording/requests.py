@@ -30,7 +30,7 @@ from vibes_lsp.recording.arguments import (
 )
 from vibes_lsp.recording.completion_form import RecordInlineCompletion
 from vibes_lsp.recording.forms import InText, Request
-from vibes_lsp.recording.judging import MarkLost, Reanchor, Review
+from vibes_lsp.recording.judging import MarkLostRequest, ReanchorRequest, ReviewRequest
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.relating import Relation
 from vibes_lsp.recording.results import Result
@@ -220,9 +220,9 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "decision": RecordDecision,
     "delegation": RecordDelegation,
     "edge": RecordEdge,
-    "review": Review,
-    "reanchor": Reanchor,
-    "mark-lost": MarkLost,
+    "review": ReviewRequest,
+    "reanchor": ReanchorRequest,
+    "mark-lost": MarkLostRequest,
 }
 """The commands by their names in the shell."""
 EDITOR_REQUESTS: Final[dict[str, type[Request]]] = {**REQUESTS, "remap": Remap}

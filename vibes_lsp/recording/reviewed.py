@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from pydantic import ConfigDict
 
-from vibes_lsp.anchors.making import range_hash
+from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
 from vibes_lsp.index.lineage import Lineage
@@ -17,9 +17,8 @@ from vibes_lsp.index.places import Places
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, ReviewerKind
 from vibes_lsp.recording.arguments import FORM, Model, Tool, WrongArgument
-from vibes_lsp.recording.paths import required_path
-from vibes_lsp.recording.situation import Situation
-from vibes_lsp.recording.sources import source_text
+from vibes_lsp.recording.context import RecordingContext
+from vibes_lsp.recording.paths import required_path, source_text
 
 
 class ReviewScope(StrEnum):
@@ -106,7 +105,7 @@ class _Place:
 class Chooser:
     """Finds the annotations of one review."""
 
-    situation: Situation
+    situation: RecordingContext
     reviewing: Reviewing
     places: Places
     _looked: dict[str, dict[str, _Place]] = field(default_factory=dict)

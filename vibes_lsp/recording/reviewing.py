@@ -14,11 +14,11 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.vocabulary import NO_MODEL, EdgeType, NodeType, ReviewerKind, Verdict
 from vibes_lsp.recording.arguments import Model, Tool, WrongArgument
 from vibes_lsp.recording.checking import check_argument
+from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.results import Reviewed
 from vibes_lsp.recording.reviewed import Chooser, Reviewing
 from vibes_lsp.recording.sessions import Start, add_end, add_start
-from vibes_lsp.recording.situation import Draft, Node, Situation, present
 from vibes_lsp.store.initialise import REVIEWER_TOOL
 
 HUMAN: Final = "human"
@@ -36,7 +36,7 @@ class _Reviewer:
     author: tuple[Tool, Model] | None = None
 
 
-def review(situation: Situation, reviewing: Reviewing) -> tuple[Draft, Reviewed]:
+def review(situation: RecordingContext, reviewing: Reviewing) -> tuple[Draft, Reviewed]:
     """Return a review. A person's session, and an AI's that was not started before, begins and ends with it.
 
     An annotation whose last review says just that, by the same reviewer of the same text, is not reviewed again.
@@ -91,7 +91,7 @@ def git_user(project: Path) -> str:
     return name
 
 
-def _last(situation: Situation, identifier: str, said: Members) -> str | None:
+def _last(situation: RecordingContext, identifier: str, said: Members) -> str | None:
     """Return the edge of an annotation's last review, if that says the very same."""
     lineage = situation.trail.lineage_of(identifier)
     last = next(reversed(situation.trail.reviews_of(lineage)), None) if lineage is not None else None
@@ -102,7 +102,7 @@ def _said(review: Review) -> Members:
     return {name: value for name, value in review.edge.metadata.items() if name in {"verdict", "reviewer", "kind", "text", "note"}}
 
 
-def _reviewer(situation: Situation, reviewing: Reviewing) -> _Reviewer:
+def _reviewer(situation: RecordingContext, reviewing: Reviewing) -> _Reviewer:
     """Return who reviews: git's user where a person's name is not given; an AI by its session, else by tool and model.
 
     Raises:
@@ -129,7 +129,7 @@ def _reviewer(situation: Situation, reviewing: Reviewing) -> _Reviewer:
     return _Reviewer(reviewing.reviewer or model.name, author=(tool, model))
 
 
-def _in_session(situation: Situation, identifier: str, name: str | None) -> _Reviewer:
+def _in_session(situation: RecordingContext, identifier: str, name: str | None) -> _Reviewer:
     session = situation.session(identifier)
     environment = situation.entry_of(situation.environment_of(session)) or {}
     model = text(environment, "model_name")

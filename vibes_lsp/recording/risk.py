@@ -9,11 +9,10 @@ from vibes_lsp.index.risk import MAX_CUSTOM, prompt_length, temperature_of
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.vocabulary import is_custom_signal
 from vibes_lsp.recording.arguments import RiskSignal, WrongArgument
+from vibes_lsp.recording.context import RecordingContext
 from vibes_lsp.recording.entries import Entries
-from vibes_lsp.recording.situation import Situation
-from vibes_lsp.risk.measured import CustomSignal, Measured
 from vibes_lsp.risk.scoring import score_of
-from vibes_lsp.risk.signals import factors_as_recorded
+from vibes_lsp.risk.signals import CustomSignal, Measured, factors_as_recorded
 
 _SCORE_DIGITS: Final = 4
 
@@ -36,7 +35,7 @@ def custom_signals(given: Sequence[RiskSignal], entries: Entries) -> tuple[Custo
     return tuple(CustomSignal(each.signal, each.value, entries.clean_or_none(each.reason)) for each in given)
 
 
-def risk_members(situation: Situation, record: Members, lines: tuple[int, int], custom: tuple[CustomSignal, ...]) -> Members:
+def risk_members(situation: RecordingContext, record: Members, lines: tuple[int, int], custom: tuple[CustomSignal, ...]) -> Members:
     """Return the risk members of an annotation; none while the project scores no risk (R27).
 
     Args:
@@ -69,5 +68,5 @@ def risk_members(situation: Situation, record: Members, lines: tuple[int, int], 
     return {"risk_score": round(score.value, _SCORE_DIGITS), "risk_factors": factors_as_recorded(score.factors)}
 
 
-def _entry(situation: Situation, key: str | None) -> Members:
+def _entry(situation: RecordingContext, key: str | None) -> Members:
     return ({} if key is None else situation.entry_of(key)) or {}

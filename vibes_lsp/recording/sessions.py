@@ -10,9 +10,9 @@ from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import DelegationType, EdgeType, NodeType, RecordType, SessionEvent
 from vibes_lsp.recording.arguments import Model, Tool, WrongArgument
 from vibes_lsp.recording.checking import check_argument
+from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.results import Delegated, Ended, Session
-from vibes_lsp.recording.situation import Draft, Node, Situation, present
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Task:
     type: DelegationType = DelegationType.TASK
 
 
-def start_session(situation: Situation, tool: Tool, model: Model, start: Start) -> tuple[Draft, Session]:
+def start_session(situation: RecordingContext, tool: Tool, model: Model, start: Start) -> tuple[Draft, Session]:
     """Return the start of a session; one that names a parent is delegated by it, and the parent's record says so (RFC 9.2).
 
     Raises:
@@ -54,7 +54,7 @@ def start_session(situation: Situation, tool: Tool, model: Model, start: Start) 
     return draft, Session(identifier, environment)
 
 
-def end_session(situation: Situation, identifier: str) -> tuple[Draft, Ended]:
+def end_session(situation: RecordingContext, identifier: str) -> tuple[Draft, Ended]:
     """Return the end of a session; nothing when it has ended already. Whoever knows its id may close it.
 
     Raises:
@@ -69,7 +69,7 @@ def end_session(situation: Situation, identifier: str) -> tuple[Draft, Ended]:
 
 
 def delegate(
-    situation: Situation, parent: str, child: str | None, task: Task, *, start: Start, tool: Tool | None, model: Model | None
+    situation: RecordingContext, parent: str, child: str | None, task: Task, *, start: Start, tool: Tool | None, model: Model | None
 ) -> tuple[Draft, Delegated]:
     """Return the delegation of work; the child's session is started unless it was.
 
@@ -109,7 +109,7 @@ def delegate(
     return draft, Delegated(identifier, tuple(draft.edges), entries.masked, tuple(entries.left_out))
 
 
-def add_start(draft: Draft, situation: Situation, identifier: str, environment: str, start: Start) -> None:
+def add_start(draft: Draft, situation: RecordingContext, identifier: str, environment: str, start: Start) -> None:
     """Add the start of a session."""
     draft.add(
         present(
@@ -136,7 +136,9 @@ def add_end(draft: Draft, identifier: str, timestamp: str) -> None:
     )
 
 
-def _add_delegation(situation: Situation, draft: Draft, parent: log.Session, child: str, *, environment: str, task: Task) -> None:
+def _add_delegation(
+    situation: RecordingContext, draft: Draft, parent: log.LoggedSession, child: str, *, environment: str, task: Task
+) -> None:
     if parent.id == child:
         raise WrongArgument("child_session_id", "a session cannot delegate to itself")
     if task.type not in set(DelegationType):

@@ -16,6 +16,7 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.validation import record_problems
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, RecordType, SupersedesReason, is_custom_signal
 from vibes_lsp.recording.annotating import Contexts, add_annotation, told
+from vibes_lsp.recording.context import Draft, Node
 from vibes_lsp.recording.results import (
     Corrected,
     Delegated,
@@ -28,7 +29,6 @@ from vibes_lsp.recording.results import (
     Reviewed,
     Session,
 )
-from vibes_lsp.recording.situation import Draft, Node
 
 _NAMED: Final = frozenset({"environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"})
 _MEASURED: Final = ("assurance_level", "anchor_context", "anchor_hash", "file_content_hash", "risk_score", "risk_factors")
@@ -52,7 +52,7 @@ _WRITTEN: Final[dict[type[Any], frozenset[str]]] = {
 """What the use cases write, by their results: types of records, and of edges."""
 
 
-class Brought:
+class TrackedSpoolFiles:
     """Knows which files git has brought; it asks once for each."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Only the AI's lines of a change (`vibes diff`): of what was added or changed between two commits, or since one, what annotations own."""
+"""Only the AI's lines of a change (`vibes diff`): of the added or changed lines, those that annotations own."""
 
 from __future__ import annotations
 
@@ -8,22 +8,56 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
+from msgspec.structs import replace
+
 from vibes_lsp.anchors.alignment import align
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.blobs import Blobs
-from vibes_lsp.history.comparison import Difference, Span, differences, span_of
+from vibes_lsp.history.diff import Difference, DiffRange, differences, span_of
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.moments import as_of
-from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.placements import Placement, replaced
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.risk import Scorer
-from vibes_lsp.index.sources import read_source
+from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.blame import LineCounts, kind_of, owners
 from vibes_lsp.reports.placements import PlacementReport
+
+
+def as_of(trail: Trail, placements: Sequence[Placement], moment: datetime, length: int) -> list[Placement]:
+    """Return the placements that an older text can have, with the lines that they own then.
+
+    What is sure counts whenever it was recorded: its text stands there, and clocks differ.
+
+    Args:
+        trail: Where they come from.
+        placements: All, in that text.
+        moment: When the text was committed; of whole seconds.
+        length: The number of lines of the text.
+    """
+    known = [each for each in placements if each.located.sure or _was(each.lineage, moment)]
+    ids = {each.current.id for each in known}
+
+    def then(placement: Placement) -> Placement:
+        replacing = tuple(each for each in placement.lineage.superseded_by if each in ids or _was_recorded(trail, each, moment))
+        return replace(placement, shown=replace(placement.shown, lineage=replace(placement.lineage, superseded_by=replacing)))
+
+    return replaced([then(each) for each in known], [each.located for each in known], length)
+
+
+def _was(lineage: Lineage, moment: datetime) -> bool:
+    return lineage.first.moment.replace(microsecond=0) <= moment
+
+
+def _was_recorded(trail: Trail, identifier: str, moment: datetime) -> bool:
+    lineage = trail.lineage_of(identifier)
+    return lineage is not None and _was(lineage, moment)
+
 
 _BINARY: Final = 8_000
 """Characters at the beginning among which a NUL means that a file is no text, as for git."""
@@ -101,7 +135,7 @@ class Changes:
         is_elsewhere: Whether the later commit is no ancestor of HEAD, so that this trail may not know what was recorded for it.
     """
 
-    span: Span
+    span: DiffRange
     files: tuple[ChangedFile, ...]
     unread: tuple[str, ...]
     is_elsewhere: bool

@@ -11,9 +11,9 @@ from typing import Final
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import Repository
+from vibes_lsp.index.candidate_files import RawLines
 from vibes_lsp.index.places import Places
-from vibes_lsp.index.sought import RawLines
-from vibes_lsp.index.sources import read_content
+from vibes_lsp.index.project_files import read_content
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.blame import LineCounts, kind_of, owners

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.anchors.located import LineKind
-from vibes_lsp.anchors.making import range_hash
 from vibes_lsp.errors import BrokenBlob, UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.reviews import Review, holds
 from vibes_lsp.index.risk import Scorer
-from vibes_lsp.index.sources import read_source
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.reports.blame import kind_of

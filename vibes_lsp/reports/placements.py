@@ -6,20 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.derived import DerivedCommit
+from vibes_lsp.history.derived_commits import DerivedCommit
 from vibes_lsp.index.commits import known_commit
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.ranges import recorded_lines
+from vibes_lsp.index.records import recorded_lines
 from vibes_lsp.index.reviews import Review, counting, holds
 from vibes_lsp.index.risk import Scorer, lines_of
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import Action, Band, ContextType, ReviewerKind
-from vibes_lsp.reports.environments import Authors
-from vibes_lsp.risk.bands import band_of, figure
+from vibes_lsp.reports.authors import Authors
 from vibes_lsp.risk.policy import Policy
-from vibes_lsp.risk.scoring import Score
+from vibes_lsp.risk.scoring import Score, band_of, figure
 from vibes_lsp.risk.signals import factors_as_recorded
 
 _OPTIONAL: Final = {"functionName": "function_name", "sessionId": "session_id", "promptHash": "prompt_hash"}

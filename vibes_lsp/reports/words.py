@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from vibes_lsp.anchors.located import State
-from vibes_lsp.index.doubts import doubt, since
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.ranges import recorded_lines
+from vibes_lsp.index.records import recorded_lines
+from vibes_lsp.index.verification import doubt, since
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, RecordType, ReviewerKind
-from vibes_lsp.reports.environments import UNKNOWN
+from vibes_lsp.reports.authors import UNKNOWN
 
 
 def whereabouts(placement: Placement) -> str:

@@ -1,4 +1,4 @@
-"""The reference algorithm (RFC 10.4.2): a weighted average over the signals that are available, and its band (RFC 10.4.3)."""
+"""The reference algorithm (RFC 10.4.2): a weighted average over the available signals, and its band (RFC 10.4.3)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,29 @@ from typing import Final
 
 import msgspec
 
+from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
 from vibes_lsp.model.vocabulary import Band
-from vibes_lsp.risk.bands import band_of
-from vibes_lsp.risk.measured import Measured
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.rules import Quantity
-from vibes_lsp.risk.signals import Factor, assess
+from vibes_lsp.risk.signals import Factor, Measured, assess
+
+_FROM_ABOVE: Final = tuple(reversed(Band))
+
+
+def band_of(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> Band:
+    """Return the highest band whose bound the score reaches; the score must not be rounded before (R21)."""
+    for band in _FROM_ABOVE:
+        bound = thresholds.get(band)
+        if (DEFAULT_THRESHOLDS[band] if bound is None else bound) <= score:
+            return band
+    return Band.LOW
+
+
+def figure(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> str:
+    """Return a score for people: two decimals, or as many as it takes to stay within its band."""
+    band = band_of(score, thresholds)
+    return next((text for digits in (2, 4, 6) if band_of(float(text := f"{score:.{digits}f}"), thresholds) == band), repr(score))
+
 
 _DIGITS: Final = 12
 """Further digits are noise of the arithmetic, which must not decide a band: ten times 0.6 is 0.6."""

@@ -1,12 +1,10 @@
-"""The signals of PRISM (RFC 10.4.1): from what was measured to a value between 0 and 1, with the reason in words. One function for each.
-
-A trail has many annotations and few different values, so what each function made of the last few thousand is kept.
-"""
+"""The signals of PRISM (RFC 10.4.1): from a measurement to a value between 0 and 1, with the reason in words."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -14,11 +12,70 @@ import msgspec
 
 from vibes_lsp.model.members import JsonValue
 from vibes_lsp.model.vocabulary import Action, AssuranceLevel, Signal
-from vibes_lsp.risk.measured import Measured, PromptLength
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.rules import Quantity
-from vibes_lsp.risk.standing import Standing
 from vibes_lsp.risk.tiers import TIER_VALUES, tier_of
+
+
+class PromptLength(msgspec.Struct, frozen=True, gc=False):
+    """How long a prompt is.
+
+    Attributes:
+        tokens: Its tokens.
+        bytes: The bytes that they were estimated from; None where the producer counted (R22).
+    """
+
+    tokens: int
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CustomSignal:
+    """A signal that a recorder gave (RFC 10.4.1): its name has a namespace, its value lies between 0 and 1."""
+
+    signal: str
+    value: float
+    reason: str | None = None
+
+
+class Measured(msgspec.Struct, frozen=True, gc=False):
+    """The sources of the eight signals, and the values of further ones; what is None is not known, and its signal is left out.
+
+    Attributes:
+        temperature: The model's parameter.
+        action: What the AI did; of a remapped record, what its root did (R27).
+        lines: Number of lines that the annotation is about.
+        total_lines: Number of lines of the whole file.
+        files: Number of files that its session touched.
+        level: The assurance level it was recorded at.
+        standing: Where it stands with its reviewers.
+        prompt: How long its prompt is.
+        model: The model's name.
+        custom: What the recorder gave besides.
+    """
+
+    temperature: float | None = None
+    action: str | None = None
+    lines: int | None = None
+    total_lines: int | None = None
+    files: int | None = None
+    level: str | None = None
+    standing: ReviewStatus = ReviewStatus.UNREVIEWED
+    prompt: PromptLength | None = None
+    model: str | None = None
+    custom: tuple[CustomSignal, ...] = ()
+
+
+_BYTES_PER_TOKEN = 4
+"""A rule of thumb that holds for English and for source text; other scripts have more bytes and more tokens for each character."""
+
+
+def estimated_length(prompt: str) -> PromptLength:
+    """Return how long a prompt is, by its bytes (R22)."""
+    size = len(prompt.encode("utf-8", "surrogatepass"))
+    return PromptLength(-(-size // _BYTES_PER_TOKEN), size)
+
 
 _VALUE_DIGITS: Final = 6
 """Of a normalised value: few enough to be stored, so that anybody can compute a stored score again from its factors."""
@@ -37,21 +94,21 @@ _KEPT: Final = 4_096
 
 ACTION_VALUES: Final[Mapping[str, float]] = {Action.CREATE: 0.6, Action.MODIFY: 0.4, Action.DELETE: 0.8, Action.REVIEW: 0.1}
 GAP_VALUES: Final[Mapping[str, float]] = {AssuranceLevel.LOW: 1.0, AssuranceLevel.MEDIUM: 0.5, AssuranceLevel.HIGH: 0.0}
-STANDING_VALUES: Final[Mapping[Standing, float]] = {
-    Standing.UNREVIEWED: 1.0,
-    Standing.APPROVED: 0.0,
-    Standing.UNKNOWN: 0.0,
-    Standing.STALE: 1.0,
-    Standing.REJECTED: 1.0,
-    Standing.AI: 1.0,
+STANDING_VALUES: Final[Mapping[ReviewStatus, float]] = {
+    ReviewStatus.UNREVIEWED: 1.0,
+    ReviewStatus.APPROVED: 0.0,
+    ReviewStatus.UNKNOWN: 0.0,
+    ReviewStatus.STALE: 1.0,
+    ReviewStatus.REJECTED: 1.0,
+    ReviewStatus.AI: 1.0,
 }
-_STANDING_REASONS: Final[Mapping[Standing, str]] = {
-    Standing.UNREVIEWED: "no review edge found",
-    Standing.APPROVED: "a person approved these lines as they are",
-    Standing.UNKNOWN: "a review edge that does not say who reviewed which text",
-    Standing.STALE: "reviewed, but the lines have changed since",
-    Standing.REJECTED: "rejected in review",
-    Standing.AI: "reviewed by an AI, by no person",
+_STANDING_REASONS: Final[Mapping[ReviewStatus, str]] = {
+    ReviewStatus.UNREVIEWED: "no review edge found",
+    ReviewStatus.APPROVED: "a person approved these lines as they are",
+    ReviewStatus.UNKNOWN: "a review edge that does not say who reviewed which text",
+    ReviewStatus.STALE: "reviewed, but the lines have changed since",
+    ReviewStatus.REJECTED: "rejected in review",
+    ReviewStatus.AI: "reviewed by an AI, by no person",
 }
 
 
@@ -145,7 +202,7 @@ def _assurance_gap(level: str | None, weight: float) -> Factor | None:
 
 
 @lru_cache(maxsize=_KEPT)
-def _human_review_present(standing: Standing, weight: float) -> Factor | None:
+def _human_review_present(standing: ReviewStatus, weight: float) -> Factor | None:
     """0.0 where a person approved what stands there now, else 1.0 (R6)."""
     value = STANDING_VALUES[standing]
     return _factor(_HUMAN_REVIEW_PRESENT, value, value, weight, _STANDING_REASONS[standing])

@@ -16,7 +16,7 @@ from typing import Final
 
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store.durability import flush, flush_folder, open_to_write, refusal
-from vibes_lsp.store.locks import Held
+from vibes_lsp.store.locks import LockHandle
 
 _ATTEMPTS: Final = 5
 """How often a file is appended to anew because another program put a new one in its place meanwhile, as git does."""
@@ -30,7 +30,7 @@ class Extent:
     size: int
 
 
-def append_lines(path: Path, lines: bytes, held: Held, *, durable: bool = False) -> Extent:
+def append_lines(path: Path, lines: bytes, held: LockHandle, *, durable: bool = False) -> Extent:
     """Append lines by one write, all or none, and return how far the file reaches then.
 
     Args:
@@ -52,7 +52,7 @@ def append_lines(path: Path, lines: bytes, held: Held, *, durable: bool = False)
     raise RefusedWrite(f"{path} is replaced by another program again and again", hint="try again when that has finished")
 
 
-def repair(paths: Iterable[Path], held: Held) -> None:
+def repair(paths: Iterable[Path], held: LockHandle) -> None:
     """Cut off the unfinished line that a writer left which died within a write, if one did.
 
     Args:
@@ -76,7 +76,7 @@ def repair(paths: Iterable[Path], held: Held) -> None:
         held.write_note("")
 
 
-def _append(path: Path, lines: bytes, held: Held, *, durable: bool) -> Extent:
+def _append(path: Path, lines: bytes, held: LockHandle, *, durable: bool) -> Extent:
     new = durable and not path.exists()
     descriptor = open_to_write(path, os.O_CREAT | os.O_APPEND)
     try:

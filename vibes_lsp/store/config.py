@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical import parse_object, parse_object_with_any_number
-from vibes_lsp.model.ignoring import MAX_PATTERN
+from vibes_lsp.model.gitignore import MAX_PATTERN
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import MAX_PATTERNS, Tracking
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.risk.policy import Policy, read_policy
 from vibes_lsp.store import disk
-from vibes_lsp.store.disk import Clock, Look, Signature, read_file
+from vibes_lsp.store.disk import Clock, FileState, Signature, read_file
 from vibes_lsp.store.layout import AuditDir
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class LoadedConfig:
     data: bytes = field(default=b"", repr=False)
     odd_numbers: tuple[str, ...] = ()
     signature: Signature | None = field(default=None, repr=False)
-    look: Look = field(default_factory=Look, repr=False, compare=False)
+    look: FileState = field(default_factory=FileState, repr=False, compare=False)
 
     @property
     def config(self) -> Config:
@@ -113,7 +113,7 @@ def load_config(directory: AuditDir, previous: LoadedConfig | None = None, *, no
         return LoadedConfig()
     if same is not None and same.look.again(data, [found], now_ns):
         return same
-    return replace(parse_config(data), signature=found, look=Look.at(data, [found], now_ns))
+    return replace(parse_config(data), signature=found, look=FileState.at(data, [found], now_ns))
 
 
 def parse_config(data: bytes) -> LoadedConfig:

@@ -36,7 +36,7 @@ class Signature:
 
 
 @dataclass(slots=True)
-class Look:
+class FileState:
     """The last look at a file: what was in it, and whether another change could have gone unnoticed since.
 
     Attributes:
@@ -48,7 +48,7 @@ class Look:
     settled: bool = False
 
     @classmethod
-    def at(cls, data: bytes | None, signatures: Iterable[Signature], now_ns: Clock = time.time_ns) -> Look:
+    def at(cls, data: bytes | None, signatures: Iterable[Signature], now_ns: Clock = time.time_ns) -> FileState:
         """Return the look that found this content; call it with signatures that were taken before the content was read."""
         return cls(zlib.crc32(data or b""), is_settled(signatures, now_ns))
 

@@ -120,7 +120,7 @@ def write_temporary(folder: Path, data: bytes, *, like: Path | None = None, dura
     return path
 
 
-def replace(temporary: Path, path: Path, *, sleep: Callable[[float], None] = time.sleep) -> None:
+def replace_file(temporary: Path, path: Path, *, sleep: Callable[[float], None] = time.sleep) -> None:
     """Put a temporary file in the place of another one, in one step; it is removed when that fails.
 
     Raises:

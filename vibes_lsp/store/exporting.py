@@ -11,7 +11,7 @@ from pathlib import Path
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store.disk import inside
 from vibes_lsp.store.durability import TEMPORARY, flush_folder, refusal
-from vibes_lsp.store.housekeeping import ATTRIBUTES, IGNORED
+from vibes_lsp.store.initialise import ATTRIBUTES, IGNORED
 from vibes_lsp.store.layout import AUDIT_DIR_NAME, AuditDir
 
 

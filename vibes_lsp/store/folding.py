@@ -16,12 +16,12 @@ import msgspec
 from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
 from vibes_lsp.store.appending import repair
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.disk import MAX_FILE, Look, read_file, signature
-from vibes_lsp.store.durability import flush_folder, refusal, replace, temporaries, write_temporary
+from vibes_lsp.store.disk import MAX_FILE, FileState, read_file, signature
+from vibes_lsp.store.durability import flush_folder, refusal, replace_file, temporaries, write_temporary
 from vibes_lsp.store.folders import make_hidden_folder
 from vibes_lsp.store.journal import Journal, journal_files, own_file, read_journal
 from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.locks import TIMEOUT, FileLock, Held
+from vibes_lsp.store.locks import TIMEOUT, FileLock, LockHandle
 from vibes_lsp.store.manifest import LastRead, ManifestForm, parse_manifest
 from vibes_lsp.store.manifest_text import extended, has_duplicates
 from vibes_lsp.store.versions import unsupported_versions
@@ -75,7 +75,7 @@ def _anything_waits(directory: AuditDir, *, others: bool) -> bool:
     return others and bool(journal_files(directory))
 
 
-def _fold_once(directory: AuditDir, folding: Held, timeout: float, last: LastRead) -> int:
+def _fold_once(directory: AuditDir, folding: LockHandle, timeout: float, last: LastRead) -> int:
     journal = read_journal(directory)
     gained = _merge(directory, journal, folding, last) if journal.entries else 0
     with append_lock(directory, timeout).acquire() as held:
@@ -83,7 +83,7 @@ def _fold_once(directory: AuditDir, folding: Held, timeout: float, last: LastRea
     return gained or 0
 
 
-def _merge(directory: AuditDir, journal: Journal, folding: Held, last: LastRead) -> int | None:
+def _merge(directory: AuditDir, journal: Journal, folding: LockHandle, last: LastRead) -> int | None:
     """Bring the journal's entries into the manifest; return how many were new to it, None when it changed meanwhile."""
     path = directory.manifest
     if path.is_symlink():
@@ -108,17 +108,17 @@ def _merge(directory: AuditDir, journal: Journal, folding: Held, last: LastRead)
         temporary.unlink(missing_ok=True)
         return None  # git or another tool wrote it; the next round begins with what it is now
     written = signature(temporary)
-    replace(temporary, path)
+    replace_file(temporary, path)
     if manifest.form is ManifestForm.OBJECT and written is not None:
         stored = {**manifest.stored, **{key: msgspec.Raw(entry) for key, entry in new.items()}}
-        look = Look.at(text, [written])
+        look = FileState.at(text, [written])
         last.tell(dataclasses.replace(manifest, data=text, stored=stored, journal=Journal(), signatures=((path.name, written),), look=look))
     folding.write_reach(len(text))
     flush_folder(directory.path)
     return len(new)
 
 
-def _clear(directory: AuditDir, folded: Journal, held: Held) -> None:
+def _clear(directory: AuditDir, folded: Journal, held: LockHandle) -> None:
     """Remove what is folded and what was left behind; under both locks no temporary file is in use."""
     repair((directory.log, own_file(directory)), held)
     try:

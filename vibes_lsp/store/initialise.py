@@ -1,4 +1,4 @@
-"""Creating an audit directory (`vibes init`, R13): whatever is there already stays as it is."""
+"""Create an audit directory (`vibes init`), and what git must know about it (RFC 4.2, R13). Existing files are kept."""
 
 from __future__ import annotations
 
@@ -7,23 +7,90 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import RefusedWrite, UnsupportedVersion
+from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
 from vibes_lsp.model.canonical import canonical
 from vibes_lsp.model.hashing import context_hash
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import format_timestamp
+from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.model.versions import CURRENT_VERSION, STANDARD
 from vibes_lsp.model.vocabulary import NO_MODEL, AssuranceLevel, ContextType
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.disk import create_file, inside
+from vibes_lsp.store.disk import create_file, inside, read_file
 from vibes_lsp.store.durability import open_to_write, refusal
-from vibes_lsp.store.housekeeping import ATTRIBUTES, IGNORED, missing_attributes, missing_ignores
 from vibes_lsp.store.layout import AUDIT_DIR_NAME, AuditDir
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.versions import unsupported_versions
+
+IGNORED: Final = ("audit.db*", "*.lock", "wal/", "spool/")
+"""Derived and temporary files."""
+ATTRIBUTES: Final = (
+    "annotations.jsonl merge=union -text linguist-generated",
+    "manifest.json merge=union -text linguist-generated",
+)
+"""Both growing files merge by union, keep their line ends, and are folded by hosts in diffs."""
+NEEDED: Final = {"merge": "union", "text": "unset"}
+"""Values of git's attributes, as `git check-attr` prints them, that both growing files must have."""
+
+_EXAMPLES: Final = {
+    "audit.db*": ("audit.db", "audit.db-journal", "audit.db-shm", "audit.db-wal"),
+    "*.lock": ("append.lock", "fold.lock"),
+    "wal/": ("wal/entries.jsonl",),
+    "spool/": ("spool/requests.lock",),
+}
+"""Names that each pattern is written for: it is missing where one of them is not ignored."""
+
+
+def missing_ignores(directory: AuditDir) -> list[str]:
+    """Return the ignore patterns of ours that the directory's own `.gitignore` has no equal for."""
+    own = _own_ignores(directory)
+    return [pattern for pattern in IGNORED if any(map(own.tracks, _EXAMPLES[pattern]))]
+
+
+def ignores_database(directory: AuditDir) -> bool:
+    """Whether the directory's own `.gitignore` covers the derived database, as it must (RFC 7.8)."""
+    return not _own_ignores(directory).tracks(directory.database.name)
+
+
+def missing_attributes(directory: AuditDir) -> list[str]:
+    """Return the attribute lines of ours that the directory's own `.gitattributes` has no equal for; the last match counts."""
+    present = [line.split() for line in _lines(directory, directory.gitattributes.name)]
+    return [line for line in ATTRIBUTES if not _has_needed(line.split()[0], present)]
+
+
+def _has_needed(name: str, lines: list[list[str]]) -> bool:
+    found: dict[str, str] = {}
+    for words in lines:
+        if words and fnmatchcase(name, words[0].removeprefix("/")):
+            for word in words[1:]:
+                found |= _attributes(word)
+    return found.items() >= NEEDED.items()
+
+
+def _attributes(word: str) -> dict[str, str]:
+    """Return the attributes that one word of a line sets."""
+    if word == "binary":
+        return {"diff": "unset", "merge": "unset", "text": "unset"}
+    name, _, value = word.lstrip("-!").partition("=")
+    return {name: {"-": "unset", "!": "unspecified"}.get(word[:1]) or value or "set"}
+
+
+def _own_ignores(directory: AuditDir) -> Tracking:
+    """Return what the directory's `.gitignore` leaves to git: what it ignores is not tracked."""
+    return Tracking(None, _lines(directory, directory.gitignore.name))
+
+
+def _lines(directory: AuditDir, name: str) -> list[str]:
+    try:
+        data = read_file(directory.path / name, limit=1 << 20) or b""
+    except UnreadableFile:
+        return []
+    return [line.rstrip("\r") for line in data.decode("utf-8", "replace").split("\n")]
+
 
 REVIEWER_TOOL: Final = "vibes-lsp"
 """The tool of a human reviewer's environment (R6)."""

@@ -1,28 +1,66 @@
-"""The journal (RFC 9.3, R10): entries that wait in `wal/` to be folded into the manifest, one JSON object per line.
-
-Our writers share one file, under the lock that the log has, too. A reader that looks at the journal first and at the manifest
-then misses nothing, for entries only ever move that way. Files of other tools are read and folded, but never removed: no lock
-tells whether their writers are still at work.
-"""
+"""The journal (RFC 9.3, R10): entries in `wal/` that wait to be folded into the manifest, one JSON object per line."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import msgspec
+from typing_extensions import override
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.store.appending import Extent, append_lines
 from vibes_lsp.store.disk import MAX_FILE, open_file, read_file, signature
 from vibes_lsp.store.entry_lines import entries_by_line
 from vibes_lsp.store.folders import make_hidden_folder
-from vibes_lsp.store.layers import Layers
 from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.locks import Held
+from vibes_lsp.store.locks import LockHandle
+
+_V = TypeVar("_V")
+
+
+class Layers(Mapping[str, _V], Generic[_V]):
+    """Items in the order in which they were added; a layer is merged into the one below once it is half as large."""
+
+    __slots__ = ("_layers",)
+
+    def __init__(self, *layers: dict[str, _V]) -> None:
+        self._layers = layers
+
+    def plus(self, items: Mapping[str, _V]) -> Layers[_V]:
+        """Return this with more items; of those with a key that is here, the first stays."""
+        new = {key: value for key, value in items.items() if key not in self}
+        if not new:
+            return self
+        layers = [*self._layers, new]
+        while len(layers) > 1 and 2 * len(layers[-1]) >= len(layers[-2]):
+            top = layers.pop()
+            layers[-1] = {**layers[-1], **top}
+        return Layers(*layers)
+
+    @override
+    def __getitem__(self, key: str) -> _V:
+        for layer in self._layers:
+            if key in layer:
+                return layer[key]
+        raise KeyError(key)
+
+    @override
+    def __contains__(self, key: object) -> bool:
+        return any(key in layer for layer in self._layers)
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        for layer in self._layers:
+            yield from layer
+
+    @override
+    def __len__(self) -> int:
+        return sum(map(len, self._layers))
+
 
 OWN_NAME: Final = "entries.jsonl"
 """The file that our writers share; it is gone when nothing waits."""
@@ -138,7 +176,7 @@ def _read_own(path: Path, previous: OwnFile | None) -> OwnFile:
     )
 
 
-def append_entries(own: Path, entries: Mapping[str, bytes], held: Held, *, durable: bool = False) -> Extent:
+def append_entries(own: Path, entries: Mapping[str, bytes], held: LockHandle, *, durable: bool = False) -> Extent:
     """Append entries, given as JSON on one line each, to our file, and return how far it reaches then.
 
     Raises:

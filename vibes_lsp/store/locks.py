@@ -36,7 +36,7 @@ _LOCKED_AT: Final = 1 << 30
 _BUSY: Final = frozenset({errno.EACCES, errno.EAGAIN, errno.EDEADLK})
 
 
-class Held:
+class LockHandle:
     """A lock that this program holds, until the end of a `with` block.
 
     Attributes:
@@ -105,7 +105,7 @@ class FileLock:
         self._clock = clock
         self._sleep = sleep
 
-    def acquire(self) -> Held:
+    def acquire(self) -> LockHandle:
         """Take the lock, once it is free.
 
         Raises:
@@ -127,7 +127,7 @@ class FileLock:
             self._sleep(pause * (256 + os.urandom(1)[0]) / 512)
             pause = min(2 * pause, _LONGEST)
 
-    def try_acquire(self) -> Held | None:
+    def try_acquire(self) -> LockHandle | None:
         """Take the lock if it is free now; None when another program holds it.
 
         Raises:
@@ -143,7 +143,7 @@ class FileLock:
                 os.close(descriptor)
                 raise _refused(self.path, error, "its file system may know no locks") from error
             if self._is_current(descriptor):
-                return Held(descriptor)
+                return LockHandle(descriptor)
             os.close(descriptor)  # somebody removed the file meanwhile; a lock on it would keep nobody out
 
     def unfinished(self) -> bool:

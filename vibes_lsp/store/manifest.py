@@ -16,7 +16,7 @@ import msgspec
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical import QuickDecoder, canonical, kind_of, parse, parse_beginning, parse_object, same_value
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.store.disk import Clock, Look, Signature, is_settled, read_file, signature
+from vibes_lsp.store.disk import Clock, FileState, Signature, is_settled, read_file, signature
 from vibes_lsp.store.entry_lines import entries_by_line
 from vibes_lsp.store.journal import Journal, journal_files, read_journal
 from vibes_lsp.store.layout import AuditDir
@@ -73,7 +73,7 @@ class Manifest:
     data: bytes = field(default=b"", repr=False)
     stored: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
     signatures: tuple[tuple[str, Signature | None], ...] | None = field(default=(), repr=False)
-    look: Look = field(default_factory=Look, repr=False, compare=False)
+    look: FileState = field(default_factory=FileState, repr=False, compare=False)
 
     def __contains__(self, key: str) -> bool:
         return key in self.stored or key in self.journal.entries
@@ -192,7 +192,7 @@ def _read_file(
     data = read_file(directory.manifest)
     if same is not None and same.look.again(data, times, now_ns):
         return same
-    read = replace(parse_manifest(data), look=Look.at(data, times, now_ns), signatures=(signed,))
+    read = replace(parse_manifest(data), look=FileState.at(data, times, now_ns), signatures=(signed,))
     last.tell(read)
     return read
 

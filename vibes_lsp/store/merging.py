@@ -1,7 +1,4 @@
-"""Merging two versions of the trail's files (R13): pure functions over bytes, which refuse what they cannot read.
-
-The log and the manifest only ever grow, so the merge of two versions is all that either has; the policy is merged member by member.
-"""
+"""Merge two versions of the trail's files (R13): pure functions over bytes that refuse what they cannot parse."""
 
 from __future__ import annotations
 
@@ -9,16 +6,76 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from vibes_lsp.errors import MalformedJson, RefusedWrite
-from vibes_lsp.model.canonical import CONFLICT_MARKERS, canonical, parse_object
-from vibes_lsp.model.members import Members
-from vibes_lsp.model.merging import Contradiction, merge_members
+from vibes_lsp.model.canonical import CONFLICT_MARKERS, canonical, parse_object, same_value
+from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.versions import CURRENT_VERSION, STANDARD
 from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
 from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys, parse_manifest
 from vibes_lsp.store.manifest_text import check_strictly, extended, lay_out, one_line
+
+
+class _Absent:
+    """Stands for a member that is not there."""
+
+
+ABSENT: Final = _Absent()
+Version: TypeAlias = "JsonValue | _Absent"
+
+
+class Contradiction(ValueError):
+    """Both sides changed one value, each in its own way.
+
+    Args:
+        where: The names of the members that lead to it.
+    """
+
+    def __init__(self, where: tuple[str, ...]) -> None:
+        super().__init__(".".join(where))
+        self.where = ".".join(where)
+
+
+def merge_members(base: Members | None, ours: Members, theirs: Members, where: tuple[str, ...] = ()) -> Members:
+    """Return an object with what either side changed, in our order, their new members last.
+
+    Args:
+        base: The version that both come from; None where there was none.
+        ours: One side.
+        theirs: The other one.
+        where: The names of the members that lead to it.
+
+    Raises:
+        Contradiction: Both changed one value differently. Lists of strings are merged by what was added and what was taken out.
+    """
+    merged: Members = {}
+    for name in dict.fromkeys((*ours, *theirs)):
+        value = _merge((base or {}).get(name, ABSENT), ours.get(name, ABSENT), theirs.get(name, ABSENT), (*where, name))
+        if not isinstance(value, _Absent):
+            merged[name] = value
+    return merged
+
+
+def _merge(base: Version, ours: Version, theirs: Version, where: tuple[str, ...]) -> Version:
+    if _same(ours, theirs) or _same(base, theirs):
+        return ours
+    if _same(base, ours):
+        return theirs
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return merge_members(base if isinstance(base, dict) else None, ours, theirs, where)
+    if isinstance(ours, list) and isinstance(theirs, list) and all(isinstance(each, str) for each in (*ours, *theirs)):
+        before = base if isinstance(base, list) else []
+        kept = [each for each in ours if each in theirs or each not in before]
+        return kept + [each for each in theirs if each not in ours and each not in before]
+    raise Contradiction(where)
+
+
+def _same(one: Version, other: Version) -> bool:
+    if isinstance(one, _Absent) or isinstance(other, _Absent):
+        return one is other
+    return same_value(one, other)
+
 
 _MARKER: Final = re.compile(
     rb"^(?:%s)(?: .*)?\r?(?:\n|\Z)" % b"|".join(re.escape(each.encode()) for each in CONFLICT_MARKERS), re.MULTILINE

@@ -1,35 +1,103 @@
-"""Writing a trail: what everything above `store` uses. Entries and records that are acknowledged survive the death of any program.
-
-An entry goes to the journal, a record to the log, each under one lock that all writers share; so an entry that is written
-before the record that names it is never missed (R9). The manifest is brought up to date by `fold`, which is for quiet moments.
-"""
+"""Write a trail: the interface for all layers above. Entries and records that are acknowledged survive `kill -9`."""
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from vibes_lsp.errors import RefusedWrite, UnsupportedVersion
+from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
 from vibes_lsp.model.canonical import canonical
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members
-from vibes_lsp.store.appending import append_lines, repair
+from vibes_lsp.store.appending import Extent, append_lines, repair
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.disk import signature
-from vibes_lsp.store.durability import flush_file, flush_folder, replace, write_temporary
+from vibes_lsp.store.disk import Signature, open_file, read_file, signature
+from vibes_lsp.store.durability import flush_file, flush_folder, replace_file, write_temporary
+from vibes_lsp.store.entry_lines import entries_by_line
 from vibes_lsp.store.folders import make_folder, make_hidden_folder
 from vibes_lsp.store.folding import append_lock, fold, fold_lock
-from vibes_lsp.store.journal import append_entries, own_file
-from vibes_lsp.store.known import KnownEntries
+from vibes_lsp.store.journal import Journal, append_entries, own_file
 from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.locks import TIMEOUT, Held
+from vibes_lsp.store.locks import TIMEOUT, LockHandle
 from vibes_lsp.store.log import MAX_LINE
-from vibes_lsp.store.manifest import LastRead
+from vibes_lsp.store.manifest import LastRead, Manifest, ManifestForm, parse_manifest
 from vibes_lsp.store.packing import Packed, pack, portable
 from vibes_lsp.store.versions import unsupported_versions
+
+
+class KnownEntries:
+    """The keys of the entries that are there; the caller holds the lock of the journal.
+
+    Args:
+        directory: The trail.
+        last: What others in this program have read of the manifest.
+    """
+
+    def __init__(self, directory: AuditDir, last: LastRead) -> None:
+        self._manifest_path = directory.manifest
+        self._journal_path = own_file(directory)
+        self._last = last
+        self._seen: Signature | None = None
+        self._keys: Collection[str] = frozenset()
+        self._frame = Manifest(ManifestForm.ABSENT)
+        self._journal = Extent(0, 0)
+        self._waiting: set[str] = set()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._keys or key in self._waiting
+
+    @property
+    def frame(self) -> Manifest:
+        """The manifest without its entries: its form and its version."""
+        return self._frame
+
+    def refresh(self) -> None:
+        """Take in what changed on disk; a manifest that cannot be read holds nothing."""
+        try:
+            found = signature(self._manifest_path)
+            if found is None or found != self._seen:
+                shared = self._last.at(found)
+                manifest = shared or parse_manifest(read_file(self._manifest_path))
+                broken = manifest.form is ManifestForm.BROKEN
+                self._keys = frozenset() if broken else manifest.stored if shared is not None else frozenset(manifest.stored)
+                self._frame = replace(manifest, data=b"", stored={}, journal=Journal())
+                self._seen = found
+                self._forget_journal()  # it may have been folded, and the one that is there now may bear the old one's inode
+        except UnreadableFile:
+            self._keys, self._frame, self._seen = frozenset(), Manifest(ManifestForm.BROKEN), None
+            self._forget_journal()
+        self._refresh_journal(self._journal_path)
+
+    def added(self, keys: set[str], journal: Extent) -> None:
+        """Take note of what the caller appended itself: the journal reaches so far then."""
+        self._waiting |= keys
+        self._journal = journal
+
+    def _forget_journal(self) -> None:
+        self._waiting, self._journal = set(), Extent(0, 0)
+
+    def _refresh_journal(self, path: Path) -> None:
+        try:
+            found = signature(path)
+            if found is None:
+                self._forget_journal()
+                return
+            if found.inode != self._journal.inode or found.size < self._journal.size:
+                self._forget_journal()
+            if found.size == self._journal.size:
+                return
+            with open_file(path) as file:
+                file.seek(self._journal.size, os.SEEK_SET)
+                added, _ = entries_by_line(file.read().rpartition(b"\n")[0])
+        except (UnreadableFile, OSError):
+            return
+        self._waiting |= set(added)
+        self._journal = Extent(found.inode, found.size)
 
 
 class AuditWriter:
@@ -139,7 +207,7 @@ class AuditWriter:
         self._config = load_config(self._directory, self._config)
         return self._config
 
-    def _prepare(self, config: LoadedConfig, held: Held) -> None:
+    def _prepare(self, config: LoadedConfig, held: LockHandle) -> None:
         """Look at what is there now, and refuse what is not ours to add to."""
         self._known.refresh()
         unsupported = unsupported_versions(config, self._known.frame)
@@ -147,7 +215,7 @@ class AuditWriter:
             raise UnsupportedVersion(unsupported[0], hint="nothing was changed; upgrade, or correct the version if it is a mistake")
         repair((self._log, self._journal), held)
 
-    def _add(self, new: Sequence[Packed], held: Held, *, durable: bool) -> None:
+    def _add(self, new: Sequence[Packed], held: LockHandle, *, durable: bool) -> None:
         for each in new:
             if each.blob is not None:
                 self._write_blob(*each.blob, durable=durable)
@@ -162,7 +230,7 @@ class AuditWriter:
             return
         make_folder(self._directory.blobs)
         make_hidden_folder(self._directory.journal)
-        replace(write_temporary(self._directory.journal, content, durable=durable), path)
+        replace_file(write_temporary(self._directory.journal, content, durable=durable), path)
         if durable:
             flush_folder(path.parent)
 

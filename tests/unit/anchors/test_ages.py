@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vibes_lsp.anchors.ages import Ages, Edit, disproved
+from vibes_lsp.anchors.ages import Ages, EditTime, disproved
 from vibes_lsp.anchors.located import LineKind, Located, Method, Since, State
 from vibes_lsp.anchors.text import Text
 
 OLD = Since("01d" * 8, datetime(2026, 1, 1, tzinfo=UTC))
 NEW = Since("ae3" * 8, datetime(2026, 3, 1, tzinfo=UTC))
 OWN = Since("0c1" * 8, datetime(2026, 1, 2, tzinfo=UTC))
-EDIT = Edit(datetime(2026, 2, 1, tzinfo=UTC), frozenset([OWN.commit]), OWN.moment)
+EDIT = EditTime(datetime(2026, 2, 1, tzinfo=UTC), frozenset([OWN.commit]), OWN.moment)
 COMMITTED = Ages(Text("old\nold, too\nnew\nits own\n"), (OLD, OLD, NEW, OWN))
 A, H, E = LineKind.AI, LineKind.HUMAN, LineKind.EDITED
 

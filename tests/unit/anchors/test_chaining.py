@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.anchors.chaining import Fragment, chained, weight_of
-from vibes_lsp.anchors.order import Drift
+from vibes_lsp.anchors.known_lines import Fragment, chained, weight_of
+from vibes_lsp.anchors.offset import Offsets
 
 LINES = 100
 """Of the text that the fragments are looked for in."""
 
 
 def laid(known: dict[int, list[int]], *pins: tuple[int, int]) -> dict[int, int]:
-    return dict(chained([Fragment(line, places, weight_of(len(places), LINES)) for line, places in known.items()], Drift(pins)))
+    return dict(chained([Fragment(line, places, weight_of(len(places), LINES)) for line, places in known.items()], Offsets(pins)))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_common_line_is_not_worth_a_change_of_drift() -> None:
 
 def test_the_only_place_of_a_line_tells_of_a_change_of_drift_in_a_short_text_too() -> None:
     fragments = [Fragment(5, [5], weight_of(1, 9)), Fragment(6, [7], weight_of(1, 9))]
-    assert chained(fragments, Drift([(4, 4)])) == [(5, 5), (6, 7)]
+    assert chained(fragments, Offsets([(4, 4)])) == [(5, 5), (6, 7)]
 
 
 def test_nothing_is_put_beyond_the_pins_on_either_side() -> None:
@@ -51,7 +51,7 @@ def test_nothing_is_put_beyond_the_pins_on_either_side() -> None:
     st.lists(st.tuples(st.integers(1, 40), st.integers(1, 60)), max_size=4),
 )
 def test_a_chain_ascends_between_the_pins_through_places_that_were_given(known: dict[int, list[int]], pins: list[tuple[int, int]]) -> None:
-    drift = Drift(pins)
+    drift = Offsets(pins)
     at_pins = dict(drift.pins)
     known = {line: places for line, places in known.items() if line not in at_pins}
     found = laid(known, *pins)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.anchors.sources import SOURCES
+from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.anchors.functions import find_function, located_by_name
 from vibes_lsp.anchors.located import Method, State
-from vibes_lsp.anchors.making import range_hash
 from vibes_lsp.anchors.text import Text
 
 UNIQUE = [

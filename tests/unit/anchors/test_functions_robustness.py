@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.unit.anchors.sources import SOURCES
 from vibes_lsp.anchors.functions import find_function, located_by_name
 from vibes_lsp.anchors.located import State
-from vibes_lsp.anchors.syntax import grammars, outline
+from vibes_lsp.anchors.syntax import grammars, parsing
 from vibes_lsp.anchors.text import Text
 
 TEXTS = st.one_of(
@@ -36,8 +36,8 @@ def test_any_text_and_any_name_give_a_range_within_the_text(content: str, path: 
 
 @pytest.mark.parametrize("path", SOURCES)
 def test_line_ends_and_a_byte_order_mark_change_nothing(path: str) -> None:
-    plain = outline.outline(Text(SOURCES[path]), path).named
-    marked = outline.outline(Text("\ufeff" + SOURCES[path].replace("\n", "\r\n")), path).named
+    plain = parsing.outline(Text(SOURCES[path]), path).named
+    marked = parsing.outline(Text("\ufeff" + SOURCES[path].replace("\n", "\r\n")), path).named
     assert {name: [(each.start, each.end) for each in found] for name, found in marked.items()} == {
         name: [(each.start, each.end) for each in found] for name, found in plain.items()
     }
@@ -73,12 +73,12 @@ def test_a_grammar_that_cannot_be_loaded_costs_confidence_only(error: Exception,
 
     monkeypatch.setattr(grammars, "import_module", refuse)
     grammars.load.cache_clear()
-    outline._outline.cache_clear()
+    parsing._outline.cache_clear()
     try:
         located = located_by_name(Text(SOURCES["cart.py"]), "cart.py", "load", None)
     finally:
         grammars.load.cache_clear()
-        outline._outline.cache_clear()
+        parsing._outline.cache_clear()
     assert (located.start, located.end, located.confidence) == (41, 42, 0.6)
 
 
@@ -107,11 +107,11 @@ def test_a_file_is_parsed_once_for_all_its_functions(monkeypatch: pytest.MonkeyP
     def parse(source: bytes, *_: object) -> None:
         parsed.append(source)
 
-    monkeypatch.setattr(outline, "parse", parse)
-    outline._outline.cache_clear()
+    monkeypatch.setattr(parsing, "parse", parse)
+    parsing._outline.cache_clear()
     for number in range(200):
         located_by_name(Text("def f():\n    pass\n"), "a.py", f"f{number}", None)
-    outline._outline.cache_clear()
+    parsing._outline.cache_clear()
     assert len(parsed) == 1
 
 

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.trails import anchors
-from vibes_lsp.anchors import evidence
-from vibes_lsp.anchors.located import LineKind, Located, Method, Recorded, State
+from vibes_lsp.anchors import exact_match
+from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.located import AnchoredRange, LineKind, Located, Method, State
 from vibes_lsp.anchors.locating import locate
-from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 
 FILE = "".join(f"value_{number} = compute({number})\n" for number in range(1, 41))
@@ -17,13 +17,13 @@ FUNCTION = "def area(width, height):\n    check(width, height)\n    return width
 BRACE = "}\n"
 
 
-def recorded(content: str, start: int, end: int) -> Recorded:
+def recorded(content: str, start: int, end: int) -> AnchoredRange:
     """Return a range as an honest tool records it."""
     made = anchors(content, start, end)
-    return Recorded(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    return AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
 
 
-def found(each: Recorded, content: str) -> Located:
+def found(each: AnchoredRange, content: str) -> Located:
     (located,) = locate([each], Text(content))
     return located
 
@@ -151,14 +151,14 @@ def test_digests_of_other_tools_are_accepted(variant: str) -> None:
 
     body = "".join(lines_of(FILE)[9:12])
     spelled = {"final-newline": body, "crlf": body.replace("\n", "\r\n").removesuffix("\r\n"), "crlf-final": body.replace("\n", "\r\n")}
-    each = Recorded(10, 12, Anchors(made.anchor_context, hashlib.sha256(spelled[variant].encode()).hexdigest()))
+    each = AnchoredRange(10, 12, Anchors(made.anchor_context, hashlib.sha256(spelled[variant].encode()).hexdigest()))
     assert place(found(each, inserted(FILE, 1, "new = 1\n"))) == ("moved", 11, 13, True)
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\n"])
 def test_contexts_with_other_line_ends_are_found(newline: str) -> None:
     context = newline.join(line.rstrip() for line in lines_of(FILE)[9:12]) + newline
-    each = Recorded(10, 12, Anchors(context))
+    each = AnchoredRange(10, 12, Anchors(context))
     assert found(each, inserted(FILE, 1, "new = 1\n")).start == 11
 
 
@@ -197,7 +197,7 @@ def test_blank_lines() -> None:
 def test_bytes_that_are_no_utf_8() -> None:
     raw = b"name = '\xe4\xf6\xfc'\nvalue_b = '\xff\xfe'\nthird_line = 3\n"
     made = anchors(raw, 1, 3)
-    each = Recorded(1, 3, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    each = AnchoredRange(1, 3, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
     (located,) = locate([each], Text.from_bytes(b"new = 1\n" + raw))
     assert place(located) == ("moved", 2, 4, True)
 
@@ -230,7 +230,7 @@ def test_a_short_context_elsewhere_is_not_taken_for_the_edited_range() -> None:
 
 
 def test_without_anchors_the_recorded_lines_are_all_there_is() -> None:
-    bare = Recorded(10, 14, Anchors())
+    bare = AnchoredRange(10, 14, Anchors())
     assert found(bare, FILE) == Located(10, 14, State.UNVERIFIED, Method.RECORDED, 0.3)
     assert (found(bare, FILE[:200]).start, found(bare, FILE[:200]).end) == (10, 10)
     assert found(bare, "one\n").state == State.LOST
@@ -242,7 +242,7 @@ def test_a_file_hash_of_another_range_is_no_proof_against_the_hash() -> None:
 
 
 def test_a_range_beyond_the_end_of_the_same_file() -> None:
-    each = Recorded(39, 50, Anchors(None, None, recorded(FILE, 1, 1).anchors.file_hash))
+    each = AnchoredRange(39, 50, Anchors(None, None, recorded(FILE, 1, 1).anchors.file_hash))
     assert found(each, FILE).state == State.LOST
 
 
@@ -255,7 +255,7 @@ def test_ten_thousand_lines_that_are_all_alike() -> None:
 
 
 def test_more_places_than_are_looked_at_are_never_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "_MAX_PLACES", 2)
+    monkeypatch.setattr(exact_match, "_MAX_PLACES", 2)
     head = "def test():\n    setup()\n    run_it()\n"
     content = "".join(f"{head}    check({number})\n" for number in range(9))
     located = found(recorded(content, 17, 20), content + "# end\n")

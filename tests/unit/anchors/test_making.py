@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trails import anchors
-from vibes_lsp.anchors.making import CONTEXT_BYTES, Anchors, context_of, make_anchors, range_hash, range_hashes
+from vibes_lsp.anchors.create_anchors import CONTEXT_BYTES, Anchors, context_of, create_anchors, range_hash, range_hashes
 from vibes_lsp.anchors.text import Text
 
 LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=120), min_size=1, max_size=8)
@@ -23,14 +23,14 @@ def test_they_are_those_of_the_independent_writer(lines: list[str], data: st.Dat
     wanted = anchors(content, start, end)
     if content.startswith("\ufeff") and start == 1:  # a byte-order mark is none of the first line's text
         return
-    made = make_anchors(Text(content), start, end)
+    made = create_anchors(Text(content), start, end)
     assert made == Anchors(wanted.anchor_context, wanted.anchor_hash, wanted.file_content_hash)
 
 
 @given(st.binary(max_size=600))
 def test_bytes_of_any_kind_have_anchors(data: bytes) -> None:
     text = Text.from_bytes(data)
-    made = make_anchors(text, 1, max(1, len(text.lines)))
+    made = create_anchors(text, 1, max(1, len(text.lines)))
     assert made.file_hash == hashlib.sha256(data).hexdigest()
     assert made.context is not None
     made.context.encode()
@@ -54,7 +54,7 @@ def test_only_the_first_three_lines_are_context() -> None:
 
 def test_line_ends_and_a_final_newline_make_no_difference_to_a_range() -> None:
     contents = ("a\nb\nc\n", "a\nb\nc", "a\r\nb\r\nc\r\n", "a\r\nb\nc\r")
-    assert {make_anchors(Text(content), 2, 3).hash for content in contents} == {hashlib.sha256(b"b\nc").hexdigest()}
+    assert {create_anchors(Text(content), 2, 3).hash for content in contents} == {hashlib.sha256(b"b\nc").hexdigest()}
 
 
 def test_digests_of_other_tools_are_known() -> None:

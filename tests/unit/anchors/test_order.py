@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vibes_lsp.anchors.alignment import ascending
-from vibes_lsp.anchors.order import Drift
+from vibes_lsp.anchors.offset import Offsets
 
 PINS = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=7)
 
@@ -28,14 +28,14 @@ PINS = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=7)
     ],
 )
 def test_as_the_nearest_pin_that_keeps_the_order(pins: list[tuple[int, int]], recorded: int, expected: int) -> None:
-    assert Drift(pins).expected(recorded, recorded) == expected
+    assert Offsets(pins).expected(recorded, recorded) == expected
 
 
 @given(PINS, st.randoms(use_true_random=False), st.integers(1, 12))
 def test_the_order_in_which_pins_come_does_not_matter(pins: list[tuple[int, int]], random: object, line: int) -> None:
     shuffled = list(pins)
     random.shuffle(shuffled)  # type: ignore[attr-defined]  # a random.Random
-    assert Drift(pins).expected(line, line) == Drift(shuffled).expected(line, line)
+    assert Offsets(pins).expected(line, line) == Offsets(shuffled).expected(line, line)
 
 
 def ascends(pins: tuple[tuple[int, int], ...]) -> bool:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tests.trails import anchors
-from vibes_lsp.anchors.located import LineKind, Located, Recorded, State
+from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.located import AnchoredRange, LineKind, Located, State
 from vibes_lsp.anchors.locating import locate
-from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 
 LINES = [f"value_{number} = compute({number})\n" for number in range(1, 61)]
 
 
-def recorded(then: str, start: int, end: int) -> Recorded:
+def recorded(then: str, start: int, end: int) -> AnchoredRange:
     made = anchors(then, start, end)
-    return Recorded(start, end, Anchors(made.anchor_context, made.anchor_hash))
+    return AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash))
 
 
 def found(then: str, now: str, *ranges: tuple[int, int]) -> list[Located]:
@@ -46,7 +46,7 @@ def test_lines_put_in_are_told_apart_when_the_neighbours_say_how_many(count: int
 
 def test_the_end_does_not_depend_on_ranges_of_which_nothing_is_left() -> None:
     then, now = "".join(LINES[:12]), "".join([*LINES[:4], "changed\n", *LINES[5:12], "added\n"])
-    gone = Recorded(13, 40, Anchors("nowhere to be found", "f" * 64))
+    gone = AnchoredRange(13, 40, Anchors("nowhere to be found", "f" * 64))
     assert locate([recorded(then, 2, 12), gone], Text(now))[0] == found(then, now, (2, 12))[0]
 
 

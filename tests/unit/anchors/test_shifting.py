@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from vibes_lsp.anchors.located import Located, Method, Recorded, State
-from vibes_lsp.anchors.making import Anchors, make_anchors
-from vibes_lsp.anchors.shifting import Edits, Span, followed
+from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
+from vibes_lsp.anchors.live_edits import Edits, ShiftedRange, followed
+from vibes_lsp.anchors.located import AnchoredRange, Located, Method, State
 from vibes_lsp.anchors.text import Text
 
 LINES = [f"value_{number} = compute({number})" for number in range(1, 13)]
-RECORDED = Recorded(4, 7, make_anchors(Text("\n".join(LINES)), 4, 7))
+RECORDED = AnchoredRange(4, 7, create_anchors(Text("\n".join(LINES)), 4, 7))
 EXACT = Located(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99, intact=4)
 
 
-def span_after(*edits: tuple[int, int, int]) -> Span:
+def span_after(*edits: tuple[int, int, int]) -> ShiftedRange:
     """Follow lines 4-7 through edits, each the 1-based first line, how many lines are removed there, and how many are inserted."""
     gathered = Edits()
     for line, removed, inserted in edits:
@@ -38,7 +38,7 @@ def span_after(*edits: tuple[int, int, int]) -> Span:
     ],
 )
 def test_an_edit_beside_a_range_does_not_touch_it(edit: tuple[int, int, int], start: int, end: int) -> None:
-    assert span_after(edit) == Span(start, end)
+    assert span_after(edit) == ShiftedRange(start, end)
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_an_edit_beside_a_range_does_not_touch_it(edit: tuple[int, int, int], st
     ],
 )
 def test_an_edit_inside_a_range_touches_it(edit: tuple[int, int, int], start: int, end: int) -> None:
-    assert span_after(edit) == Span(start, end, touched=True)
+    assert span_after(edit) == ShiftedRange(start, end, touched=True)
 
 
 @pytest.mark.parametrize(("edit", "start"), [((4, 4, 0), 4), ((2, 8, 0), 2)])
 def test_nothing_is_left_of_lines_that_were_deleted(edit: tuple[int, int, int], start: int) -> None:
-    assert span_after(edit) == Span(start, start - 1, touched=True)
+    assert span_after(edit) == ShiftedRange(start, start - 1, touched=True)
     assert span_after(edit).is_empty
 
 
@@ -80,20 +80,20 @@ def test_other_lines_may_stand_where_all_lines_stood() -> None:
 @pytest.mark.parametrize(
     ("edits", "span"),
     [
-        ([(1, 0, 1), (5, 0, 1)], Span(6, 9)),
-        ([(4, 4, 0), (4, 0, 4)], Span(4, 7, touched=True)),
-        ([(1, 0, 3), (1, 3, 0)], Span(4, 7)),
-        ([(5, 0, 2), (5, 2, 0)], Span(4, 7)),
-        ([(4, 1, 1), (4, 0, 1)], Span(5, 8, touched=True)),
-        ([(7, 1, 1), (8, 0, 1)], Span(4, 7, touched=True)),
-        ([(3, 1, 1), (4, 0, 1)], Span(5, 8)),
-        ([(3, 1, 0), (3, 0, 1)], Span(4, 7)),
-        ([(8, 1, 0), (8, 0, 2)], Span(4, 7)),
-        ([(9, 1, 2), (1, 0, 1), (6, 1, 1)], Span(5, 8, touched=True)),
-        ([(6, 1, 1), (5, 1, 1), (5, 2, 4)], Span(4, 9, touched=True)),
+        ([(1, 0, 1), (5, 0, 1)], ShiftedRange(6, 9)),
+        ([(4, 4, 0), (4, 0, 4)], ShiftedRange(4, 7, touched=True)),
+        ([(1, 0, 3), (1, 3, 0)], ShiftedRange(4, 7)),
+        ([(5, 0, 2), (5, 2, 0)], ShiftedRange(4, 7)),
+        ([(4, 1, 1), (4, 0, 1)], ShiftedRange(5, 8, touched=True)),
+        ([(7, 1, 1), (8, 0, 1)], ShiftedRange(4, 7, touched=True)),
+        ([(3, 1, 1), (4, 0, 1)], ShiftedRange(5, 8)),
+        ([(3, 1, 0), (3, 0, 1)], ShiftedRange(4, 7)),
+        ([(8, 1, 0), (8, 0, 2)], ShiftedRange(4, 7)),
+        ([(9, 1, 2), (1, 0, 1), (6, 1, 1)], ShiftedRange(5, 8, touched=True)),
+        ([(6, 1, 1), (5, 1, 1), (5, 2, 4)], ShiftedRange(4, 9, touched=True)),
     ],
 )
-def test_edits_in_a_row(edits: list[tuple[int, int, int]], span: Span) -> None:
+def test_edits_in_a_row(edits: list[tuple[int, int, int]], span: ShiftedRange) -> None:
     assert span_after(*edits) == span
 
 
@@ -107,53 +107,53 @@ def test_it_knows_whether_anything_was_edited() -> None:
 
 
 def test_what_does_not_fit_into_the_text_is_cut_off() -> None:
-    assert Span(4, 7).within(7) == Span(4, 7)
-    assert Span(4, 7).within(5) == Span(4, 5, touched=True)
-    assert Span(4, 7).within(2).is_empty
+    assert ShiftedRange(4, 7).within(7) == ShiftedRange(4, 7)
+    assert ShiftedRange(4, 7).within(5) == ShiftedRange(4, 5, touched=True)
+    assert ShiftedRange(4, 7).within(2).is_empty
 
 
 def test_a_verified_range_that_is_not_touched_is_exact_only_where_it_was_recorded() -> None:
-    moved = followed(EXACT, RECORDED, Span(6, 9), ())
+    moved = followed(EXACT, RECORDED, ShiftedRange(6, 9), ())
     assert moved == Located(6, 9, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4)
-    assert followed(moved, RECORDED, Span(4, 7), ()) == EXACT
+    assert followed(moved, RECORDED, ShiftedRange(4, 7), ()) == EXACT
 
 
 def test_a_touched_range_is_edited_until_its_text_is_whole_again() -> None:
-    edited = followed(EXACT, RECORDED, Span(4, 7, touched=True), ["x", *LINES[4:7]])
+    edited = followed(EXACT, RECORDED, ShiftedRange(4, 7, touched=True), ["x", *LINES[4:7]])
     assert edited == Located(4, 7, State.EDITED, Method.HISTORY, 0.9)
-    assert followed(edited, RECORDED, Span(4, 7, touched=True), LINES[3:7]) == EXACT
-    assert followed(edited, RECORDED, Span(5, 8, touched=True), LINES[3:7]).state == State.MOVED
-    assert followed(EXACT, RECORDED, Span(4, 8, touched=True), [*LINES[3:7], "more"]).state == State.EDITED
-    assert followed(EXACT, RECORDED, Span(4, 6, touched=True), LINES[3:6]).state == State.EDITED
+    assert followed(edited, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == EXACT
+    assert followed(edited, RECORDED, ShiftedRange(5, 8, touched=True), LINES[3:7]).state == State.MOVED
+    assert followed(EXACT, RECORDED, ShiftedRange(4, 8, touched=True), [*LINES[3:7], "more"]).state == State.EDITED
+    assert followed(EXACT, RECORDED, ShiftedRange(4, 6, touched=True), LINES[3:6]).state == State.EDITED
 
 
 def test_a_doubtful_place_stays_doubtful() -> None:
     doubtful = Located(4, 7, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
-    assert followed(doubtful, RECORDED, Span(5, 8), ()) == Located(5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
-    assert followed(doubtful, RECORDED, Span(5, 8, touched=True), LINES[:4]) == Located(
+    assert followed(doubtful, RECORDED, ShiftedRange(5, 8), ()) == Located(5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
+    assert followed(doubtful, RECORDED, ShiftedRange(5, 8, touched=True), LINES[:4]) == Located(
         5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True
     )
-    again = followed(doubtful, RECORDED, Span(4, 7, touched=True), LINES[3:7])
+    again = followed(doubtful, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7])
     assert (again.state, again.sure) == (State.EXACT, False)
 
 
 def test_the_files_digest_proves_nothing_of_a_file_that_is_another_now() -> None:
     whole = Located(4, 7, State.EXACT, Method.FILE_HASH, 1.0, intact=4)
-    assert followed(whole, RECORDED, Span(5, 8), ()) == Located(5, 8, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4)
-    without = Recorded(4, 7, Anchors(file_hash="0" * 64))
-    assert followed(whole, without, Span(4, 7), ()) == Located(4, 7, State.EXACT, Method.HISTORY, 0.99, intact=4)
-    assert followed(whole, without, Span(4, 7, touched=True), LINES[3:7]).state == State.EDITED
+    assert followed(whole, RECORDED, ShiftedRange(5, 8), ()) == Located(5, 8, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4)
+    without = AnchoredRange(4, 7, Anchors(file_hash="0" * 64))
+    assert followed(whole, without, ShiftedRange(4, 7), ()) == Located(4, 7, State.EXACT, Method.HISTORY, 0.99, intact=4)
+    assert followed(whole, without, ShiftedRange(4, 7, touched=True), LINES[3:7]).state == State.EDITED
 
 
 @pytest.mark.parametrize("base", [EXACT, Located(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)])
 def test_what_was_deleted_is_lost(base: Located) -> None:
-    lost = followed(base, RECORDED, Span(4, 3, touched=True), ())
+    lost = followed(base, RECORDED, ShiftedRange(4, 3, touched=True), ())
     assert (lost.start, lost.end, lost.state, lost.confidence, lost.intact) == (None, None, State.LOST, 0.0, None)
 
 
 def test_what_was_never_verified_only_moves() -> None:
     recorded = Located(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)
     named = Located(4, 4, State.UNVERIFIED, Method.NAME, 0.6)
-    assert followed(recorded, RECORDED, Span(6, 9), ()) == Located(6, 9, State.UNVERIFIED, Method.RECORDED, 0.3)
-    assert followed(recorded, RECORDED, Span(4, 7, touched=True), LINES[3:7]) == recorded
-    assert followed(named, None, Span(5, 5, touched=True), ["x"]) == Located(5, 5, State.UNVERIFIED, Method.NAME, 0.6)
+    assert followed(recorded, RECORDED, ShiftedRange(6, 9), ()) == Located(6, 9, State.UNVERIFIED, Method.RECORDED, 0.3)
+    assert followed(recorded, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == recorded
+    assert followed(named, None, ShiftedRange(5, 5, touched=True), ["x"]) == Located(5, 5, State.UNVERIFIED, Method.NAME, 0.6)

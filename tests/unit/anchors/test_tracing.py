@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.trails import anchors
-from vibes_lsp.anchors.located import LineKind, Located, Method, Origin, Recorded, State
+from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.located import AnchoredRange, LineKind, Located, Method, OriginalText, State
 from vibes_lsp.anchors.locating import locate
-from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 
 HEAD = "import os\nimport sys\n\n"
@@ -21,8 +21,8 @@ LETTERS = {LineKind.AI: "a", LineKind.EDITED: "e", LineKind.HUMAN: "h"}
 def traced(then: str, start: int, end: int, now: str) -> Located:
     """Locate a range of a text whose history is known."""
     made = anchors(then, start, end)
-    each = Recorded(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
-    (located,) = locate([each], Text(now), [Origin(Text(then), start, end)])
+    each = AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    (located,) = locate([each], Text(now), [OriginalText(Text(then), start, end)])
     return located
 
 
@@ -122,24 +122,24 @@ def test_lines_that_say_nothing_are_where_those_around_them_put_them(now: str, s
 @pytest.mark.parametrize(
     ("each", "origin", "method"),
     [
-        (Recorded(4, 8, Anchors()), Origin(Text(FILE), 4, 8, inferred=True), Method.HISTORY),
+        (AnchoredRange(4, 8, Anchors()), OriginalText(Text(FILE), 4, 8, inferred=True), Method.HISTORY),
         (
-            Recorded(4, 8, Anchors(hash=anchors(FILE, 4, 8).anchor_hash)),
-            Origin(Text(FILE), 4, 8, before_edit=True),
+            AnchoredRange(4, 8, Anchors(hash=anchors(FILE, 4, 8).anchor_hash)),
+            OriginalText(Text(FILE), 4, 8, before_edit=True),
             Method.ANCHOR_BEFORE_EDIT,
         ),
     ],
     ids=["inferred", "before-edit"],
 )
-def test_a_text_that_proves_nothing_makes_nothing_sure(each: Recorded, origin: Origin, method: Method) -> None:
+def test_a_text_that_proves_nothing_makes_nothing_sure(each: AnchoredRange, origin: OriginalText, method: Method) -> None:
     (located,) = locate([each], Text("# new\n" + FILE), [origin])
     assert (located.state, located.method, located.start, located.end, located.sure) == (State.UNVERIFIED, method, 5, 9, False)
 
 
 def test_anchors_of_the_text_before_the_edit_prove_nothing_though_the_file_is_that_text() -> None:
     made = anchors(FILE, 4, 8)
-    each = Recorded(4, 8, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
-    (located,) = locate([each], Text(FILE), [Origin(Text(FILE), 4, 8, before_edit=True)])
+    each = AnchoredRange(4, 8, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    (located,) = locate([each], Text(FILE), [OriginalText(Text(FILE), 4, 8, before_edit=True)])
     assert (located.state, located.method, located.sure) == (State.UNVERIFIED, Method.ANCHOR_BEFORE_EDIT, False)
 
 
@@ -149,7 +149,7 @@ def test_steps_in_between_tell_what_the_ends_do_not() -> None:
     between = VOLUME
     now = VOLUME + "\n" + AREA.replace("check", "assure")
     made = anchors(then, 1, 5)
-    each = Recorded(1, 5, Anchors(made.anchor_context, made.anchor_hash))
-    direct, stepwise = (locate([each], Text(now), [Origin(Text(then), 1, 5, later)])[0] for later in ((), (Text(between),)))
+    each = AnchoredRange(1, 5, Anchors(made.anchor_context, made.anchor_hash))
+    direct, stepwise = (locate([each], Text(now), [OriginalText(Text(then), 1, 5, later)])[0] for later in ((), (Text(between),)))
     assert direct.state == State.EDITED
     assert stepwise.state == State.LOST

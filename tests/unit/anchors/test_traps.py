@@ -7,9 +7,9 @@ import hashlib
 import pytest
 
 from tests.trails import anchors
-from vibes_lsp.anchors.located import Located, Origin, Recorded, State
+from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.located import AnchoredRange, Located, OriginalText, State
 from vibes_lsp.anchors.locating import locate
-from vibes_lsp.anchors.making import Anchors
 from vibes_lsp.anchors.text import Text
 
 BODY = "def area(width, height):\n    check(width, height)\n    seen = width * height\n    return seen\n"
@@ -17,13 +17,13 @@ OTHER = "".join(f"other_{number} = thing({number})\n" for number in range(1, 31)
 MODES = pytest.mark.parametrize("with_old_text", [False, True], ids=["anchors", "old-text"])
 
 
-def recorded(then: str, start: int, end: int) -> Recorded:
+def recorded(then: str, start: int, end: int) -> AnchoredRange:
     made = anchors(then, start, end)
-    return Recorded(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    return AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
 
 
 def found(then: str, now: str, start: int, end: int, *, with_old_text: bool) -> Located:
-    origins = [Origin(Text(then), start, end)] if with_old_text else []
+    origins = [OriginalText(Text(then), start, end)] if with_old_text else []
     (located,) = locate([recorded(then, start, end)], Text(now), origins)
     return located
 
@@ -74,7 +74,7 @@ def test_a_context_that_other_tools_cut_inside_a_character(shift: int, errors: s
     then = "#" * shift + "ä漢😀" * 60 + "\n" + BODY
     context = "\n".join(then.splitlines()[:3]).encode()[:256].decode("utf-8", errors)
     digest = hashlib.sha256("\n".join(then.splitlines()[:4]).encode()).hexdigest()
-    (located,) = locate([Recorded(1, 4, Anchors(context, digest))], Text("# new\n" + then))
+    (located,) = locate([AnchoredRange(1, 4, Anchors(context, digest))], Text("# new\n" + then))
     assert (located.state, located.start, located.sure) == (State.MOVED, 2, True)
 
 
@@ -122,7 +122,7 @@ def test_a_person_rewrote_forty_of_forty_five_lines_and_the_rest_moved(with_old_
 def test_a_record_that_claims_more_lines_than_any_file_has(end: int) -> None:
     then = BODY + OTHER
     made = anchors(then, 1, len(BODY.splitlines()))
-    claims = [Recorded(1, end, Anchors(made.anchor_context, made.anchor_hash))] * 3
+    claims = [AnchoredRange(1, end, Anchors(made.anchor_context, made.anchor_hash))] * 3
     for now in (OTHER + then, "# new\n" + then.replace("return", "yield", 1)):
         located = locate(claims, Text(now))
         assert all(not each.sure and (each.end or 0) <= len(Text(now).lines) for each in located)

@@ -14,8 +14,8 @@ from benchmarks.locating.report import Report, Tally
 from benchmarks.locating.scoring import Mode, Outcome, Run
 from benchmarks.locating.speed import search
 from benchmarks.locating.truth import Truth
-from vibes_lsp.anchors.located import Located, Method, Recorded, State
-from vibes_lsp.anchors.making import make_anchors
+from vibes_lsp.anchors.create_anchors import create_anchors
+from vibes_lsp.anchors.located import AnchoredRange, Located, Method, State
 from vibes_lsp.anchors.text import Text
 
 OLD = [f"old_line_{number}()" for number in range(1, 9)]
@@ -113,7 +113,7 @@ def test_a_deleted_copy_is_dead_and_the_other_one_survives() -> None:
 def test_the_search_that_we_compare_with_prefers_the_nearest_place_whose_hash_fits() -> None:
     lines = ["start()", "one()", "", "start()", "two()", "", "start()", "two()", "", "start()", "six()"]
     old = Text("\n".join(lines[3:5]))
-    asked = [Recorded(line, line + 1, make_anchors(old, 1, 2)) for line in (1, 5, 9)]
-    changed = Recorded(10, 11, replace(make_anchors(old, 1, 2), context="start()", hash="0" * 64))
-    absent = Recorded(1, 1, make_anchors(Text("absent()"), 1, 1))
+    asked = [AnchoredRange(line, line + 1, create_anchors(old, 1, 2)) for line in (1, 5, 9)]
+    changed = AnchoredRange(10, 11, replace(create_anchors(old, 1, 2), context="start()", hash="0" * 64))
+    absent = AnchoredRange(1, 1, create_anchors(Text("absent()"), 1, 1))
     assert search([*asked, changed, absent], Text("\n".join(lines))) == [4, 4, 7, 10, None]

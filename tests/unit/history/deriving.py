@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vibes_lsp.history.derived import DerivedCommit, DerivedCommits
+from vibes_lsp.history.derived_commits import DerivedCommit, DerivedCommits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history.changes import changed_on_disk
+from vibes_lsp.history.diff import changed_on_disk
 
 if TYPE_CHECKING:
     from pathlib import Path

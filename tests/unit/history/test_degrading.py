@@ -14,7 +14,7 @@ from tests.trails import Repository, TrailWriter
 from tests.unit.index.opened import ENVIRONMENT
 from vibes_lsp.history import git
 from vibes_lsp.history.blobs import Blobs
-from vibes_lsp.history.derived import CommitMethod, DerivedCommits
+from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommits
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 

@@ -10,7 +10,7 @@ import pytest
 from tests.trails import OMIT, Repository, TrailWriter
 from tests.unit.history.deriving import commits_by_log, commits_by_path
 from tests.unit.index.opened import ENVIRONMENT
-from vibes_lsp.history.derived import CommitMethod, DerivedCommit
+from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommit
 from vibes_lsp.history.repository import Repository as Git
 from vibes_lsp.history.repository import open_repository
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history import facts as kept
-from vibes_lsp.history.derived import DerivedCommits
-from vibes_lsp.history.facts import Facts
+from vibes_lsp.history import git_cache as kept
+from vibes_lsp.history.derived_commits import DerivedCommits
+from vibes_lsp.history.git_cache import Facts
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.store.user_cache import MAX_CACHED, write_cached

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.trails import Repository, TrailWriter
 from tests.unit.history.deriving import commits_by_log, commits_by_path
 from tests.unit.index.opened import ENVIRONMENT, opened
-from vibes_lsp.history.derived import CommitMethod, DerivedCommits
+from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommits
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.commits import derive_commits
 from vibes_lsp.store.layout import AuditDir

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history.derived import DerivedCommits
+from vibes_lsp.history.derived_commits import DerivedCommits
 from vibes_lsp.history.project import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
+from vibes_lsp.history.file_versions import FileVersions
 from vibes_lsp.history.project import ProjectHistory
-from vibes_lsp.history.versions import FileVersions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
+from vibes_lsp.history.file_versions import FileVersions, renames_in, trace
 from vibes_lsp.history.project import ProjectHistory
-from vibes_lsp.history.renames import renames_in
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.history.versions import FileVersions, trace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from tests.unit.index.opened import opened
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.commits import derive_commits
-from vibes_lsp.index.past import Past, Pasts
+from vibes_lsp.index.file_history import FileHistories, FileHistory
 from vibes_lsp.index.placements import Placement, place
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ EDITED = "".join([*LINES[:11], "# a person's\n", *LINES[11:13], "value_14 = othe
 """`FILE` with two edits in lines 10 to 19: one put in, one changed."""
 
 
-def past_of(root: Path, history: ProjectHistory, path: str) -> Past:
+def past_of(root: Path, history: ProjectHistory, path: str) -> FileHistory:
     trail = opened(root)
     repository = open_repository(root)
     assert repository is not None
     derived = derive_commits(trail.lineages(), repository, trail.directory)
-    return Pasts(trail, history, derived).of(path, Text.from_bytes((root / path).read_bytes()))
+    return FileHistories(trail, history, derived).of(path, Text.from_bytes((root / path).read_bytes()))
 
 
 def placed(root: Path, history: ProjectHistory, path: str = "a.py") -> list[Placement]:

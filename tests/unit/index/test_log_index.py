@@ -8,7 +8,7 @@ import pytest
 
 from tests.trails import OMIT, TrailWriter
 from tests.unit.index.opened import opened
-from vibes_lsp.index import keys
+from vibes_lsp.index import columns
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.log import LogIndex
 
@@ -165,8 +165,8 @@ def test_ids_that_are_no_digests_find_their_records_and_edges(writer: TrailWrite
 @pytest.mark.parametrize("alike", [False, True])
 def test_two_ids_with_the_same_first_digits_are_told_apart(writer: TrailWriter, monkeypatch: pytest.MonkeyPatch, alike: bool) -> None:
     if alike:  # also in what of the rest an index keeps
-        monkeypatch.setattr(keys, "hash", lambda _: -1, raising=False)
-    assert (keys.key_of(ONE) == keys.key_of(OTHER)) is alike
+        monkeypatch.setattr(columns, "hash", lambda _: -1, raising=False)
+    assert (columns.key_of(ONE) == columns.key_of(OTHER)) is alike
     for line, identifier in enumerate((ONE, OTHER), 1):
         writer.line("a.py", line, line, annotation_id=identifier)
         writer.edge("caused_by", identifier, f"prompt {line}")
@@ -190,7 +190,7 @@ def test_ids_that_only_count_up_are_not_looked_for_among_each_other(writer: Trai
         writer.line("a.py", number, number, annotation_id=identifier)
     log = opened(writer.root).log
     assert log.by_id(identifiers[50]) is not None
-    assert set(log.columns.keys) >= set(map(keys.key_of, identifiers))
+    assert set(log.columns.keys) >= set(map(columns.key_of, identifiers))
     assert len(set(log.columns.keys)) == len(log.columns.keys)
 
 

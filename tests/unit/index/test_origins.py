@@ -10,7 +10,7 @@ from tests.unit.index.histories import AFTER, BEFORE, EDITED, FILE, LINES, kinds
 from tests.unit.index.opened import opened
 from vibes_lsp.anchors.located import Method, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.past import Past, Pasts
+from vibes_lsp.index.file_history import FileHistories, FileHistory
 from vibes_lsp.index.placements import place
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def test_no_repository_is_no_past(tmp_path: Path, writer: TrailWriter, history: 
     writer.line("a.py", 10, 19, text=FILE)
     (tmp_path / "a.py").write_text(EDITED, encoding="utf-8")
     trail = opened(tmp_path)
-    past = Pasts(trail, history, {}).of("a.py", Text(EDITED))
-    assert past == Past()
+    past = FileHistories(trail, history, {}).of("a.py", Text(EDITED))
+    assert past == FileHistory()
     (placement,) = place(trail, "a.py", Text(EDITED), past)
     assert (placement.located.state, placement.located.start, placement.located.intact) == (State.EDITED, 10, None)

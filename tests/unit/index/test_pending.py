@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.unit.recording.projects import new_project
 from tests.unit.recording.test_completing import ORIGIN, PUT
-from vibes_lsp.index.pending import Pending as Waiting
+from vibes_lsp.index.pending_completions import PendingCompletions as Waiting
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from tests.unit.index.opened import opened
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.placements import place
 from vibes_lsp.index.risk import Scorer
-from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.signals import CustomSignal, Measured, PromptLength
 
 if TYPE_CHECKING:
     from pathlib import Path

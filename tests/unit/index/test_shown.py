@@ -8,8 +8,8 @@ import pytest
 
 from tests.trails import OMIT, TrailWriter, complete, quirks
 from tests.unit.index.opened import opened
-from vibes_lsp.index.foreign import foreign_paths
-from vibes_lsp.index.repeats import Shown, show_once
+from vibes_lsp.index.placements import ShownLineage, show_once
+from vibes_lsp.index.project_files import foreign_paths
 from vibes_lsp.index.sessions import read_session, read_sessions
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ def writer(tmp_path: Path) -> TrailWriter:
     return writer
 
 
-def shown(writer: TrailWriter) -> list[Shown]:
+def shown(writer: TrailWriter) -> list[ShownLineage]:
     return show_once(opened(writer.root).lineages_in("a.py"))
 
 
-def ids(each: Shown) -> tuple[str, ...]:
+def ids(each: ShownLineage) -> tuple[str, ...]:
     return tuple(lineage.current.id for lineage in (*each.repeats, each.lineage))
 
 

@@ -15,11 +15,11 @@ from lsprotocol import types
 from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, drained, settled, started, tell
 from vibes_lsp.checks.report import check_trail
-from vibes_lsp.history.derived import CommitMethod, DerivedCommit
+from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommit
 from vibes_lsp.index.log import LogIndex
 from vibes_lsp.lsp import lifecycle
 from vibes_lsp.lsp.features import commands, diagnostics
-from vibes_lsp.lsp.history import History, Looked
+from vibes_lsp.lsp.history_lookup import HistoryLookup, HistorySnapshot
 from vibes_lsp.lsp.server import Server
 
 _T = TypeVar("_T")
@@ -69,11 +69,11 @@ async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
     server, _ = running
     slow, commits = Slow(), [{"id": DerivedCommit(digit * 40, CommitMethod.LOG)} for digit in "ab"]
 
-    def look(*_: object, **__: object) -> Looked:
+    def look(*_: object, **__: object) -> HistorySnapshot:
         found = commits[min(slow.calls, 1)]
-        return slow(lambda: Looked(is_done=True, derived=found))
+        return slow(lambda: HistorySnapshot(is_done=True, derived=found))
 
-    monkeypatch.setattr(History, "look", look)
+    monkeypatch.setattr(HistoryLookup, "look", look)
     uri = opened(server, trail.root / "src/auth.py")
     await once(slow.begun)
     for _ in range(5):
@@ -94,7 +94,7 @@ async def test_a_check_that_nobody_waits_for_any_more_is_left_out(
 ) -> None:
     server, sink = running
     slow = Slow()
-    monkeypatch.setattr(History, "look", lambda *_, **__: Looked(is_done=True))
+    monkeypatch.setattr(HistoryLookup, "look", lambda *_, **__: HistorySnapshot(is_done=True))
     monkeypatch.setattr(diagnostics, "_findings", lambda *_: slow(list))
     uri = opened(server, trail.root / ".ai-audit/annotations.jsonl")
     await once(slow.begun)

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from vibes_lsp.anchors.shifting import Edits
+from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.lsp.documents import Document, Documents, columns
 

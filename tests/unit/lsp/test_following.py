@@ -14,7 +14,7 @@ from tests.trails import TrailWriter
 from vibes_lsp.anchors.located import Method, State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.documents import Document, Documents
-from vibes_lsp.lsp.following import Following
+from vibes_lsp.lsp.placement_tracker import PlacementTracker
 from vibes_lsp.lsp.projects import Projects
 
 TEXT: Final = "".join(f"value_{number} = compute({number})\n" for number in range(1, 13))
@@ -39,7 +39,7 @@ class Open:
         return document
 
     @property
-    def following(self) -> Following:
+    def following(self) -> PlacementTracker:
         following = self.projects.following(self.uri)
         assert following is not None
         return following

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.lsp.application import create_server
-from vibes_lsp.lsp.memory import keep_what_is_there
+from vibes_lsp.lsp.interpreter import keep_what_is_there
 from vibes_lsp.lsp.server import Server
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from lsprotocol import types
 
 from tests.trails import TrailWriter
-from vibes_lsp.index.past import NO_PAST
+from vibes_lsp.index.file_history import NO_HISTORY
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.history import Looked
+from vibes_lsp.lsp.history_lookup import HistorySnapshot
 from vibes_lsp.lsp.projects import Projects
 
 
@@ -55,7 +55,7 @@ def test_what_is_said_of_a_document_that_history_was_not_asked_about_is_provisio
     def look(*paths: str) -> None:
         open_now = dict(projects.opened_in(project))
         project.asked.until, project.asked.texts = project.asked.changes, {path: open_now[path].text for path in paths}
-        project.take(Looked(is_done=True, has_git=True, pasts=dict.fromkeys(paths, NO_PAST)))
+        project.take(HistorySnapshot(is_done=True, has_git=True, pasts=dict.fromkeys(paths, NO_HISTORY)))
 
     assert provisional() == [True, True]
     look("first.py")

@@ -13,9 +13,9 @@ import pytest
 
 from tests.unit.recording.projects import SOURCE, Project, new_project
 from tests.unit.recording.test_completing import ORIGIN, words
+from vibes_lsp.lsp.background_flush import BackgroundFlush
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.projects import Projects
-from vibes_lsp.lsp.resting import Resting
 from vibes_lsp.recording.completing import Completions
 
 
@@ -59,7 +59,7 @@ async def test_only_what_can_be_recorded_is_waited_for(stub: Stub, tmp_path: Pat
     file = hold(project)
     if content is not None:
         file.write_bytes(content)
-    resting = Resting(stub, untold)  # type: ignore[arg-type]  # it has what is asked for
+    resting = BackgroundFlush(stub, untold)  # type: ignore[arg-type]  # it has what is asked for
     resting.opened(stub.open(project))
     key = str(project.recorder.directory.path)
     resting._quiet.closed(key)
@@ -86,5 +86,5 @@ async def test_at_the_end_all_come_to_rest_but_the_one_that_cannot(stub: Stub, t
         return settle(self, *arguments, **named)
 
     monkeypatch.setattr(Completions, "settle", failing)
-    Resting(stub, untold).shut_down()  # type: ignore[arg-type]
+    BackgroundFlush(stub, untold).shut_down()  # type: ignore[arg-type]
     assert [len(project.records("line")) for project in projects] == [0, 1, 1]

@@ -12,7 +12,7 @@ import pytest
 
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
-from vibes_lsp.index.pending import Pending as Waiting
+from vibes_lsp.index.pending_completions import PendingCompletions as Waiting
 from vibes_lsp.recording import InlineCompletion, Origin, Pending, Recorded, Recorder, Reviewing, WrongArgument
 from vibes_lsp.recording.requests import REQUESTS, parse
 

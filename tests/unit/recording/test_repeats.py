@@ -13,7 +13,7 @@ import pytest
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by
 from vibes_lsp.recording import Command, CommandType, Decision, DecisionOption, Recorder, Relation, Reviewing, WrongArgument
-from vibes_lsp.recording.repeats import KEPT_SECONDS
+from vibes_lsp.recording.idempotency import KEPT_SECONDS
 from vibes_lsp.store.writing import AuditWriter
 
 if TYPE_CHECKING:

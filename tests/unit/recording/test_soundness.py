@@ -16,8 +16,8 @@ from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, 
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.risk import Scorer
-from vibes_lsp.index.sources import read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import (
     Command,

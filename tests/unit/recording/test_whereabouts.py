@@ -17,7 +17,7 @@ from vibes_lsp.recording.annotating import Edit
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vibes_lsp.anchors.located import Located, Recorded
+    from vibes_lsp.anchors.located import AnchoredRange, Located
 
 LATER = "# about digests\n" + SOURCE.replace("sha256", "sha512").replace("one == other", "one is other")
 
@@ -60,10 +60,10 @@ def test_what_is_told_changes_nothing_but_the_time_it_takes(project: Project, id
 @pytest.mark.usefixtures("ids")
 def test_what_is_told_is_not_searched_for(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.recorder.whereabouts.tell("a.py", LATER, known(project, LATER))
-    looked_for: list[Recorded] = []
+    looked_for: list[AnchoredRange] = []
     real = locating.locate
 
-    def locate(ranges: list[Recorded], *more: Any) -> list[Located]:
+    def locate(ranges: list[AnchoredRange], *more: Any) -> list[Located]:
         looked_for.extend(ranges)
         return real(ranges, *more)
 

@@ -6,11 +6,10 @@ import pytest
 
 from vibes_lsp.anchors.located import LineKind, Located, Method, State
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.repeats import Shown
 from vibes_lsp.reports.blame import LineCounts, kind_of, runs
-from vibes_lsp.reports.queue import waits
+from vibes_lsp.reports.find import waits
 from vibes_lsp.reports.words import whereabouts
 
 RECORD = LogRecord(1, "a" * 64, {"type": "line", "file_path": "a.py", "line_start": 4, "line_end": 7, "action": "create"})
@@ -20,7 +19,7 @@ AI, CLAIMED, EDITED, HUMAN = LineKind
 
 def placed(located: Located, *, owned: bool = True, action: str = "create") -> Placement:
     record = LogRecord(1, RECORD.id, {**RECORD.members, "action": action})
-    return Placement("a.py", Shown(Lineage((record,), record)), located, ((4, 7),) if owned else ())
+    return Placement("a.py", ShownLineage(Lineage((record,), record)), located, ((4, 7),) if owned else ())
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_what_claims_code_is_an_item() -> None:
     for method in (Method.ANCHOR_BEFORE_EDIT, Method.OLDER_THAN_EDIT):
         assert not placed(Located(4, 7, State.UNVERIFIED, method, 0.5)).is_item
     newer = placed(exact)
-    history = Placement("a.py", Shown(Lineage((RECORD,), RECORD, ("b" * 64,))), exact)
+    history = Placement("a.py", ShownLineage(Lineage((RECORD,), RECORD, ("b" * 64,))), exact)
     assert (newer.is_item, history.is_item) == (True, False)
 
 

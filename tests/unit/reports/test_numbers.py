@@ -9,16 +9,14 @@ import pytest
 from tests.trails import TrailWriter
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.reports.environments import Author, Authors
-from vibes_lsp.reports.models import model_shares
-from vibes_lsp.reports.sessions import session_summaries
-from vibes_lsp.reports.stats import trail_stats
+from vibes_lsp.reports.authors import Author, Authors
+from vibes_lsp.reports.statistics import model_shares, session_summaries, trail_stats
 from vibes_lsp.store.layout import AuditDir
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vibes_lsp.reports.stats import Stats
+    from vibes_lsp.reports.statistics import Stats
 
 ALL_FILES = Tracking(None)
 

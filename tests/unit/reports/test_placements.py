@@ -9,7 +9,7 @@ import pytest
 from tests.trails import OMIT, TrailWriter
 from tests.unit.index.opened import opened
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.derived import CommitMethod, DerivedCommit
+from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommit
 from vibes_lsp.index.placements import Placement, place
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.vocabulary import Band

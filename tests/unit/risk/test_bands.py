@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vibes_lsp.model.vocabulary import Band
-from vibes_lsp.risk.bands import band_of
+from vibes_lsp.risk.scoring import band_of
 
 
 @pytest.mark.parametrize(

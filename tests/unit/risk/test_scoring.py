@@ -7,10 +7,10 @@ from typing import NamedTuple
 import pytest
 
 from vibes_lsp.model.vocabulary import Band
-from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.scoring import score_of, weighted_average
-from vibes_lsp.risk.standing import Standing
+from vibes_lsp.risk.signals import CustomSignal, Measured, PromptLength
 
 NOTHING = dict.fromkeys(
     (
@@ -40,7 +40,7 @@ CASES = {
     "nothing known but that nobody reviewed it: 0.15 x 1 / 0.15": Case(Measured(), 1.0, "critical"),
     "(0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 1) / 0.40": Case(Measured(action="create", level="medium"), 0.725, "high"),
     "approved: (0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 0) / 0.40": Case(
-        Measured(action="create", level="medium", standing=Standing.APPROVED), 0.35, "medium"
+        Measured(action="create", level="medium", standing=ReviewStatus.APPROVED), 0.35, "medium"
     ),
     "all eight: 0.075 + 0.09 + 0.1125 + 0.025 + 0.05 + 0.15 + 0.025 + 0.02": Case(
         Measured(
@@ -64,7 +64,7 @@ CASES = {
             total_lines=100,
             files=1,
             level="high",
-            standing=Standing.APPROVED,
+            standing=ReviewStatus.APPROVED,
             prompt=PromptLength(100),
             model="claude-opus-4-5",
         ),

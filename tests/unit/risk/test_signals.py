@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from vibes_lsp.risk.measured import CustomSignal, Measured, PromptLength, estimated_length
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.scoring import quantities
-from vibes_lsp.risk.signals import Factor, assess
-from vibes_lsp.risk.standing import Standing
+from vibes_lsp.risk.signals import CustomSignal, Factor, Measured, PromptLength, assess, estimated_length
 
 
 def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | None:
@@ -36,9 +35,9 @@ def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | 
         ("assurance_gap", {"level": "medium"}, 0.5, 0.5, "recorded at medium assurance"),
         ("assurance_gap", {"level": "high"}, 0.0, 0.0, "recorded at high assurance"),
         ("human_review_present", {}, 1.0, 1.0, "no review edge found"),
-        ("human_review_present", {"standing": Standing.APPROVED}, 0.0, 0.0, "a person approved these lines as they are"),
-        ("human_review_present", {"standing": Standing.STALE}, 1.0, 1.0, "reviewed, but the lines have changed since"),
-        ("human_review_present", {"standing": Standing.AI}, 1.0, 1.0, "reviewed by an AI, by no person"),
+        ("human_review_present", {"standing": ReviewStatus.APPROVED}, 0.0, 0.0, "a person approved these lines as they are"),
+        ("human_review_present", {"standing": ReviewStatus.STALE}, 1.0, 1.0, "reviewed, but the lines have changed since"),
+        ("human_review_present", {"standing": ReviewStatus.AI}, 1.0, 1.0, "reviewed by an AI, by no person"),
         ("prompt_token_count", {"prompt": PromptLength(500)}, 500, 0.25, "500 tokens as counted by the tool, where 2,000 count as 1.0"),
         (
             "prompt_token_count",

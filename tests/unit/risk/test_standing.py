@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
-from vibes_lsp.risk.standing import Answer, standing_of
+from vibes_lsp.risk.review_status import ReviewAnswer, review_status
 
-APPROVED = Answer(ReviewerKind.HUMAN, Verdict.APPROVED, holds=True)
-STALE = Answer(ReviewerKind.HUMAN, Verdict.APPROVED, holds=False)
-REJECTED = Answer(ReviewerKind.HUMAN, Verdict.REJECTED, holds=True)
-BY_AI = Answer(ReviewerKind.AI, Verdict.APPROVED, holds=True)
-REJECTED_BY_AI = Answer(ReviewerKind.AI, Verdict.REJECTED, holds=True)
-BARE = Answer(ReviewerKind.UNKNOWN)
-TEXTLESS = Answer(ReviewerKind.HUMAN, Verdict.APPROVED)
-REJECTED_BY_SOMEBODY = Answer(ReviewerKind.UNKNOWN, Verdict.REJECTED)
+APPROVED = ReviewAnswer(ReviewerKind.HUMAN, Verdict.APPROVED, holds=True)
+STALE = ReviewAnswer(ReviewerKind.HUMAN, Verdict.APPROVED, holds=False)
+REJECTED = ReviewAnswer(ReviewerKind.HUMAN, Verdict.REJECTED, holds=True)
+BY_AI = ReviewAnswer(ReviewerKind.AI, Verdict.APPROVED, holds=True)
+REJECTED_BY_AI = ReviewAnswer(ReviewerKind.AI, Verdict.REJECTED, holds=True)
+BARE = ReviewAnswer(ReviewerKind.UNKNOWN)
+TEXTLESS = ReviewAnswer(ReviewerKind.HUMAN, Verdict.APPROVED)
+REJECTED_BY_SOMEBODY = ReviewAnswer(ReviewerKind.UNKNOWN, Verdict.REJECTED)
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,5 @@ REJECTED_BY_SOMEBODY = Answer(ReviewerKind.UNKNOWN, Verdict.REJECTED)
         ([APPROVED, REJECTED_BY_SOMEBODY], "approved"),
     ],
 )
-def test_where_an_annotation_stands(answers: list[Answer], standing: str) -> None:
-    assert standing_of(answers) == standing
+def test_where_an_annotation_stands(answers: list[ReviewAnswer], standing: str) -> None:
+    assert review_status(answers) == standing

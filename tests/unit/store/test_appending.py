@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from vibes_lsp.store.locks import Held
+    from vibes_lsp.store.locks import LockHandle
 
 
 @pytest.fixture
@@ -26,12 +26,12 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def held(tmp_path: Path) -> Iterator[Held]:
+def held(tmp_path: Path) -> Iterator[LockHandle]:
     with FileLock(tmp_path / "append.lock").acquire() as held:
         yield held
 
 
-def test_lines_come_last(log: Path, held: Held) -> None:
+def test_lines_come_last(log: Path, held: LockHandle) -> None:
     append_lines(log, b"{}\n", held)
     reached = append_lines(log, b"[]\n[]\n", held, durable=True)
     assert log.read_bytes() == b"{}\n[]\n[]\n"
@@ -40,13 +40,13 @@ def test_lines_come_last(log: Path, held: Held) -> None:
 
 
 @pytest.mark.parametrize("tail", [b'{"whole":1}', b'{"torn":'])
-def test_an_unfinished_line_of_another_program_gets_its_newline(log: Path, held: Held, tail: bytes) -> None:
+def test_an_unfinished_line_of_another_program_gets_its_newline(log: Path, held: LockHandle, tail: bytes) -> None:
     log.write_bytes(b"{}\n" + tail)
     append_lines(log, b"[]\n", held)
     assert log.read_bytes() == b"{}\n" + tail + b"\n[]\n"
 
 
-def test_all_is_one_write(log: Path, held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_is_one_write(log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader between two writes would see half of a group."""
     writes = count_writes(log, monkeypatch)
     log.write_bytes(b"torn")
@@ -87,7 +87,7 @@ class FullDisk:
 
 
 @pytest.mark.parametrize("room", [0, 1, 3, 5])
-def test_a_full_disk_leaves_nothing_of_it(log: Path, held: Held, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+def test_a_full_disk_leaves_nothing_of_it(log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     append_lines(log, b"{}\n", held)
     disk = FullDisk(log, monkeypatch, room)
     with pytest.raises(RefusedWrite, match="No space left"):
@@ -98,7 +98,7 @@ def test_a_full_disk_leaves_nothing_of_it(log: Path, held: Held, monkeypatch: py
     assert log.read_bytes() == b"{}\n[]\n"
 
 
-def test_a_system_that_takes_it_in_pieces_gets_it_all(log: Path, held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_that_takes_it_in_pieces_gets_it_all(log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch) -> None:
     append_lines(log, b"{}\n", held)
     real = os.write
     monkeypatch.setattr(
@@ -108,7 +108,7 @@ def test_a_system_that_takes_it_in_pieces_gets_it_all(log: Path, held: Held, mon
     assert log.read_bytes() == b'{}\n{"long":"enough"}\n'
 
 
-def test_what_cannot_be_undone_is_cut_off_by_the_next_writer(log: Path, held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_undone_is_cut_off_by_the_next_writer(log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch) -> None:
     append_lines(log, b"{}\n", held)
     with monkeypatch.context() as patch:
         FullDisk(log, patch, 4)
@@ -137,7 +137,7 @@ def test_what_cannot_be_undone_is_cut_off_by_the_next_writer(log: Path, held: He
         (b"\n", b"\n"),
     ],
 )
-def test_a_writer_that_died_within_its_write(log: Path, held: Held, after: bytes, kept: bytes) -> None:
+def test_a_writer_that_died_within_its_write(log: Path, held: LockHandle, after: bytes, kept: bytes) -> None:
     log.write_bytes(b"{}\n" + after)
     held.write_note(f"{log.name} {log.stat().st_ino} 3")
     repair((log,), held)
@@ -149,7 +149,7 @@ def test_a_writer_that_died_within_its_write(log: Path, held: Held, after: bytes
     "note",
     ["annotations.jsonl {inode} 99", "annotations.jsonl 1 1", "other.jsonl {inode} 1", "annotations.jsonl", "x", "annotations.jsonl -1 -1"],
 )
-def test_a_note_about_something_else_cuts_nothing(log: Path, held: Held, note: str) -> None:
+def test_a_note_about_something_else_cuts_nothing(log: Path, held: LockHandle, note: str) -> None:
     """The log was replaced, as git does, or the lock file came with a clone from who knows where."""
     log.write_bytes(b"{}\ntorn")
     held.write_note(note.format(inode=log.stat().st_ino))
@@ -157,7 +157,7 @@ def test_a_note_about_something_else_cuts_nothing(log: Path, held: Held, note: s
     assert log.read_bytes() == b"{}\ntorn"
 
 
-def test_a_log_that_is_replaced_while_it_is_written_gets_the_line_too(log: Path, held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_is_replaced_while_it_is_written_gets_the_line_too(log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch) -> None:
     """Git removes the old file and puts its own there; the line that went into the old one would be lost with it."""
     log.write_bytes(b"{}\n")
     real = os.fstat
@@ -176,7 +176,7 @@ def test_a_log_that_is_replaced_while_it_is_written_gets_the_line_too(log: Path,
     assert log.read_bytes() == b'[]\n"x"\n'
 
 
-def test_a_link_or_a_folder_in_its_place_is_refused(log: Path, held: Held) -> None:
+def test_a_link_or_a_folder_in_its_place_is_refused(log: Path, held: LockHandle) -> None:
     (log.parent / "elsewhere").write_bytes(b"precious")
     log.symlink_to(log.parent / "elsewhere")
     with pytest.raises(RefusedWrite, match="link"):
@@ -188,7 +188,7 @@ def test_a_link_or_a_folder_in_its_place_is_refused(log: Path, held: Held) -> No
         append_lines(log, b"{}\n", held)
 
 
-def test_a_follower_sees_each_group_once(log: Path, held: Held) -> None:
+def test_a_follower_sees_each_group_once(log: Path, held: LockHandle) -> None:
     followed = Followed(log)
     for number in range(5):
         append_lines(log, b"%d\n" % number * 2, held)

@@ -11,13 +11,13 @@ import pytest
 
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store import durability
-from vibes_lsp.store.durability import flush, flush_file, flush_folder, replace, temporaries, write_temporary
+from vibes_lsp.store.durability import flush, flush_file, flush_folder, replace_file, temporaries, write_temporary
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"old")
     with (tmp_path / "a").open("rb") as reader:
-        replace(write_temporary(tmp_path / "folder", b"new"), tmp_path / "a")
+        replace_file(write_temporary(tmp_path / "folder", b"new"), tmp_path / "a")
         assert reader.read() == b"old", "who reads the old one goes on reading it"
     assert (tmp_path / "a").read_bytes() == b"new"
     assert temporaries(tmp_path / "folder") == []
@@ -41,7 +41,7 @@ def test_a_temporary_file_that_cannot_be_finished_is_removed(tmp_path: Path, mon
 def test_where_the_file_cannot_be_replaced_the_temporary_one_is_removed(tmp_path: Path) -> None:
     (tmp_path / "folder" / "not empty").mkdir(parents=True)
     with pytest.raises(RefusedWrite, match="folder"):
-        replace(write_temporary(tmp_path, b"x"), tmp_path / "folder")
+        replace_file(write_temporary(tmp_path, b"x"), tmp_path / "folder")
     assert temporaries(tmp_path) == []
 
 
@@ -61,12 +61,12 @@ def test_on_windows_it_waits_for_readers_of_the_old_file(tmp_path: Path, monkeyp
     monkeypatch.setattr(os, "replace", refuse)
     monkeypatch.setattr(durability, "os", SimpleNamespace(name="nt"))
     if refusals == 3:
-        replace(temporary, tmp_path / "a", sleep=waits.append)
+        replace_file(temporary, tmp_path / "a", sleep=waits.append)
         assert len(waits) == 3
         assert (tmp_path / "a").read_bytes() == b"new"
     else:
         with pytest.raises(RefusedWrite, match="Access is denied"):
-            replace(temporary, tmp_path / "a", sleep=waits.append)
+            replace_file(temporary, tmp_path / "a", sleep=waits.append)
         assert 0 < sum(waits) < 1
     assert temporaries(tmp_path) == []
 

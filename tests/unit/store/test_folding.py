@@ -23,7 +23,7 @@ from vibes_lsp.store.writing import AuditWriter
 if TYPE_CHECKING:
     from vibes_lsp.store.journal import Journal
     from vibes_lsp.store.layout import AuditDir
-    from vibes_lsp.store.locks import Held
+    from vibes_lsp.store.locks import LockHandle
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_what_comes_while_it_folds_is_folded_as_well(directory: AuditDir, writer
     real = folding._fold_once
     told: list[str] = []
 
-    def fold_then_write(place: AuditDir, held: Held, timeout: float, last: LastRead) -> int:
+    def fold_then_write(place: AuditDir, held: LockHandle, timeout: float, last: LastRead) -> int:
         gained = real(place, held, timeout, last)
         if len(told) < 3:
             told.append(late.entry(prompt(f"late {len(told)}")))

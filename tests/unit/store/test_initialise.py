@@ -13,8 +13,7 @@ from vibes_lsp.errors import AuditDirNotFound, RefusedWrite
 from vibes_lsp.model.validation import entry_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.housekeeping import ATTRIBUTES, missing_attributes, missing_ignores
-from vibes_lsp.store.initialise import Initialised, initialise, manifest_bytes
+from vibes_lsp.store.initialise import ATTRIBUTES, Initialised, initialise, manifest_bytes, missing_attributes, missing_ignores
 from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.manifest import ManifestForm, read_manifest
 

@@ -87,7 +87,7 @@ def test_a_journal_that_only_looks_like_the_old_one_is_read_anew(
         found = disk.signature(path)
         return replace(found, inode=old.st_ino) if found is not None and path == own_file(directory) else found
 
-    monkeypatch.setattr("vibes_lsp.store.known.signature", same_inode)
+    monkeypatch.setattr("vibes_lsp.store.writing.signature", same_inode)
     directory.manifest.write_bytes(without)
     assert writer.entry(prompt("a")) == key
     assert key in read_manifest(directory)

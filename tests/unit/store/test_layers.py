@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.store.layers import Layers
+from vibes_lsp.store.journal import Layers
 
 items = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=2), st.integers(), max_size=6)
 

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.anchors.syntax.signatures import Style
+from vibes_lsp.anchors.syntax.definitions import Style
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Query

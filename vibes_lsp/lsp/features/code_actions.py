@@ -14,11 +14,11 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.located import State
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.markup import flat
+from vibes_lsp.lsp.description import flat
 from vibes_lsp.lsp.messages import own_capability
 from vibes_lsp.lsp.project import StillReading
 from vibes_lsp.lsp.server import CommandFailed, Server
-from vibes_lsp.lsp.views import View
+from vibes_lsp.lsp.snapshot import DocumentSnapshot
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
 from vibes_lsp.reports.words import title
 
@@ -75,7 +75,7 @@ class _Offers:
     """Works out what can be done at a range."""
 
     ls: Server
-    view: View
+    view: DocumentSnapshot
     params: types.CodeActionParams
 
     @property
@@ -168,7 +168,7 @@ def _is_in(placement: Placement, first: int, last: int) -> bool:
     return start is not None and end is not None and start <= last and first <= end
 
 
-def _verdict(view: View, placement: Placement) -> str | None:
+def _verdict(view: DocumentSnapshot, placement: Placement) -> str | None:
     """Return what a person found of the text as it is now; None when nobody looked."""
     review = view.report.review(placement)
     return str(review["verdict"]) if review is not None and review["kind"] == "human" and not review["stale"] else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from lsprotocol import types
 
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.labels import READING, label
+from vibes_lsp.lsp.description import READING, label
 from vibes_lsp.lsp.messages import own_capability
 from vibes_lsp.lsp.project import StillReading
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.views import View
+from vibes_lsp.lsp.snapshot import DocumentSnapshot
 
 _MAX_LENSES = 1000
 _AT_THE_TOP = types.Range(types.Position(0, 0), types.Position(0, 0))
@@ -60,5 +60,5 @@ def _title(ls: Server, uri: object, identifier: object) -> str:
     return _label(view, placement)
 
 
-def _label(view: View, placement: Placement) -> str:
+def _label(view: DocumentSnapshot, placement: Placement) -> str:
     return label(view, placement, view.report.placement(placement))

@@ -16,7 +16,7 @@ from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.server import Server, answered
 from vibes_lsp.model.members import Members
-from vibes_lsp.reports.queue import review_queue
+from vibes_lsp.reports.find import review_queue
 from vibes_lsp.reports.record import shown
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.layout import AuditDir

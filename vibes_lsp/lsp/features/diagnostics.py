@@ -19,13 +19,12 @@ from vibes_lsp.checks.report import check_trail
 from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.description import READING, flat
 from vibes_lsp.lsp.documents import Encoding, columns
-from vibes_lsp.lsp.labels import READING
-from vibes_lsp.lsp.markup import flat
 from vibes_lsp.lsp.project import StillReading
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import Settings
-from vibes_lsp.lsp.views import View
+from vibes_lsp.lsp.snapshot import DocumentSnapshot
 from vibes_lsp.model.members import JsonValue
 from vibes_lsp.model.positions import find_member
 from vibes_lsp.model.vocabulary import Action, Band
@@ -104,7 +103,7 @@ async def diagnostics_of(ls: Server, uri: str, is_wanted: Callable[[], bool] = l
         return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, _findings, directory, path, ls.documents.encoding)
 
 
-def _risks(view: View, settings: Settings) -> list[tuple[Placement, types.Diagnostic]]:
+def _risks(view: DocumentSnapshot, settings: Settings) -> list[tuple[Placement, types.Diagnostic]]:
     """Risk from the chosen band up, unless a person approved the very text (R6).
 
     Nothing while PRISM is off, and nothing about what is no item (`Placement.is_item`), what only may be here, what is removed (R27) or
@@ -136,7 +135,7 @@ def _risks(view: View, settings: Settings) -> list[tuple[Placement, types.Diagno
     return found
 
 
-def _with_related(ls: Server, view: View, found: list[tuple[Placement, types.Diagnostic]]) -> list[types.Diagnostic]:
+def _with_related(ls: Server, view: DocumentSnapshot, found: list[tuple[Placement, types.Diagnostic]]) -> list[types.Diagnostic]:
     """Add to each risk the other ranges of the same prompt in the file, for clients that show them: what is to be looked at with it."""
     document = ls.client_capabilities.text_document
     published = document.publish_diagnostics if document is not None else None
@@ -170,7 +169,7 @@ def _reviewed(review: JsonValue) -> str | None:
     return None if verdict == "approved" else verdict
 
 
-def _doubts(view: View) -> list[types.Diagnostic]:
+def _doubts(view: DocumentSnapshot) -> list[types.Diagnostic]:
     """Ambiguous places as hints, which editors show faintly; what could not be found as one hint on the first line."""
     found = []
     for placement in view.placements:

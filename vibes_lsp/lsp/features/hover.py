@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.labels import READING
-from vibes_lsp.lsp.markup import Markup
+from vibes_lsp.lsp.description import READING, Description, Markup
 from vibes_lsp.lsp.project import StillReading
-from vibes_lsp.lsp.provenance import Description
 from vibes_lsp.lsp.server import Server
 
 _MAX_SHOWN = 5

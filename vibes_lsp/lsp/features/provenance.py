@@ -11,13 +11,13 @@ from lsprotocol import types
 from vibes_lsp.anchors.located import Located
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.labels import label, line_text
+from vibes_lsp.lsp.description import label, line_text
 from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceParams
 from vibes_lsp.lsp.server import Server, answered
-from vibes_lsp.lsp.views import View
+from vibes_lsp.lsp.snapshot import DocumentSnapshot
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import line_kinds, runs
-from vibes_lsp.reports.queue import waits
+from vibes_lsp.reports.find import waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def register(server: Server) -> None:
         return answered(answer)
 
 
-def _view(ls: Server, uri: str) -> View:
+def _view(ls: Server, uri: str) -> DocumentSnapshot:
     """Return a file as it is now.
 
     Raises:
@@ -68,7 +68,7 @@ def _view(ls: Server, uri: str) -> View:
     return view
 
 
-def _answer(ls: Server, view: View, chosen: Sequence[Placement], *, lines: bool) -> dict[str, Any]:
+def _answer(ls: Server, view: DocumentSnapshot, chosen: Sequence[Placement], *, lines: bool) -> dict[str, Any]:
     placements = [_placement(view, each, with_prompts=ls.settings.show_prompts) for each in chosen]
     result: dict[str, Any] = {"uri": view.uri, "version": view.version, "placements": placements}
     if view.is_provisional:
@@ -78,14 +78,14 @@ def _answer(ls: Server, view: View, chosen: Sequence[Placement], *, lines: bool)
     return result
 
 
-def _placement(view: View, placement: Placement, *, with_prompts: bool) -> Members:
+def _placement(view: DocumentSnapshot, placement: Placement, *, with_prompts: bool) -> Members:
     """Return a placement with what only editors ask for."""
     facts = view.report.placement(placement, with_prompts=with_prompts)
     said = {"label": label(view, placement, facts), "lineText": line_text(view, placement, facts)}
     return {**facts, **said, "waits": waits(placement, facts)}
 
 
-def _in_runs(ls: Server, view: View, told: Sequence[Members], previous: str | None) -> dict[str, Any]:
+def _in_runs(ls: Server, view: DocumentSnapshot, told: Sequence[Members], previous: str | None) -> dict[str, Any]:
     """Return placements with the lines that each owns, without what the client knows; what is not open is never closed, and so not kept."""
     placements: list[Members] = [{**facts, "runs": runs(placement)} for facts, placement in zip(told, view.placements, strict=True)]
     return ls.answers.give(view.uri, placements, previous) if ls.documents.get(view.uri) is not None else {"placements": placements}

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from vibes_lsp.errors import VibesError
+from vibes_lsp.lsp.background_flush import open_texts
+from vibes_lsp.lsp.description import flat
 from vibes_lsp.lsp.documents import Document, Encoding, utf16_column
-from vibes_lsp.lsp.markup import flat
-from vibes_lsp.lsp.memory import keep_what_is_there
+from vibes_lsp.lsp.interpreter import keep_what_is_there
 from vibes_lsp.lsp.project import Project
-from vibes_lsp.lsp.resting import open_texts
 from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.model.vocabulary import ReviewerKind

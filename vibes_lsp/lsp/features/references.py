@@ -10,8 +10,8 @@ from lsprotocol import types
 
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.server import Server, answered
+from vibes_lsp.lsp.snapshot import DocumentSnapshot
 from vibes_lsp.lsp.uris import uri_in
-from vibes_lsp.lsp.views import View
 from vibes_lsp.model.paths import can_be_below, normal_path
 from vibes_lsp.store.layout import AuditDir
 
@@ -40,7 +40,7 @@ def register(server: Server) -> None:
         return found[:_MAX_FOUND]
 
 
-def _prompts_at(view: View, line: int) -> frozenset[str]:
+def _prompts_at(view: DocumentSnapshot, line: int) -> frozenset[str]:
     """Return the prompt of a line's owner, else those of whatever else is there, functions for instance."""
     here = [each for each in view.placements if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)]
     owners = [each for each in here if any(start <= line <= end for start, end in each.owned)]
@@ -59,7 +59,7 @@ def _files_of(directory: AuditDir, prompts: frozenset[str]) -> list[str]:
     return [path for path in dict.fromkeys(paths) if can_be_below(path)]
 
 
-def _ranges(view: View, prompts: frozenset[str]) -> Iterator[types.Location]:
+def _ranges(view: DocumentSnapshot, prompts: frozenset[str]) -> Iterator[types.Location]:
     for placement in view.placements:
         start, end = placement.located.start, placement.located.end
         if placement.is_item and start is not None and end is not None and placement.current.text("prompt_hash") in prompts:

@@ -19,10 +19,9 @@ from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp import showing
-from vibes_lsp.lsp.markup import Markup, fenced
-from vibes_lsp.lsp.provenance import Description
+from vibes_lsp.lsp.description import Description, Markup, fenced
 from vibes_lsp.lsp.server import CommandFailed, Server, answered
-from vibes_lsp.lsp.views import View
+from vibes_lsp.lsp.snapshot import DocumentSnapshot
 from vibes_lsp.reports.changes import ChangedFile, Changes, changes
 from vibes_lsp.reports.words import model_name, review_words, title, whereabouts
 from vibes_lsp.risk.policy import Policy
@@ -90,7 +89,7 @@ def register(server: Server) -> None:
         return {"uri": uri, "line": line + 1, "shown": await showing.show_place(ls, uri, place)}
 
 
-def _find(ls: Server, arguments: AnnotationArguments) -> tuple[View, Placement]:
+def _find(ls: Server, arguments: AnnotationArguments) -> tuple[DocumentSnapshot, Placement]:
     """Return an annotation of a file.
 
     Raises:
@@ -103,7 +102,7 @@ def _find(ls: Server, arguments: AnnotationArguments) -> tuple[View, Placement]:
     return view, found
 
 
-def _prompt(ls: Server, view: View, placement: Placement) -> str:
+def _prompt(ls: Server, view: DocumentSnapshot, placement: Placement) -> str:
     prompt = view.report.prompt(placement) if ls.settings.show_prompts else None
     if prompt is None:
         raise UnknownId("the prompt is not known, or not to be shown", hint="see the setting vibes.prompts.show")
@@ -111,7 +110,7 @@ def _prompt(ls: Server, view: View, placement: Placement) -> str:
     return f"# Prompt\n\n{fenced(Text(prompt).lines)}\n\n## What came of it\n\n{told}\n"
 
 
-def _history(ls: Server, view: View, placement: Placement) -> str:
+def _history(ls: Server, view: DocumentSnapshot, placement: Placement) -> str:
     """Return what there is to say about an annotation, about the earlier ones on its lines, and each record of it."""
     description = Description(view, _MARKUP, ls.settings.show_prompts)
     start, end = placement.located.start, placement.located.end

@@ -1,0 +1,242 @@
+"""The annotations that the gate looks at: where they are now, or each record of the log for itself."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from msgspec.structs import replace
+
+from vibes_lsp.anchors.line_map import MOVED_LINES, distinctive_lines
+from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.locating import standing_whole
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.gate.texts import Texts
+from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.placements import Placement, ShownLineage
+from vibes_lsp.index.places import Places, in_doubt
+from vibes_lsp.index.records import recorded_lines
+from vibes_lsp.index.risk import custom_signals
+from vibes_lsp.model.paths import is_too_long, normal_path
+from vibes_lsp.model.vocabulary import Action
+
+NOWHERE: Final = Located(None, None, State.LOST, Method.RECORDED, 0.0)
+Step: TypeAlias = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass
+class AnnotationCollector:
+    """Looks at files; `unread` has those that could not be looked at, with the reason.
+
+    Attributes:
+        places: Of the project.
+        only: The files that are meant, relative to the project; None for all.
+        step: Told how far it is.
+        texts: What is read; by default what is on disk.
+    """
+
+    places: Places
+    only: Collection[str] | None = None
+    step: Step = field(default=lambda *_: None)
+    texts: Texts | None = None
+    unread: dict[str, str] = field(default_factory=dict)
+
+    def placed(self) -> Iterator[tuple[Text, Placement]]:
+        """Give the annotations of the files with the text of each; what came from another file is given where it is."""
+        self.places.read_history()
+        annotated = self.places.annotated_files()
+        files = annotated if self.only is None else self._meant(annotated)
+        for path in self._behind_links(annotated):
+            self._text(path)
+        lost: list[tuple[Text, Placement]] = []
+        for text, placement in self._in_files(files):
+            if placement.located.state == State.LOST:
+                lost.append((text, placement))
+            else:
+                yield text, placement
+        arrived: set[str] = set()
+        for text, placement in self._in_head():
+            arrived.add(placement.current.id)
+            yield text, placement
+        if lost or self._are_absent(annotated):
+            where = files if self.only is not None else [*files, *self.places.other_files()]
+            for text, placement in self._arrivals(where):
+                arrived.add(placement.current.id)
+                yield text, placement
+            gone = {placement.current.id for _, placement in lost} - arrived
+            for text, placement in self._read_otherwise(where, gone):
+                arrived.add(placement.current.id)
+                yield text, placement
+            missing = [placement for _, placement in lost if placement.current.id not in arrived]
+            missing += self._of_removed_files(annotated, arrived)
+            for text, placement in self._moved(where, missing):
+                arrived.add(placement.current.id)
+                yield text, placement
+        yield from ((text, placement) for text, placement in lost if placement.current.id not in arrived)
+
+    def _in_files(self, files: Sequence[str]) -> Iterator[tuple[Text, Placement]]:
+        """Give the annotations of files, those last about which git is asked: all at once, for each question starts it anew."""
+        waiting: list[tuple[str, Text, list[Placement]]] = []
+        for number, path in enumerate(files):
+            self.step("files", number, len(files))
+            text = self._text(path)
+            if text is None:
+                continue
+            placements = self.places.by_text(path, text)
+            if self.places.has_git and in_doubt(placements):
+                waiting.append((path, text, placements))
+            else:
+                yield from _each(text, placements)
+        self.places.derive([lineage for _, _, placements in waiting for lineage in in_doubt(placements)])
+        for number, (path, text, placements) in enumerate(waiting):
+            self.step("edited files", number, len(waiting))
+            yield from _each(text, self.places.by_history(path, text, placements))
+
+    def _in_head(self) -> Iterator[tuple[Text, Placement]]:
+        """Give the annotations that stand in the files as HEAD has them, where that is not how they are on disk."""
+        for path in () if self.texts is None else sorted(self.only or ()):
+            text = self._texts.committed(path)
+            if text is not None:
+                found = [each for each in self.places.of(path, text) if each.located.state != State.LOST]
+                yield from _each(text, found)
+
+    def _read_otherwise(self, files: Collection[str], gone: Collection[str]) -> Iterator[tuple[Text, Placement]]:
+        """Give the annotations that are lost, and stand in what a file is to programs that end lines or decode it otherwise."""
+        for path in files:
+            for text in self._texts.other_readings(path):
+                former = self.places.former_paths(path)
+                for placement in self.places.of(path, text):
+                    came = placement.moved_from not in {None, *former}
+                    if placement.located.state != State.LOST and (came or placement.current.id in gone):
+                        yield text, placement
+
+    def _moved(self, files: Collection[str], missing: Sequence[Placement]) -> Iterator[tuple[Text, Placement]]:
+        """Give what stands whole in a file of the change, and did not in the base: no date of a commit has a say in that."""
+        sought = [(each, recorded) for each in missing if (recorded := each.lineage.recorded) is not None]
+        if self.texts is None or not sought:
+            return
+        for path in files:
+            base = self.texts.in_base(path)
+            stood = standing_whole([recorded for _, recorded in sought], base)
+            for text in self.texts.all_readings(path):
+                found = standing_whole([recorded for _, recorded in sought], text)
+                for (placement, _), before, now in zip(sought, stood, found, strict=True):
+                    if before is None and now is not None and _is_distinctive(now, text):
+                        yield text, Placement(path, placement.shown, now)
+
+    def _of_removed_files(self, annotated: Collection[str], arrived: Collection[str]) -> Iterator[Placement]:
+        trail = self.places.trail
+        for path in () if self.texts is None else dict.fromkeys(map(normal_path, trail.paths())):
+            for lineage in () if path in annotated else trail.lineages_in(path):
+                if not lineage.superseded_by and lineage.action != Action.DELETE and lineage.current.id not in arrived:
+                    yield Placement(path, ShownLineage(lineage), NOWHERE)
+
+    @cached_property
+    def _texts(self) -> Texts:
+        return self.texts or Texts(self.places.trail.directory.project)
+
+    def _are_absent(self, annotated: Collection[str]) -> bool:
+        """Whether annotations are about files that are not here: their text may be in another one."""
+        return any(normal_path(path) not in annotated for path in self.places.trail.paths())
+
+    def _arrivals(self, files: Collection[str]) -> Iterator[tuple[Text, Placement]]:
+        """Give the annotations of other files whose text stands in some files now."""
+        for path in files:
+            text = self._text(path)
+            if text is None:
+                continue
+            former = self.places.former_paths(path)
+            for placement in self.places.of(path, text) if self.places.arrivals(path, text) else ():
+                if placement.moved_from not in {None, *former}:
+                    yield text, placement
+
+    def _behind_links(self, annotated: Collection[str]) -> list[str]:
+        """Return the files that have annotations, are meant, and stand behind a link that leads to no file."""
+        known, project, trail = set(annotated), self.places.trail.directory.project, self.places.trail
+        names = dict.fromkeys(path for path in map(normal_path, trail.paths()) if path not in known)
+        meant = [path for path in names if (self.only is None or path in self.only) and is_behind_a_link(project, path)]
+        return [path for path in meant if any(not each.superseded_by and each.action != Action.DELETE for each in trail.lineages_in(path))]
+
+    def recorded(self) -> Iterator[tuple[Text, Placement]]:
+        """Give every line and function record of the log, each for itself, on the lines that it names."""
+        texts: dict[str, Text] = {}
+        for record in self.places.trail.log.of_kind(Kind.LINE, Kind.FUNCTION):
+            path = normal_path(record.text("file_path") or "")
+            if self.only is not None and path not in self.only:
+                continue
+            if path not in texts:
+                texts[path] = self._text(path) or Text("")
+            start, end = recorded_lines(record) or (None, None)
+            if end is not None and end > len(texts[path].lines):
+                start = end = None
+            located = Located(start, end, State.UNVERIFIED, Method.RECORDED, 0.3)
+            yield texts[path], Placement(path, ShownLineage(Lineage((record,), record)), located)
+
+    def _meant(self, annotated: Collection[str]) -> list[str]:
+        """Return the files that are meant: of those without annotations, too, for something may have come to them."""
+        wanted = set(self.only or ())
+        return [path for path in annotated if path in wanted] + sorted(filter(self._is_there, wanted.difference(annotated)))
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            return (self.places.trail.directory.project / path).is_file()
+        except (OSError, ValueError):  # a name that no file can have
+            return False
+
+    def _text(self, path: str) -> Text | None:
+        try:
+            return self._texts.on_disk(path)
+        except UnreadableFile as error:
+            self.unread[path] = error.message
+            return None
+
+
+def _is_distinctive(located: Located, text: Text) -> bool:
+    lines = text.lines[(located.start or 1) - 1 : located.end or 0]
+    return distinctive_lines(lines) >= MOVED_LINES
+
+
+def is_behind_a_link(project: Path, path: str) -> bool:
+    """Whether a file, or a folder on the way to it, is a link: git knows of the link, and not of what is read through it."""
+    if is_too_long(path):
+        return False
+    normal = normal_path(path)
+    try:
+        linked = _has_link(project, normal)
+        if linked is None and normal == path:
+            return False
+        return linked or (project / path).resolve() != project.resolve() / normal
+    except (OSError, ValueError, RuntimeError):  # a name that no file can have
+        return False
+
+
+def _has_link(project: Path, path: str) -> bool | None:
+    """Whether a file, or a folder on the way to it, is a symbolic link; None when it is not there: a way may have thousands of folders."""
+    part = os.fspath(project)
+    for name in path.split("/"):
+        part = f"{part}/{name}"
+        try:
+            mode = os.lstat(part).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if stat.S_ISLNK(mode):
+            return True
+    return False
+
+
+def _each(text: Text, placements: Sequence[Placement]) -> Iterator[tuple[Text, Placement]]:
+    """Give placements with their text; stand-ins are shown once, and still are as many edits, as are repeats that tell the risk otherwise."""
+    for placement in placements:
+        yield text, placement
+        shown = placement.shown
+        for repeat in shown.repeats:
+            if shown.placeholder or custom_signals(repeat.current) != custom_signals(shown.lineage.current):
+                yield text, replace(placement, shown=ShownLineage(repeat, (), placeholder=shown.placeholder))

@@ -1,0 +1,250 @@
+"""The result of a gate: annotations with their decisions, findings, and the Markdown summary for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from vibes_lsp.checks.finding import Check, Finding, Severity, counted
+from vibes_lsp.gate import catalogue
+from vibes_lsp.gate.decide import STOPPING, GateDecision, Threshold
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.model.inert import span
+from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.vocabulary import Band
+from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.reports.words import model_name, review_words
+from vibes_lsp.risk.policy import Rule
+from vibes_lsp.risk.scoring import Score
+
+_RANK: Final = {decision: rank for rank, decision in enumerate(reversed(GateDecision), 1)}
+
+
+class Item(msgspec.Struct, frozen=True, dict=True):
+    """An annotation at the gate.
+
+    Attributes:
+        placement: Where it is.
+        score: What it was judged by; None where there is none.
+        live: The live score; None where there is none, or those of the records count.
+        report: Turns it into JSON, which is made when asked for.
+        identifier: The id of its current record.
+        rules: Those that hold for it.
+        decision: What is asked for.
+        released: Whether a person's approval that still holds lifts that (R6).
+        rejected: Whether a person rejected it.
+    """
+
+    placement: Placement
+    score: float | None
+    live: Score | None
+    report: PlacementReport
+    identifier: str
+    rules: tuple[Rule, ...]
+    decision: GateDecision
+    released: bool = False
+    rejected: bool = False
+
+    @cached_property
+    def facts(self) -> Members:
+        """The placement as JSON."""
+        return self._described()
+
+    def _described(self) -> Members:
+        described = self.report.scored(self.placement, self.live)
+        described["annotationId"] = self.identifier
+        return described
+
+    @property
+    def figures(self) -> str | None:
+        """Score and band for people; None where there are none."""
+        return self.report.figures(self.facts)
+
+    @property
+    def stops(self) -> bool:
+        """Whether it fails the gate."""
+        return self.rejected or (self.decision in STOPPING and not self.released)
+
+    @property
+    def verdict(self) -> str:
+        """What became of it, in a word or two."""
+        if self.rejected:
+            return "rejected"
+        word = self.decision.value.replace("_", " ")
+        return f"{word}, approved" if self.released and self.decision in STOPPING else word
+
+    @property
+    def order(self) -> tuple[int, float, str, int]:
+        """What stops first, then by decision and score, then by place."""
+        return 0 if self.stops else _RANK[self.decision], -(self.score or 0.0), self.path, self.placement.located.start or 0
+
+    @property
+    def path(self) -> str:
+        """The file that it is in."""
+        return self.placement.path
+
+    @property
+    def place(self) -> str:
+        """File and lines, as people write them."""
+        start, end = self.placement.located.start, self.placement.located.end
+        return self.path if start is None else f"{self.path}:{start}-{end}"
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The conditions of the rules that ask for as much as was decided, else of all that hold."""
+        strongest = [rule.condition for rule in self.rules if rule.action.value == self.decision.value]
+        return tuple(strongest or [rule.condition for rule in self.rules])
+
+    def as_json(self) -> Members:
+        """Return the placement with `rules`, `decision` and `released`."""
+        rules: list[JsonValue] = [{"condition": rule.condition, "action": rule.action.value} for rule in self.rules]
+        return {**self._described(), "rules": rules, "decision": self.decision.value, "released": self.released}  # not kept: there are many
+
+    def finding(self) -> Finding | None:
+        """Return it as a finding of code scanning; None where it passes or was approved."""
+        check = self._check()
+        if check is None:
+            return None
+        said = [f"risk {self.figures}" if self.figures else "no score", *(f"rule: {reason[:200]}" for reason in self.reasons)]
+        message = f"{self.verdict}: annotation {self.identifier[:16]}, {'; '.join(said)}"
+        return Finding(check, message, self.path, self.placement.located.start)
+
+    def _check(self) -> Check | None:
+        if self.rejected:
+            return catalogue.REJECTED
+        if self.released:
+            return None
+        checks = {
+            GateDecision.BLOCK: catalogue.BLOCKED,
+            GateDecision.REQUIRE_REVIEW: catalogue.REVIEW_REQUIRED,
+            GateDecision.FLAG: catalogue.FLAGGED,
+        }
+        return checks.get(self.decision)
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """What a gate came to.
+
+    Attributes:
+        threshold: From where on an annotation is blocked.
+        bound: The number that it means.
+        base: The revision whose policy counts, a whole hash; None for that of the work tree.
+        items: The annotations, those that stop first.
+        findings: What else was found, the weightiest first.
+    """
+
+    threshold: Threshold
+    bound: float
+    base: str | None
+    items: tuple[Item, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing stops and no finding is an error."""
+        return not any(item.stops for item in self.items) and not any(each.severity == Severity.ERROR for each in self.findings)
+
+    @property
+    def shown(self) -> Iterator[Item]:
+        """The items that people look at: all but those that pass."""
+        return (item for item in self.items if item.rejected or item.decision != GateDecision.PASS)
+
+    def count(self, decision: GateDecision) -> int:
+        """Return how many items stop for a reason, or are only flagged, or pass."""
+        return sum(item.decision == decision and not item.released and not item.rejected for item in self.items)
+
+    @property
+    def rejected(self) -> int:
+        """How many items were rejected."""
+        return sum(item.rejected for item in self.items)
+
+    @property
+    def released(self) -> int:
+        """How many items would stop if nobody had approved them."""
+        return sum(item.released and item.decision in STOPPING for item in self.items)
+
+    def as_json(self) -> Mapping[str, JsonValue | Iterator[Members]]:
+        """Return `{result, threshold, base?, items, findings}`; the items come one at a time, for there may be many."""
+        given = self.threshold.given
+        base: Members = {} if self.base is None else {"base": self.base}
+        return {
+            "result": "PASS" if self.passed else "FAIL",
+            "threshold": given.value if isinstance(given, Band) else given,
+            **base,
+            "items": (item.as_json() for item in self.items),
+            "findings": [finding.as_json() for finding in self.findings],
+        }
+
+    def all_findings(self) -> list[Finding]:
+        """Return the findings, and the items that do not pass as findings."""
+        of_items = (finding for item in self.items if (finding := item.finding()) is not None)
+        return sorted([*self.findings, *of_items], key=lambda finding: finding.order)
+
+
+_MAX_ITEMS: Final = 50
+_MAX_FINDINGS: Final = 50
+_MAX_TEXT: Final = 200
+
+
+def summary(report: GateReport) -> str:
+    """Return the report as Markdown; long lists are cut, and say so."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def sums(report: GateReport) -> str:
+    """Return how many annotations there are of what kind, in words."""
+    counts = (
+        (report.count(GateDecision.BLOCK), "blocked"),
+        (report.count(GateDecision.REQUIRE_REVIEW), "to be reviewed"),
+        (report.rejected, "rejected"),
+        (report.released, "approved"),
+        (report.count(GateDecision.FLAG), "flagged"),
+    )
+    parts = [f"{number:,} {word}" for number, word in counts if number]
+    return f"{counted(len(report.items), 'annotation', 'annotations')}" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _lines(report: GateReport) -> Iterator[str]:
+    yield f"### VIBES gate: {'PASS' if report.passed else 'FAIL'}"
+    yield ""
+    against = f", by the policy of {span(report.base[:12], 12)}" if report.base is not None else ""
+    yield f"{sums(report)}. Blocked from {report.bound:g}{against}."
+    shown = list(report.shown)
+    if shown:
+        yield ""
+    yield from (_item(item) for item in shown[:_MAX_ITEMS])
+    if len(shown) > _MAX_ITEMS:
+        yield f"- … and {len(shown) - _MAX_ITEMS:,} more"
+    weighty = [finding for finding in report.findings if finding.severity != Severity.NOTE]
+    if weighty:
+        yield ""
+        yield "#### Findings"
+        yield ""
+    yield from (_finding(finding) for finding in weighty[:_MAX_FINDINGS])
+    if len(weighty) > _MAX_FINDINGS:
+        yield f"- … and {len(weighty) - _MAX_FINDINGS:,} more"
+    notes = len(report.findings) - len(weighty)
+    if notes:
+        yield ""
+        yield f"{counted(notes, 'note', 'notes')} not shown here; `vibes gate --json` has all."
+
+
+def _item(item: Item) -> str:
+    parts = [
+        f"**{item.verdict}** {span(item.place, _MAX_TEXT)}",
+        span(model_name(item.facts), 60),
+        f"risk {item.figures}" if item.figures is not None else "",
+        span(review_words(item.facts), 100),
+        *(f"rule {span(reason, _MAX_TEXT)}" for reason in item.reasons[:3]),
+        f"prompt {span(prompt, _MAX_TEXT)}" if (prompt := text(item.facts, "prompt")) else "",
+    ]
+    return "- " + " · ".join(part for part in parts if part)
+
+
+def _finding(finding: Finding) -> str:
+    return f"- **{finding.severity.value}** `{finding.check.id}` {span(finding.place, _MAX_TEXT)}: {span(finding.message, 2 * _MAX_TEXT)}"

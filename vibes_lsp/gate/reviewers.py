@@ -1,0 +1,194 @@
+"""Which reviews count at the gate (R6): a person's, and in a change those of somebody who had no part in the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.gate.added_records import AddedRecords
+from vibes_lsp.history.makers import Makers, commits_of_file, commits_of_lines, names_of
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.reviews import Review
+from vibes_lsp.index.sessions import LoggedSession, read_session
+from vibes_lsp.model.vocabulary import Action, NodeType, ReviewerKind, Verdict
+from vibes_lsp.reports.authors import UNKNOWN, Authors
+
+_REBASED = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
+_MAX_PARENTS = 100
+
+
+_DEPENDENT = "not independent"
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a review does not count.
+
+    Attributes:
+        reason: In a sentence.
+        words: In the row of the annotation.
+    """
+
+    reason: str
+    words: str = _DEPENDENT
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A review that does not count, and why."""
+
+    placement: Placement
+    review: Review
+    objection: Objection
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        return self.objection.reason
+
+
+@dataclass
+class Reviewers:
+    """Tells which reviews count; `refused` has the approvals that did not, by annotation and edge.
+
+    Attributes:
+        places: Of the project.
+        since: The change that is gated; None where the whole work tree is.
+    """
+
+    places: Places
+    since: AddedRecords | None
+    refused: dict[tuple[str, str], Refused] = field(default_factory=dict)
+    _counted: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _files: dict[str, tuple[bool, frozenset[str]]] = field(default_factory=dict)
+
+    def counts(self, placement: Placement, review: Review) -> bool:
+        """Whether a review counts. A rejection always does, whoever gave it, and an AI's word nowhere releases anything."""
+        if review.verdict == Verdict.REJECTED or review.kind == ReviewerKind.AI:
+            return True
+        key = placement.lineage.first.id, review.edge.record.id
+        if key not in self._counted:
+            objection = self._objection(placement, review)
+            self._counted[key] = objection is None
+            if objection is not None:
+                self.refused[key] = Refused(placement, review, objection)
+        return self._counted[key]
+
+    def objection(self, placement: Placement, review: Review) -> str | None:
+        """Return why a review does not count, in a word or two; None where it does."""
+        refused = None if self.counts(placement, review) else self.refused.get((placement.lineage.first.id, review.edge.record.id))
+        return None if refused is None else refused.objection.words
+
+    def _objection(self, placement: Placement, review: Review) -> Objection | None:
+        """Return why an approval does not count; None where it does."""
+        log = self.places.trail.log
+        identifier = _session_of(review)
+        session = read_session(log, identifier) if identifier else None
+        if session is not None and _is_an_ai(session, Authors(self.places.trail)):
+            return Objection("the session that gave it is an AI's", "in an AI's session")
+        if self.since is None or not self.since.is_new(review.edge.record):
+            return None
+        if review.kind == ReviewerKind.HUMAN and session is None:
+            return Objection("the session that gave it is not in the log", "in an unknown session")
+        wrote = {member.text("session_id") for member in placement.lineage.members} - {None}
+        if wrote & set(self._sessions(review, identifier)):
+            return Objection("the session that wrote the code gave it")
+        same = self._same_people(self.since, placement, review, session)
+        if same is not None:
+            return Objection(same)
+        if not self.since.is_committed(review.edge.record):
+            return Objection("no commit carries it", "not committed")
+        return None
+
+    def _same_people(self, since: AddedRecords, placement: Placement, review: Review, session: LoggedSession | None) -> str | None:
+        writers = frozenset().union(*(each.names for each in self._writers(since, placement)))
+        called = [name for name in (review.by, session.text("agent_name") if session is not None else None) if name]
+        same = next((name for name in called if names_of(name) & writers), None)
+        if same is not None:
+            return f"{same} had a part in the code"
+        carrier = next((each for each in since.brought(review.edge.record) if each.names & writers), None)
+        return None if carrier is None else f"{carrier.label}, who had a part in the code, recorded it"
+
+    def _writers(self, since: AddedRecords, placement: Placement) -> Iterator[Makers]:
+        """Give whoever brought the records of the edit, and whoever brought its lines in this change."""
+        lineage = placement.lineage
+        edits = [member for member in lineage.members if member.text("action") not in _REBASED]
+        for member in edits:
+            if since.is_new(member):
+                yield from since.brought(member)
+        if not any(since.is_new(member) for member in edits):
+            commit = self._commit(lineage)
+            yield from since.makers_at(commit) if commit else ()
+        yield from since.made(self._commits_of_lines(since, placement))
+        if not self._is_committed(since, placement.path):
+            yield since.user
+
+    def _commit(self, lineage: Lineage) -> str | None:
+        if lineage.first.id not in self.places.derived:
+            self.places.derive([lineage])
+        derived = self.places.derived.get(lineage.first.id)
+        named = next((commit for member in lineage.members if (commit := member.text("commit_hash"))), None)
+        return derived.commit if derived is not None else named
+
+    def _is_committed(self, since: AddedRecords, path: str) -> bool:
+        return self._file(since, path)[0]
+
+    def _commits_of_lines(self, since: AddedRecords, placement: Placement) -> frozenset[str]:
+        """Return the commits that brought the lines; all that touched the file, where git's lines are not those of the work tree."""
+        is_committed, touched = self._file(since, placement.path)
+        start, end = placement.located.start, placement.located.end
+        if not is_committed or start is None or end is None:
+            return touched
+        name = _name(since.repository, self.places, placement.path)
+        try:
+            return commits_of_lines(since.repository, "HEAD", name, [(start, end)])
+        except HistoryUnavailable:
+            return touched
+
+    def _file(self, since: AddedRecords, path: str) -> tuple[bool, frozenset[str]]:
+        """Return whether a file is as HEAD has it, and the commits of the change that touched it."""
+        if path not in self._files:
+            repository, project = since.repository, self.places.trail.directory.project
+            head = repository.head()
+            committed = None if head is None else repository.read_below(head, project, path)
+            is_same = committed is not None and Text.from_bytes(committed).lines == read_source(project, path).lines
+            self._files[path] = is_same, commits_of_file(repository, since.revisions, _name(repository, self.places, path))
+        return self._files[path]
+
+    def _sessions(self, review: Review, identifier: str | None) -> Iterator[str]:
+        """Give the session that reviewed, the one that recorded it, and those that started them."""
+        log = self.places.trail.log
+        pending = [each for each in (identifier, review.edge.record.text("session_id")) if each]
+        seen: set[str] = set()
+        while pending and len(seen) < _MAX_PARENTS:
+            each = pending.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            yield each
+            session = read_session(log, each)
+            parent = session.text("parent_session_id") if session is not None else None
+            pending += [parent] if parent else []
+
+
+def _session_of(review: Review) -> str | None:
+    """Return the session at the reviewing end of the edge."""
+    edge = review.edge
+    ends: Iterable[tuple[str, str]] = ((edge.source, edge.source_type), (edge.target, edge.target_type))
+    return next((end for end, kind in ends if kind == NodeType.SESSION), None)
+
+
+def _is_an_ai(session: LoggedSession, authors: Authors) -> bool:
+    """Whether a session has a model, by any of its records: a person's environment says that there is none (R6)."""
+    found = [authors.of(record.text("environment_hash")) for record in (*session.starts, *session.ends)]
+    return any(not author.is_human and author.model != UNKNOWN for author in found)
+
+
+def _name(repository: Repository, places: Places, path: str) -> str:
+    return repository.prefix_of(places.trail.directory.project) + path

@@ -1,0 +1,137 @@
+"""What a change says of its own code, against what stands in the text: no record of it takes out of the gate what is still there.
+
+R27 leaves out what is replaced, removed or lost. A change can write such records itself, so these are not believed while the text of
+the annotation stands; nor is a record that retells how an edit was made, from which risk is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.gate.added_records import AddedRecords
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.placements import Placement, ShownLineage, located_in
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.records import LogRecord, recorded_lines
+from vibes_lsp.model.canonical import same_value
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.vocabulary import Action
+
+_REBASED: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
+_RENEWED: Final = frozenset({"annotation_id", "commit_hash", "action", "line_start", "line_end", "file_path", "file_content_hash"})
+"""What a record that joins an edit may say anew (R4)."""
+
+
+class CheckedAnnotation(msgspec.Struct, frozen=True):
+    """An annotation as the gate takes it.
+
+    Attributes:
+        placement: Where it is, by the record that made it.
+        shown: As it is everywhere else.
+        hiding: What the change did to take it out of the gate; None where it did nothing.
+        retold: The new records that retell how it was made.
+    """
+
+    placement: Placement
+    shown: Placement
+    hiding: str | None = None
+    retold: tuple[LogRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TamperChecks:
+    """Looks at annotations without what a change says of them.
+
+    Attributes:
+        places: Of the project.
+        since: The change.
+    """
+
+    places: Places
+    since: AddedRecords
+
+    def look(self, placement: Placement, text: Text) -> CheckedAnnotation:
+        """Return an annotation as the gate takes it."""
+        lineage = placement.lineage
+        if placement.shown.placeholder or not self.since.replaced.intersection(lineage.ids):
+            return CheckedAnnotation(placement, placement)
+        root = self._root(lineage)
+        members = (root, *(member for member in lineage.members if member is not root))
+        made = Lineage(members, root, lineage.superseded_by)
+        retold = tuple(self._retold(lineage, root))
+        hiding = self._hiding(placement, root)
+        if hiding is None:
+            return CheckedAnnotation(replace(placement, shown=replace(placement.shown, lineage=made)), placement, None, retold)
+        found = self._found(placement, root, text)
+        if not _stands(found, placement, root):
+            return CheckedAnnotation(replace(placement, shown=replace(placement.shown, lineage=made)), placement, None, retold)
+        shown = ShownLineage(Lineage(members, root))
+        return CheckedAnnotation(Placement(placement.path, shown, found), placement, hiding, retold)
+
+    def _root(self, lineage: Lineage) -> LogRecord:
+        """Return the record that tells how an edit was made: the base's, else the first of the log."""
+        edits = [member for member in lineage.members if member.text("action") not in _REBASED] or list(lineage.members)
+        before = [member for member in edits if not self.since.is_new(member)]
+        return min(before or edits, key=lambda member: member.line)
+
+    def _retold(self, lineage: Lineage, root: LogRecord) -> Iterator[LogRecord]:
+        known = _kept(root)
+        for member in lineage.members:
+            if member is root or not self.since.is_new(member):
+                continue
+            if member.text("action") not in _REBASED or not same_value(known, _kept(member)):
+                yield member
+
+    def _hiding(self, placement: Placement, root: LogRecord) -> str | None:
+        lineage = placement.lineage
+        if placement.is_history:
+            return self._replaced(lineage)
+        if lineage.action == Action.DELETE and root.text("action") != Action.DELETE:
+            return "a record says that the lines were removed"
+        moving = [member for member in lineage.members if self.since.is_new(member) and member.text("action") in _REBASED]
+        if not moving:
+            return None
+        if placement.located.state == State.LOST and lineage.is_orphaned:
+            return f"record {moving[-1].id[:16]} says that the lines are lost"
+        was_given = placement.located.method == Method.FILE_HASH and placement.located.state == State.EDITED
+        return f"record {moving[-1].id[:16]} gives it other lines" if was_given else None
+
+    def _replaced(self, lineage: Lineage) -> str | None:
+        """Return which new record replaced an annotation; None where one of the base did."""
+        _, into = self.places.trail.edges_of(lineage)
+        outside = [edge for edge in into if edge.type == "supersedes" and edge.source not in lineage.ids]
+        if not outside or any(not self.since.is_new(edge.record) for edge in outside):
+            return None
+        return f"record {outside[-1].source[:16]} replaces it"
+
+    def _found(self, placement: Placement, root: LogRecord, text: Text) -> Located:
+        """Return where an edit is by its first record alone."""
+        alone = Placement(placement.path, ShownLineage(Lineage((root,), root)), placement.located)
+        return located_in(text, [alone], self.places.past(placement.path, text))[0]
+
+
+def _kept(record: LogRecord) -> Members:
+    return {name: value for name, value in record.members.items() if name not in _RENEWED}
+
+
+def _stands(found: Located, placement: Placement, root: LogRecord) -> bool:
+    """Whether the text of an edit is there: as it was written, or, where nothing replaced it, about half of it and more than is said to be left."""
+    if found.sure:
+        return True
+    lines = recorded_lines(root)
+    if placement.is_history or found.start is None or found.end is None or lines is None:
+        return False
+    start, end = placement.located.start, placement.located.end
+    left = 0 if start is None or end is None or placement.lineage.action == Action.DELETE else end - start + 1
+    length = lines[1] - lines[0] + 1
+    intact = (
+        found.intact if found.intact is not None else length * (found.method != Method.RECORDED)
+    )  # where nobody can tell, it is doubted
+    return 2 * intact >= length and found.end - found.start + 1 > left

@@ -1,0 +1,1 @@
+"""Keep a trail in step with git: the pre-commit hook, merging, export."""

@@ -1,0 +1,149 @@
+"""Merging a trail with another version of it (`vibes merge`, R13): what git left in conflict, and what a revision has more.
+
+No record and no entry of either side is lost, none is changed, and a file that cannot be merged stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, UnsupportedVersion, VibesError
+from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.history.staging import Unmerged, mark_resolved, merge_base, unmerged_files
+from vibes_lsp.store.appending import repair
+from vibes_lsp.store.config import parse_config
+from vibes_lsp.store.disk import read_file
+from vibes_lsp.store.durability import replace_file, write_temporary
+from vibes_lsp.store.folders import make_hidden_folder
+from vibes_lsp.store.folding import append_lock, fold_lock
+from vibes_lsp.store.journal import own_file
+from vibes_lsp.store.layout import CONFIG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.manifest import parse_manifest
+from vibes_lsp.store.merging import MERGES, Sides, has_markers, without_markers
+from vibes_lsp.store.versions import unsupported_versions
+
+_PLAIN: Final = frozenset({"100644", "100755"})
+
+
+class Outcome(StrEnum):
+    """What became of a file."""
+
+    MERGED = "merged"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class MergedFile:
+    """A file of the trail after the merge.
+
+    Attributes:
+        name: Its name in the audit directory.
+        outcome: What became of it.
+        resolved: Whether it was in conflict, and is no more.
+        problem: Why it stays as it was.
+    """
+
+    name: str
+    outcome: Outcome
+    resolved: bool = False
+    problem: VibesError | None = None
+
+
+def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
+    """Merge what git left in conflict, and everything that a revision has, into the trail on disk.
+
+    Args:
+        directory: The trail.
+        revision: A branch, tag or commit; None for the conflicts alone.
+
+    Raises:
+        HistoryUnavailable: The project is in no work tree, or there is no such revision.
+        RefusedWrite: The trail cannot be locked.
+        UnsupportedVersion: A version of it is not ours to change (R11).
+    """
+    repository = open_repository(directory.project)
+    if repository is None:
+        raise HistoryUnavailable(f"{directory.project} is in no git work tree", hint="merging compares what git has")
+    conflicts = unmerged_files(directory.path)
+    commit = None if revision is None else repository.resolve(revision)
+    common = None if commit is None else merge_base(repository, commit)
+
+    def sides(name: str) -> Sides:
+        return _sides(repository, directory.path / name, conflicts.get(name), commit, common)
+
+    links = [name for name in MERGES if (directory.path / name).is_symlink()]
+    names = [name for name in MERGES if name not in links]
+    _refuse_versions({name: sides(name) for name in names if name in {CONFIG_NAME, MANIFEST_NAME}})
+    with fold_lock(directory).acquire(), append_lock(directory).acquire() as held:
+        repair((directory.log, own_file(directory)), held)
+        merged = [_merge(directory, name, sides(name), in_conflict=name in conflicts) for name in names]
+    merged += [_link(directory.path / name) for name in links]
+    return [_resolved(repository, directory, each, conflicts.get(each.name)) for each in merged] + list(_others(conflicts))
+
+
+def _sides(repository: Repository, path: Path, conflict: Unmerged | None, commit: str | None, common: str | None) -> Sides:
+    standing = read_file(path)
+    clean = None if standing is None else without_markers(standing)
+    if conflict is not None:
+        base, ours, theirs = (conflict.stages.get(stage) for stage in (1, 2, 3))
+        by_hand = standing is not None and not has_markers(standing) and standing not in conflict.stages.values()
+        if by_hand and path.name == CONFIG_NAME:
+            return Sides(standing, standing, standing, standing)
+        return Sides(base, standing if by_hand else ours, theirs, standing)
+    base = None if common is None else repository.read(common, path)
+    theirs = None if commit is None else repository.read(commit, path)
+    return Sides(base, clean, theirs if theirs is not None else base or clean, standing)
+
+
+def _merge(directory: AuditDir, name: str, sides: Sides, *, in_conflict: bool) -> MergedFile:
+    path = directory.path / name
+    try:
+        if not in_conflict and sides.standing == sides.ours == sides.theirs:
+            return MergedFile(name, Outcome.UNCHANGED)
+        data = MERGES[name](sides)
+        if data == (sides.standing or b""):
+            return MergedFile(name, Outcome.UNCHANGED)
+        make_hidden_folder(directory.journal)
+        replace_file(write_temporary(directory.journal, data, like=path), path)
+    except VibesError as error:
+        return MergedFile(name, Outcome.REFUSED, problem=error)
+    return MergedFile(name, Outcome.MERGED)
+
+
+def _link(path: Path) -> MergedFile:
+    problem = RefusedWrite(f"{path} is a link", hint="put the file itself there; it is replaced whole, and the link would go")
+    return MergedFile(path.name, Outcome.REFUSED, problem=problem)
+
+
+def _resolved(repository: Repository, directory: AuditDir, merged: MergedFile, conflict: Unmerged | None) -> MergedFile:
+    if conflict is None or merged.outcome is Outcome.REFUSED:
+        return merged
+    if conflict.mode not in _PLAIN:
+        no_file = RefusedWrite(f"git has {merged.name} as something else than a file", hint="resolve it by hand")
+        return MergedFile(merged.name, Outcome.REFUSED, problem=no_file)
+    try:
+        mark_resolved(repository, directory.path / merged.name, conflict.mode)
+    except HistoryUnavailable as error:
+        problem = HistoryUnavailable(f"{merged.name} is merged, but {error.message}", hint="run `git add` for it yourself")
+        return MergedFile(merged.name, Outcome.REFUSED, problem=problem)
+    return MergedFile(merged.name, merged.outcome, resolved=True)
+
+
+def _others(conflicts: dict[str, Unmerged]) -> Iterator[MergedFile]:
+    for name in sorted(set(conflicts) - set(MERGES)):
+        problem = RefusedWrite(f"{name} is no file that can be merged", hint="take one side with `git checkout --ours` or `--theirs`")
+        yield MergedFile(name, Outcome.REFUSED, problem=problem)
+
+
+def _refuse_versions(sides: dict[str, Sides]) -> None:
+    configs, manifests = ([each.ours, each.theirs] if each else [None] for each in (sides.get(CONFIG_NAME), sides.get(MANIFEST_NAME)))
+    for config, manifest in product(configs, manifests):
+        unsupported = unsupported_versions(parse_config(config or b"{}"), parse_manifest(manifest))
+        if unsupported:
+            raise UnsupportedVersion(unsupported[0], hint="nothing was changed; upgrade, or correct the version if it is a mistake")

@@ -1,0 +1,312 @@
+"""The trail in numbers: `vibes stats` with survival, `vibes models`, `vibes sessions`."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from vibes_lsp.anchors.located import State
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_files import foreign_paths, read_source
+from vibes_lsp.index.records import recorded_lines
+from vibes_lsp.index.sessions import LoggedSession, read_sessions
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import Members
+from vibes_lsp.model.tracking import Tracking
+from vibes_lsp.model.vocabulary import Action, RecordType
+from vibes_lsp.reports.authors import Author, Authors
+
+
+@dataclass(frozen=True, slots=True)
+class ModelShare:
+    """One tool and model, and its part of all current annotations.
+
+    Attributes:
+        author: Tool and model.
+        annotations: Current annotations that it wrote; reviews are none.
+        files: Files that these are about.
+        share: Its part of all current annotations, 0 to 1.
+    """
+
+    author: Author
+    annotations: int
+    files: int
+    share: float
+
+    def as_json(self) -> Members:
+        """Return the share with the names that environment entries have."""
+        return {
+            "tool_name": self.author.tool,
+            "tool_version": self.author.tool_version,
+            "model_name": self.author.model,
+            "model_version": self.author.model_version,
+            "annotations": self.annotations,
+            "files": self.files,
+            "share": round(self.share, 4),
+        }
+
+
+def model_shares(trail: Trail, lineages: Sequence[Lineage]) -> list[ModelShare]:
+    """Return the shares of all tools and models, the largest first; history and reviews do not count."""
+    authors = Authors(trail)
+    counts: Counter[Author] = Counter()
+    files: dict[Author, set[str]] = {}
+    for lineage in lineages:
+        author = authors.of(lineage.current.text("environment_hash"))
+        if lineage.superseded_by or author.is_human or lineage.is_review:
+            continue
+        counts[author] += 1
+        files.setdefault(author, set()).add(lineage.current.text("file_path") or "")
+    total = counts.total()
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0].model, item[0].tool, item[0].tool_version))
+    return [ModelShare(author, count, len(files[author]), count / total) for author, count in ordered]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """One session.
+
+    Attributes:
+        session: Its records.
+        author: Tool and model it started with.
+        annotations: Number of line and function records that name it.
+    """
+
+    session: LoggedSession
+    author: Author
+    annotations: int
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the session lasted; None while it is open or when its times make no sense."""
+        if self.session.start is None or not self.session.ends:
+            return None
+        lasted = (self.session.ends[-1].moment - self.session.start.moment).total_seconds()
+        return lasted if lasted >= 0 else None
+
+    def as_json(self) -> Members:
+        """Return the session with the names that session records have."""
+        first = self.session.start or (self.session.ends[0] if self.session.ends else None)
+        return {
+            "session_id": self.session.id,
+            "start": self.session.start.text("timestamp") if self.session.start else None,
+            "end": self.session.ends[-1].text("timestamp") if self.session.ends else None,
+            "open": self.session.is_open,
+            "environment_hash": self.session.text("environment_hash"),
+            "assurance_level": self.session.text("assurance_level"),
+            "description": self.session.text("description"),
+            "parent_session_id": self.session.text("parent_session_id"),
+            "agent_name": self.session.text("agent_name"),
+            "agent_type": self.session.text("agent_type"),
+            "tool_name": self.author.tool,
+            "model_name": self.author.model,
+            "annotations": self.annotations,
+            "line": first.line if first else None,
+        }
+
+
+def session_summaries(trail: Trail) -> list[SessionSummary]:
+    """Return all sessions in the order of the log."""
+    authors = Authors(trail)
+    counts = Counter(record.text("session_id") for record in trail.log.of_kind(Kind.LINE, Kind.FUNCTION))
+    return [
+        SessionSummary(session, authors.of(session.text("environment_hash")), counts[session.id]) for session in read_sessions(trail.log)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """A trail in numbers.
+
+    Attributes:
+        records: Lines of the log that hold a record.
+        annotations: Edits that the log tells of; a back-filled or remapped record is no new one.
+        current: Edits that are no one else's history.
+        files: Files that current annotations are about.
+        foreign: Of these, files that are not in this checkout (R19).
+        untracked: Of these, files that the project does not track (R26).
+        sessions: Sessions.
+        open_sessions: Sessions that were never closed.
+        entries: Context entries of the manifest.
+        actions: Current annotations by action.
+        levels: Current annotations by assurance level.
+        models: Shares of tools and models.
+    """
+
+    records: int
+    annotations: int
+    current: int
+    files: int
+    foreign: int
+    untracked: int
+    sessions: int
+    open_sessions: int
+    entries: int
+    actions: dict[str, int]
+    levels: dict[str, int]
+    models: list[ModelShare]
+
+    def as_json(self) -> Members:
+        """Return the numbers under the attributes' names in camelCase."""
+        return {
+            "records": self.records,
+            "annotations": self.annotations,
+            "current": self.current,
+            "files": self.files,
+            "foreignFiles": self.foreign,
+            "untrackedFiles": self.untracked,
+            "sessions": self.sessions,
+            "openSessions": self.open_sessions,
+            "entries": self.entries,
+            "actions": dict(self.actions),
+            "assuranceLevels": dict(self.levels),
+            "models": [share.as_json() for share in self.models],
+        }
+
+
+def trail_stats(trail: Trail, tracking: Tracking) -> Stats:
+    """Return the numbers of a refreshed trail."""
+    lineages = trail.lineages()
+    current = [lineage for lineage in lineages if not lineage.superseded_by]
+    files = {lineage.current.text("file_path") or "" for lineage in current}
+    sessions = read_sessions(trail.log)
+    kinds = trail.log.columns.kinds
+    return Stats(
+        records=len(kinds) - kinds.count(Kind.BLANK) - kinds.count(Kind.BROKEN),
+        annotations=len(lineages),
+        current=len(current),
+        files=len(files),
+        foreign=len(foreign_paths(files, trail.directory.project)),
+        untracked=sum(not tracking.tracks(path) for path in files),
+        sessions=len(sessions),
+        open_sessions=sum(session.is_open for session in sessions),
+        entries=len(trail.manifest),
+        actions=_counted(current, "action"),
+        levels=_counted(current, "assurance_level"),
+        models=model_shares(trail, lineages),
+    )
+
+
+def _counted(lineages: list[Lineage], name: str) -> dict[str, int]:
+    values = (lineage.action if name == "action" else lineage.current.text(name) for lineage in lineages)
+    return dict(Counter(value or "unknown" for value in values).most_common())
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """How much of some annotations is left.
+
+    Attributes:
+        name: The model or file.
+        recorded: Lines that were recorded and can be accounted for.
+        intact: Of these, lines that are verified to stand as they were written.
+        unknown: Lines that are claimed only: what became of them cannot be proven.
+        lost_functions: Functions that are gone; how many lines they had is not recorded.
+    """
+
+    name: str
+    recorded: int
+    intact: int
+    unknown: int
+    lost_functions: int
+
+    @property
+    def share(self) -> float | None:
+        """The part that is intact, 0 to 1; None where nothing can be accounted for."""
+        return self.intact / self.recorded if self.recorded else None
+
+    def as_json(self) -> Members:
+        """Return the numbers with the name."""
+        share = None if self.share is None else round(self.share, 4)
+        return {
+            "name": self.name,
+            "lines": self.recorded,
+            "intactLines": self.intact,
+            "unknownLines": self.unknown,
+            "lostFunctions": self.lost_functions,
+            "share": share,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SurvivalReport:
+    """What is left in all, by model and by file; most lines first."""
+
+    total: Survival
+    models: list[Survival]
+    files: list[Survival]
+
+    def as_json(self) -> Members:
+        """Return all numbers."""
+        return {
+            "total": self.total.as_json(),
+            "models": [each.as_json() for each in self.models],
+            "files": [each.as_json() for each in self.files],
+        }
+
+
+def survival(places: Places) -> SurvivalReport:
+    """Return what is left of the current annotations of this checkout's files; what was removed on purpose does not count."""
+    authors = Authors(places.trail)
+    places.read_ahead()
+    models: dict[str, list[Placement]] = defaultdict(list)
+    files: dict[str, list[Placement]] = defaultdict(list)
+    for path in places.annotated_files():
+        try:
+            text = read_source(places.trail.directory.project, path)
+        except UnreadableFile:
+            continue
+        for placement in places.of(path, text):
+            if _is_lines(placement) or _is_function(placement):
+                models[authors.of(placement.current.text("environment_hash")).label].append(placement)
+                files[path].append(placement)
+    everything = [placement for placements in files.values() for placement in placements]
+    return SurvivalReport(_survival_of("in all", everything), _ordered(models), _ordered(files))
+
+
+def _ordered(groups: dict[str, list[Placement]]) -> list[Survival]:
+    return sorted((_survival_of(name, group) for name, group in groups.items()), key=lambda each: (-each.recorded, each.name))
+
+
+def _is_lines(placement: Placement) -> bool:
+    """Whether an annotation is that of lines, which were recorded and may be gone or only claimed now."""
+    lineage = placement.lineage
+    is_code = not (placement.is_history or lineage.is_review or lineage.action == Action.DELETE)
+    return is_code and not placement.shown.placeholder and placement.current.type == RecordType.LINE
+
+
+def _is_function(placement: Placement) -> bool:
+    """Whether an annotation is that of a function: its lines are not recorded, but that it is gone can be told."""
+    is_code = placement.is_item and placement.lineage.action != Action.DELETE
+    return is_code and placement.current.type == RecordType.FUNCTION
+
+
+def _left(placement: Placement) -> int | None:
+    """Return how many lines stand as they were written; None where that is not verified."""
+    located = placement.located
+    if located.state == State.LOST:
+        return 0
+    return located.intact if located.is_proven else None
+
+
+def _survival_of(name: str, placements: Iterable[Placement]) -> Survival:
+    recorded = intact = unknown = lost = 0
+    for placement in placements:
+        if _is_function(placement):
+            lost += placement.located.state == State.LOST
+            continue
+        lines = recorded_lines(placement.current)
+        if lines is None or placement.lineage.action == Action.DELETE:
+            continue
+        count = lines[1] - lines[0] + 1
+        left = _left(placement)
+        if left is None:
+            unknown += count
+        else:
+            recorded, intact = recorded + count, intact + min(left, count)
+    return Survival(name, recorded, intact, unknown, lost)
