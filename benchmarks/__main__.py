@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from benchmarks import editor, gate, listing, recording, risk, scan, secrets, server, typing, writing
+from benchmarks import (
+    editor,
+    gate,
+    listing,
+    recording,
+    risk,
+    scan,
+    secrets,
+    server,
+    typing,
+    writing,
+)
 from benchmarks.locating import speed
 
 scan.main()

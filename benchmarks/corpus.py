@@ -99,11 +99,21 @@ def generate(target: Path, annotations: int, seed: int = 1) -> CorpusSize:
     audit = target / ".ai-audit"
     audit.mkdir(parents=True, exist_ok=True)
     chance = random.Random(seed)
-    config = {"standard": "VIBES", "standard_version": "1.0", "assurance_level": "high", "project_name": "corpus"}
+    config = {
+        "standard": "VIBES",
+        "standard_version": "1.0",
+        "assurance_level": "high",
+        "project_name": "corpus",
+    }
     (audit / "config.json").write_bytes(_in_order(config).encode() + b"\n")
     with (audit / "manifest.json").open("wb", buffering=1 << 20) as stream:
-        contexts = _write_manifest(stream, max(annotations // ANNOTATIONS_PER_ENTRY, ENVIRONMENTS + 3), chance)
-    paths = [f"src/area_{rank % 23:02d}/module_{rank:06d}.py" for rank in range(max(annotations // ANNOTATIONS_PER_FILE, 1))]
+        contexts = _write_manifest(
+            stream, max(annotations // ANNOTATIONS_PER_ENTRY, ENVIRONMENTS + 3), chance
+        )
+    paths = [
+        f"src/area_{rank % 23:02d}/module_{rank:06d}.py"
+        for rank in range(max(annotations // ANNOTATIONS_PER_FILE, 1))
+    ]
     with (audit / "annotations.jsonl").open("wb", buffering=1 << 20) as stream:
         log = _Log(stream)
         _write_log(log, annotations, paths, contexts, chance)
@@ -132,7 +142,9 @@ def _write_manifest(stream: IO[bytes], entries: int, chance: random.Random) -> _
         comma = "," if number else ""
         size += stream.write(f'{comma}"{key}":{_in_order(entry)}\n'.encode())
     size += stream.write(b"}}\n")
-    return _Contexts(keys["environment"], keys["prompt"], keys["command"], keys["reasoning"], entries, size)
+    return _Contexts(
+        keys["environment"], keys["prompt"], keys["command"], keys["reasoning"], entries, size
+    )
 
 
 def _entries(count: int, chance: random.Random) -> Iterator[dict[str, object]]:
@@ -152,9 +164,13 @@ def _entries(count: int, chance: random.Random) -> Iterator[dict[str, object]]:
             yield {
                 "type": "prompt",
                 "prompt_text": f"Task {number}: change the {chance.choice(('parser', 'cache', 'ledger', 'Prüfung'))} "
-                "so that it keeps the order of what it is given, and say what else depends on it. " * chance.randint(2, 8),
+                "so that it keeps the order of what it is given, and say what else depends on it. "
+                * chance.randint(2, 8),
                 "prompt_type": "user_instruction",
-                "prompt_context_files": [f"src/area_{number % 23:02d}/module_{number:06d}.py", "README.md"],
+                "prompt_context_files": [
+                    f"src/area_{number % 23:02d}/module_{number:06d}.py",
+                    "README.md",
+                ],
             }
         elif kind == 1:
             yield {
@@ -168,13 +184,16 @@ def _entries(count: int, chance: random.Random) -> Iterator[dict[str, object]]:
         else:
             yield {
                 "type": "reasoning",
-                "reasoning_text": f"Step {number}. The order matters because the caller compares. " * chance.randint(3, 30),
+                "reasoning_text": f"Step {number}. The order matters because the caller compares. "
+                * chance.randint(3, 30),
                 "reasoning_token_count": chance.randint(40, 900),
                 "reasoning_model": "claude-opus-4-5",
             }
 
 
-def _write_log(log: _Log, annotations: int, paths: list[str], contexts: _Contexts, chance: random.Random) -> None:
+def _write_log(
+    log: _Log, annotations: int, paths: list[str], contexts: _Contexts, chance: random.Random
+) -> None:
     weights = list(accumulate((rank + 1) ** -0.5 for rank in range(len(paths))))
     latest: dict[str, str] = {}
     recent: list[str] = []
@@ -184,7 +203,9 @@ def _write_log(log: _Log, annotations: int, paths: list[str], contexts: _Context
         now = _stamp(number)
         if number % SESSION_EVERY == 0:
             for ended in open_sessions:
-                log.append({"type": "session", "event": "end", "session_id": ended, "timestamp": now})
+                log.append(
+                    {"type": "session", "event": "end", "session_id": ended, "timestamp": now}
+                )
             environment = contexts.environments[chance.randrange(len(contexts.environments))]
             session = _uuid(chance)
             delegated = number % DELEGATION_EVERY == 0
@@ -198,16 +219,38 @@ def _write_log(log: _Log, annotations: int, paths: list[str], contexts: _Context
                 _delegate(log, parent, session, environment, now)
         path = chance.choices(paths, cum_weights=weights)[0]
         record = _annotation(number, path, chance, contexts)
-        record |= {"environment_hash": environment, "timestamp": now, "commit_hash": commit, "session_id": session}
+        record |= {
+            "environment_hash": environment,
+            "timestamp": now,
+            "commit_hash": commit,
+            "session_id": session,
+        }
         identity = log.append(record)
-        _link(log, identity, record=record, older=latest.get(path), recent=recent, read=chance.choice(contexts.commands), chance=chance)
+        _link(
+            log,
+            identity,
+            record=record,
+            older=latest.get(path),
+            recent=recent,
+            read=chance.choice(contexts.commands),
+            chance=chance,
+        )
         latest[path] = identity
         recent = [*recent[-20:], identity]
     for ended in open_sessions:
-        log.append({"type": "session", "event": "end", "session_id": ended, "timestamp": _stamp(annotations)})
+        log.append(
+            {
+                "type": "session",
+                "event": "end",
+                "session_id": ended,
+                "timestamp": _stamp(annotations),
+            }
+        )
 
 
-def _annotation(number: int, path: str, chance: random.Random, contexts: _Contexts) -> dict[str, object]:
+def _annotation(
+    number: int, path: str, chance: random.Random, contexts: _Contexts
+) -> dict[str, object]:
     lines = ODD_LINES if chance.random() < 0.03 else PLAIN_LINES
     first = chance.randrange(len(lines))
     anchor = "\n".join([f"# {number}", lines[first], lines[first - 1]])
@@ -221,7 +264,12 @@ def _annotation(number: int, path: str, chance: random.Random, contexts: _Contex
             "function_signature": f"entry_{start}(self, key: str, *, since: float = 0.0) -> list[Entry]",
         }
     else:
-        place = {"type": "line", "file_path": path, "line_start": start, "line_end": start + chance.randint(2, 40)}
+        place = {
+            "type": "line",
+            "file_path": path,
+            "line_start": start,
+            "line_end": start + chance.randint(2, 40),
+        }
     place |= {
         "environment_hash": None,
         "prompt_hash": chance.choice(contexts.prompts),
@@ -266,23 +314,52 @@ def _link(
     log.append(edge)
 
 
-def _session_start(session: str, environment: str, now: str, parent: str | None) -> dict[str, object]:
-    record: dict[str, object] = {"type": "session", "event": "start", "session_id": session, "timestamp": now}
-    record |= {"environment_hash": environment, "assurance_level": "high", "description": "Work on the ledger"}
+def _session_start(
+    session: str, environment: str, now: str, parent: str | None
+) -> dict[str, object]:
+    record: dict[str, object] = {
+        "type": "session",
+        "event": "start",
+        "session_id": session,
+        "timestamp": now,
+    }
+    record |= {
+        "environment_hash": environment,
+        "assurance_level": "high",
+        "description": "Work on the ledger",
+    }
     if parent is not None:
-        record |= {"parent_session_id": parent, "agent_name": "worker-1", "agent_type": "claude-code"}
+        record |= {
+            "parent_session_id": parent,
+            "agent_name": "worker-1",
+            "agent_type": "claude-code",
+        }
     return record
 
 
 def _delegate(log: _Log, parent: str, child: str, environment: str, now: str) -> None:
-    delegation: dict[str, object] = {"type": "delegation", "parent_session_id": parent, "child_session_id": child, "timestamp": now}
+    delegation: dict[str, object] = {
+        "type": "delegation",
+        "parent_session_id": parent,
+        "child_session_id": child,
+        "timestamp": now,
+    }
     delegation |= {"task_description": "Work on the ledger", "delegation_type": "task"}
-    log.append(delegation | {"parent_environment_hash": environment, "child_environment_hash": environment})
+    log.append(
+        delegation | {"parent_environment_hash": environment, "child_environment_hash": environment}
+    )
     log.append(_edge("delegated_to", ("session", parent), ("session", child), now))
 
 
-def _edge(kind: str, source: tuple[str, str], target: tuple[str, str], now: str) -> dict[str, object]:
-    ends = {"source_ref": source[1], "source_type": source[0], "target_ref": target[1], "target_type": target[0]}
+def _edge(
+    kind: str, source: tuple[str, str], target: tuple[str, str], now: str
+) -> dict[str, object]:
+    ends = {
+        "source_ref": source[1],
+        "source_type": source[0],
+        "target_ref": target[1],
+        "target_type": target[0],
+    }
     return {"type": "edge", "edge_type": kind, **ends, "timestamp": now}
 
 
@@ -292,4 +369,8 @@ def _uuid(chance: random.Random) -> str:
 
 
 def _stamp(number: int) -> str:
-    return (START + timedelta(seconds=7 * number)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        (START + timedelta(seconds=7 * number))
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )

@@ -53,21 +53,29 @@ def main() -> None:
         folder = Path(name)
         _project(folder / "project")
         rounds = _rounds(folder)
-    print(f"editor: {len(WORDS)} characters in a file of {LINES:,} lines with {RANGES} ranges, processor time in VS Code's extension host")
-    ours, git = (statistics.median(each[extension] for each in rounds) for extension in (_OURS, _GIT))
+    print(
+        f"editor: {len(WORDS)} characters in a file of {LINES:,} lines with {RANGES} ranges, processor time in VS Code's extension host"
+    )
+    ours, git = (
+        statistics.median(each[extension] for each in rounds) for extension in (_OURS, _GIT)
+    )
     print(f"  our extension           {ours / 1000:8.1f} ms")
     print(f"  the git extension       {git / 1000:8.1f} ms")
     print(f"  ours / git              {ours / max(1, git):8.2f}  (aim at most 1)")
 
 
 def _project(root: Path) -> None:
-    text = "".join(f"    value_{number} = compute({number}, 'some words')\n" for number in range(LINES))
+    text = "".join(
+        f"    value_{number} = compute({number}, 'some words')\n" for number in range(LINES)
+    )
     trail = TrailWriter(root)
     trail.config()
     environment = trail.environment()
     apart = LINES // RANGES
     for number in range(RANGES):
-        prompt = trail.prompt(f"Compute the values of group {number}, and keep the words as they are.")
+        prompt = trail.prompt(
+            f"Compute the values of group {number}, and keep the words as they are."
+        )
         start = number * apart + 3
         trail.line("large.py", start, start + 9, environment=environment, prompt=prompt, text=text)
     (root / "large.py").write_text(text, encoding="utf-8")
@@ -80,19 +88,29 @@ def _project(root: Path) -> None:
 def _rounds(folder: Path) -> list[Counter[str]]:
     """Return the microseconds of each extension, for each round."""
     chromium = require("chromium", "shows VS Code; `make editors` installs it")
-    settings = {"vibes.server.path": str(Path(sys.executable).with_name("vibes-lsp")), "git.enabled": True}
+    settings = {
+        "vibes.server.path": str(Path(sys.executable).with_name("vibes-lsp")),
+        "git.enabled": True,
+    }
     with (
         Program(folder / "profile", [EXTENSION], settings) as program,
         sync_playwright() as playwright,
     ):
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--no-first-run"])
-        window = Window(browser.new_page(viewport={"width": 1280, "height": 900}), program, folder / "project")
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
+        )
+        window = Window(
+            browser.new_page(viewport={"width": 1280, "height": 900}), program, folder / "project"
+        )
         window.open_file("large.py")
         window.lens("exact")
         os.kill(_host(folder / "profile"), signal.SIGUSR1)  # Node opens its inspector
         window.until(_listens, "the inspector")
         profiler = subprocess.Popen(
-            [NODE, Path(__file__).with_name("profiler.mjs"), str(_PORT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [NODE, Path(__file__).with_name("profiler.mjs"), str(_PORT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         rounds = []
         for line in range(40, 40 + ROUNDS):
@@ -100,7 +118,9 @@ def _rounds(folder: Path) -> list[Counter[str]]:
             before = window.marks()[line]
             _ask(profiler, "Profiler.start")
             window.page.keyboard.type(WORDS, delay=BETWEEN)
-            window.until(partial(_differs, window, line, before), "what the mark says of the line now")
+            window.until(
+                partial(_differs, window, line, before), "what the mark says of the line now"
+            )
             rounds.append(_shares(_ask(profiler, "Profiler.stop")["profile"]))
         profiler.communicate()
         browser.close()
@@ -116,7 +136,9 @@ def _host(profile: Path) -> int:
     for place in Path("/proc").glob("[0-9]*"):
         try:
             is_host = b"--type=extensionHost" in (place / "cmdline").read_bytes()
-            if is_host and f"TMPDIR={profile}".encode() in (place / "environ").read_bytes().split(b"\0"):
+            if is_host and f"TMPDIR={profile}".encode() in (place / "environ").read_bytes().split(
+                b"\0"
+            ):
                 return int(place.name)
         except OSError:
             continue  # ended meanwhile
@@ -141,7 +163,10 @@ def _shares(profile: dict[str, Any]) -> Counter[str]:
     owners: dict[int, str] = {}
     for number in nodes:
         at: int | None = number
-        while at is not None and (found := _OF_EXTENSION.search(nodes[at]["callFrame"]["url"])) is None:
+        while (
+            at is not None
+            and (found := _OF_EXTENSION.search(nodes[at]["callFrame"]["url"])) is None
+        ):
             at = parents.get(at)
         owners[number] = "" if at is None or found is None else found[1] or found[2]
     shares: Counter[str] = Counter()

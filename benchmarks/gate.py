@@ -24,7 +24,10 @@ EDITED: Final = 10
 _AIM: Final = 10.0
 _VIBES: Final = Path(sys.executable).with_name("vibes")
 _RULES: Final = [
-    {"condition": "temperature > 0.8 AND action_type == 'create' AND scope_lines > 4", "action": "require_review"},
+    {
+        "condition": "temperature > 0.8 AND action_type == 'create' AND scope_lines > 4",
+        "action": "require_review",
+    },
     {"condition": "scope_files > 10 AND human_review_present == 1", "action": "flag"},
 ]
 
@@ -35,7 +38,9 @@ def main() -> None:
         root = Path(folder) / "project"
         _build(root)
         log = root / ".ai-audit/annotations.jsonl"
-        print(f"gate: {FILES * EACH:,} annotations in {FILES:,} files, a log of {log.stat().st_size / 1e6:.0f} MB")
+        print(
+            f"gate: {FILES * EACH:,} annotations in {FILES:,} files, a log of {log.stat().st_size / 1e6:.0f} MB"
+        )
         for label, arguments in (
             ("work tree", ()),
             ("work tree, JSON", ("--json",)),
@@ -45,13 +50,21 @@ def main() -> None:
             ("stored, all records", ("--stored", "--all")),
         ):
             seconds, worked = _timed(root, *arguments)
-            print(f"  {label:<24} {seconds:6.1f} s, {worked:6.1f} s of processor time  (aim at most {_AIM:.0f} s)")
+            print(
+                f"  {label:<24} {seconds:6.1f} s, {worked:6.1f} s of processor time  (aim at most {_AIM:.0f} s)"
+            )
 
 
 def _timed(root: Path, *arguments: str) -> tuple[float, float]:
     """Return how long a run took, and how long processors worked for it, git's included."""
     worked, begun = _worked(), time.perf_counter()
-    done = subprocess.run([_VIBES, "gate", *arguments], cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        [_VIBES, "gate", *arguments],
+        cwd=root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
     seconds = time.perf_counter() - begun
     assert done.returncode == 1, done.stderr.decode()
     return seconds, _worked() - worked
@@ -66,11 +79,21 @@ def _build(root: Path) -> None:
     audit = root / ".ai-audit"
     audit.mkdir(parents=True)
     risk = {"enabled": True, "review_rules": _RULES}
-    config = {"standard": "VIBES", "standard_version": "1.0", "assurance_level": "medium", "project_name": "gate", "risk_scoring": risk}
+    config = {
+        "standard": "VIBES",
+        "standard_version": "1.0",
+        "assurance_level": "medium",
+        "project_name": "gate",
+        "risk_scoring": risk,
+    }
     (audit / "config.json").write_text(json.dumps(config))
-    entries = [_environment(number) for number in range(4)] + [_prompt(number) for number in range(1_000)]
+    entries = [_environment(number) for number in range(4)] + [
+        _prompt(number) for number in range(1_000)
+    ]
     keyed = {_digest(entry): entry for entry in entries}
-    (audit / "manifest.json").write_text(json.dumps({"standard": "VIBES", "version": "1.0", "entries": keyed}))
+    (audit / "manifest.json").write_text(
+        json.dumps({"standard": "VIBES", "version": "1.0", "entries": keyed})
+    )
     _git(root, "init", "--quiet", "--initial-branch=main")
     _commit(root)
     keys = list(keyed)
@@ -78,7 +101,10 @@ def _build(root: Path) -> None:
         for number in range(FILES):
             file = root / _path(number)
             file.parent.mkdir(parents=True, exist_ok=True)
-            lines = [f"    value_{number}_{line} = compute({line * 7919 % 1000}, {number})" for line in range(EACH * LINES)]
+            lines = [
+                f"    value_{number}_{line} = compute({line * 7919 % 1000}, {number})"
+                for line in range(EACH * LINES)
+            ]
             file.write_text("\n".join(lines) + "\n")
             for record in _records(number, lines, keys):
                 log.write(json.dumps(record, separators=(",", ":")) + "\n")
@@ -110,7 +136,9 @@ def _records(number: int, lines: list[str], keys: list[str]) -> Iterator[dict[st
             "anchor_hash": _hash("\n".join(block)),
             "file_content_hash": whole,
             "risk_score": 0.4712,
-            "risk_factors": [{"signal": "temperature", "value": 0.125 + 0.25 * (at % 4), "weight": 0.15}],
+            "risk_factors": [
+                {"signal": "temperature", "value": 0.125 + 0.25 * (at % 4), "weight": 0.15}
+            ],
         }
         record["annotation_id"] = _digest(record)
         yield record
@@ -128,7 +156,11 @@ def _environment(number: int) -> dict[str, object]:
 
 
 def _prompt(number: int) -> dict[str, object]:
-    return {"type": "prompt", "prompt_text": f"Compute the values of part {number}. " * 8, "prompt_type": "user_instruction"}
+    return {
+        "type": "prompt",
+        "prompt_text": f"Compute the values of part {number}. " * 8,
+        "prompt_type": "user_instruction",
+    }
 
 
 def _path(number: int) -> str:
@@ -145,7 +177,17 @@ def _hash(text: str) -> str:
 
 def _commit(root: Path) -> None:
     _git(root, "add", "--all")
-    _git(root, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "--quiet", "--message", "More")
+    _git(
+        root,
+        "-c",
+        "user.name=Ada",
+        "-c",
+        "user.email=ada@example.org",
+        "commit",
+        "--quiet",
+        "--message",
+        "More",
+    )
 
 
 def _git(root: Path, *arguments: str) -> None:

@@ -38,15 +38,23 @@ def main() -> None:
         _build(root)
         subjects: dict[str, Callable[[], object]] = {"floor": lambda: _floor(root)}
         for command in _COMMANDS:
-            subjects[f"{' '.join(command)}, first"] = lambda command=command: _first(root, cache, command)  # type: ignore[misc]
-            subjects[f"{' '.join(command)}, again"] = lambda command=command: _run(root, cache, *command)  # type: ignore[misc]
+            subjects[f"{' '.join(command)}, first"] = lambda command=command: _first(
+                root, cache, command
+            )  # type: ignore[misc]
+            subjects[f"{' '.join(command)}, again"] = lambda command=command: _run(
+                root, cache, *command
+            )  # type: ignore[misc]
         times = processor_time(subjects)
         floor = times.pop("floor")
-        print(f"listing: {FILES * EACH:,} annotations in {FILES:,} files, {COMMITS:,} commits, {OTHERS:,} other files")
+        print(
+            f"listing: {FILES * EACH:,} annotations in {FILES:,} files, {COMMITS:,} commits, {OTHERS:,} other files"
+        )
         print(f"  floor {floor:.2f} s of processor time: a program that starts, and git's walk")
         for name, seconds in times.items():
             aim = _AIM_FIRST if name.endswith("first") else _AIM_AGAIN
-            print(f"  {name:<24} {seconds:5.2f} s, {seconds / floor:4.1f} times the floor  (aim at most {aim:.0f})")
+            print(
+                f"  {name:<24} {seconds:5.2f} s, {seconds / floor:4.1f} times the floor  (aim at most {aim:.0f})"
+            )
 
 
 def _floor(root: Path) -> None:
@@ -61,21 +69,44 @@ def _first(root: Path, cache: Path, command: tuple[str, ...]) -> None:
 
 def _run(root: Path, cache: Path, *command: str) -> None:
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    subprocess.run([_VIBES, *command], cwd=root, env=environment, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [_VIBES, *command], cwd=root, env=environment, stdout=subprocess.DEVNULL, check=True
+    )
 
 
 def _build(root: Path) -> None:
     audit = root / ".ai-audit"
     audit.mkdir(parents=True)
-    config = {"standard": "VIBES", "standard_version": "1.0", "assurance_level": "medium", "project_name": "listing"}
+    config = {
+        "standard": "VIBES",
+        "standard_version": "1.0",
+        "assurance_level": "medium",
+        "project_name": "listing",
+    }
     (audit / "config.json").write_text(json.dumps(config))
-    environment = {"type": "environment", "tool_name": "t", "tool_version": "1", "model_name": "m", "model_version": "1"}
-    digest = hashlib.sha256(json.dumps(environment, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-    (audit / "manifest.json").write_text(json.dumps({"standard": "VIBES", "version": "1.0", "entries": {digest: environment}}))
+    environment = {
+        "type": "environment",
+        "tool_name": "t",
+        "tool_version": "1",
+        "model_name": "m",
+        "model_version": "1",
+    }
+    digest = hashlib.sha256(
+        json.dumps(environment, sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()
+    (audit / "manifest.json").write_text(
+        json.dumps({"standard": "VIBES", "version": "1.0", "entries": {digest: environment}})
+    )
     with (audit / "annotations.jsonl").open("w") as log:
-        log.writelines(json.dumps(_record(file, number, digest)) + "\n" for file in range(FILES) for number in range(EACH))
+        log.writelines(
+            json.dumps(_record(file, number, digest)) + "\n"
+            for file in range(FILES)
+            for number in range(EACH)
+        )
     _git(root, "init", "--quiet", "--initial-branch=main")
-    subprocess.run(["git", "fast-import", "--quiet"], cwd=root, input="".join(_history()).encode(), check=True)
+    subprocess.run(
+        ["git", "fast-import", "--quiet"], cwd=root, input="".join(_history()).encode(), check=True
+    )
     _git(root, "reset", "--quiet", "--hard", "main")
 
 

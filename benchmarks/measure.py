@@ -25,7 +25,9 @@ def interleaved(subjects: Mapping[str, Callable[[], object]], rounds: int = 5) -
     return {name: statistics.median(taken) for name, taken in times.items()}
 
 
-def processor_time(subjects: Mapping[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:
+def processor_time(
+    subjects: Mapping[str, Callable[[], object]], rounds: int = 5
+) -> dict[str, float]:
     """Return the least processor seconds of each subject, those of processes included that it starts and waits for; what else runs hardly tells.
 
     What one subject leaves to the collector is collected before the next begins, so that none pays for another.
@@ -52,7 +54,9 @@ def private_bytes(code: str) -> int:
     """
     script = f"{code}\n{_READ_MEMORY}"
     environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
+    )
     before, after = json.loads(done.stdout)
     return int(after) - int(before)
 

@@ -50,11 +50,18 @@ def main() -> None:
         for path in (*new, size.hottest_file):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text("".join(map(_function, range(LINES // 2))), encoding="utf-8")
-        print(f"recording through the server, {size.annotations:,} annotations and {size.entries:,} entries there")
+        print(
+            f"recording through the server, {size.annotations:,} annotations and {size.entries:,} entries there"
+        )
         with Client(folder, [sys.executable, "-c", _SERVER]) as client:
-            for what, paths in (("six files, from none to 100 annotations in each", new), (_LOST, [size.hottest_file])):
+            for what, paths in (
+                ("six files, from none to 100 annotations in each", new),
+                (_LOST, [size.hottest_file]),
+            ):
                 uris = [_opened(client, path) for path in paths]
-                session = _run(client, "vibes.startSession", {"uri": uris[0], "tool": TOOL, "model": MODEL})["sessionId"]
+                session = _run(
+                    client, "vibes.startSession", {"uri": uris[0], "tool": TOOL, "model": MODEL}
+                )["sessionId"]
                 _measure(_Editing(client, uris, str(session)), folder, what)
 
 
@@ -89,11 +96,23 @@ class _Editing:
         self.number += 1
         number, line = self.number, 2 * (7 * self.number % (LINES // 2))
         uri, version = self.uris[number % len(self.uris)], 2 + number
-        within = {"start": {"line": line, "character": 0}, "end": {"line": line + 2, "character": 0}}
+        within = {
+            "start": {"line": line, "character": 0},
+            "end": {"line": line + 2, "character": 0},
+        }
         change = {"range": within, "text": _function(LINES + number)}
-        self.client.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]})
+        self.client.notify(
+            "textDocument/didChange",
+            {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]},
+        )
         asked = {"text": f"Write function {number}.", "type": "user_instruction"}
-        return {"uri": uri, "range": within, "action": "create", "sessionId": self.session, "prompt": asked}
+        return {
+            "uri": uri,
+            "range": within,
+            "action": "create",
+            "sessionId": self.session,
+            "prompt": asked,
+        }
 
     def record(self, given: dict[str, Any]) -> None:
         """Record an edit."""
@@ -115,7 +134,12 @@ class _Taken:
     waited: list[float] = field(default_factory=list)
     busy: list[float] = field(default_factory=list)
 
-    def add(self, editing: _Editing, request: Callable[[dict[str, Any]], None], given: dict[str, Any] | None = None) -> None:
+    def add(
+        self,
+        editing: _Editing,
+        request: Callable[[dict[str, Any]], None],
+        given: dict[str, Any] | None = None,
+    ) -> None:
         """Carry a request out; without what is given, after a change that is timed, too."""
         before, begun = editing.busy(), time.perf_counter()
         request(editing.change() if given is None else given)
@@ -133,14 +157,33 @@ def _measure(editing: _Editing, folder: Path, what: str) -> None:
         changed_echo.add(editing, editing.echo)
         changed_edit.add(editing, editing.record)
         disk.waited.append(_kept_by_the_disk(folder))
-    print(f"  {what}, {ROUNDS} edits of each kind; milliseconds: median, 95th and 99th of a hundred")
-    for name, taken in (("echo", echo), ("edit", edit), ("change and echo", changed_echo), ("change and edit", changed_edit)):
-        print(f"    {name:<16}waited {_figures(taken.waited)}   the server's processor {_figures(taken.busy)}")
+    print(
+        f"  {what}, {ROUNDS} edits of each kind; milliseconds: median, 95th and 99th of a hundred"
+    )
+    for name, taken in (
+        ("echo", echo),
+        ("edit", edit),
+        ("change and echo", changed_echo),
+        ("change and edit", changed_edit),
+    ):
+        print(
+            f"    {name:<16}waited {_figures(taken.waited)}   the server's processor {_figures(taken.busy)}"
+        )
     print(f"    {'the disk alone':<16}waited {_figures(disk.waited)}")
     for name, one, other in (("edit", edit, echo), ("change and edit", changed_edit, changed_echo)):
-        waited = [(later - earlier) * 1e3 for later, earlier in zip(_of_hundred(one.waited), _of_hundred(other.waited), strict=True)]
-        busy = [(later - earlier) * 1e3 for later, earlier in zip(_of_hundred(one.busy), _of_hundred(other.busy), strict=True)]
-        print(f"    {name} above the echo: waited {_row(waited)}   the server's processor {_row(busy)}  (aim below {_AIM:.0f})")
+        waited = [
+            (later - earlier) * 1e3
+            for later, earlier in zip(
+                _of_hundred(one.waited), _of_hundred(other.waited), strict=True
+            )
+        ]
+        busy = [
+            (later - earlier) * 1e3
+            for later, earlier in zip(_of_hundred(one.busy), _of_hundred(other.busy), strict=True)
+        ]
+        print(
+            f"    {name} above the echo: waited {_row(waited)}   the server's processor {_row(busy)}  (aim below {_AIM:.0f})"
+        )
 
 
 def _kept_by_the_disk(folder: Path) -> float:
@@ -156,7 +199,9 @@ def _kept_by_the_disk(folder: Path) -> float:
 
 
 def _run(client: Client, command: str, arguments: dict[str, Any]) -> Any:
-    return client.request("workspace/executeCommand", {"command": command, "arguments": [arguments]})
+    return client.request(
+        "workspace/executeCommand", {"command": command, "arguments": [arguments]}
+    )
 
 
 def _of_hundred(times: list[float]) -> tuple[float, float, float]:

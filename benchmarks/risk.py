@@ -56,7 +56,9 @@ def _placed(lineage: Lineage) -> Placement:
     """Place an annotation where it was recorded: locating is measured elsewhere, and the files exist only by name."""
     start, end = recorded_lines(lineage.current) or (None, None)
     return Placement(
-        lineage.current.text("file_path") or "", ShownLineage(lineage), Located(start, end, State.EXACT, Method.FILE_HASH, 1.0)
+        lineage.current.text("file_path") or "",
+        ShownLineage(lineage),
+        Located(start, end, State.EXACT, Method.FILE_HASH, 1.0),
     )
 
 

@@ -25,7 +25,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         size = generate(Path(folder), ANNOTATIONS)
         log = Path(folder) / ".ai-audit" / "annotations.jsonl"
-        print(f"scan: {size.annotations:,} annotations, {size.records:,} records, {size.log_bytes / 1e6:.0f} MB")
+        print(
+            f"scan: {size.annotations:,} annotations, {size.records:,} records, {size.log_bytes / 1e6:.0f} MB"
+        )
         times = interleaved(
             {
                 "scan": lambda: _scan(log),
@@ -35,9 +37,13 @@ def main() -> None:
             }
         )
         for name, seconds in times.items():
-            print(f"  {name:<24}{seconds * 1000:8.0f} ms  {size.log_bytes / 1e6 / seconds:7.0f} MB/s")
+            print(
+                f"  {name:<24}{seconds * 1000:8.0f} ms  {size.log_bytes / 1e6 / seconds:7.0f} MB/s"
+            )
         print(f"  scan / sha256            {times['scan'] / times['sha256']:8.2f}  (aim at most 4)")
-        print(f"  json kept / scan         {times['json, records kept'] / times['scan']:8.2f}  (aim at least 7)")
+        print(
+            f"  json kept / scan         {times['json, records kept'] / times['scan']:8.2f}  (aim at least 7)"
+        )
         print(f"  json dropped / scan      {times['json, records dropped'] / times['scan']:8.2f}")
         follow = interleaved({"unchanged": _unchanged(log)}, rounds=1000)["unchanged"]
         print(f"  refresh, nothing new     {follow * 1e6:8.1f} µs")
@@ -57,7 +63,9 @@ def _memory(log: Path, annotations: int) -> None:
     )
     for name, hold in (("after the scan", scanned), ("with ids and edges tabled", asked)):
         held = private_bytes(code + prepare + hold)
-        print(f"  memory, {name:<25} {held / 1e6:6.1f} MB, {held / annotations:4.0f} bytes per annotation")
+        print(
+            f"  memory, {name:<25} {held / 1e6:6.1f} MB, {held / annotations:4.0f} bytes per annotation"
+        )
 
 
 def _scan(log: Path) -> LogIndex:

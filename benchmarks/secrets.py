@@ -58,7 +58,9 @@ def main() -> None:
     print(f"{'masking secrets':32} s/MB   x2    x4")
     for name, part in TEXTS.items():
         texts = {factor: part * (factor * SIZE // len(part)) for factor in (1, 2, 4)}
-        times = processor_time({str(f): partial(mask_secrets, text) for f, text in texts.items()}, 3)
+        times = processor_time(
+            {str(f): partial(mask_secrets, text) for f, text in texts.items()}, 3
+        )
         one, two, four = (times[str(factor)] for factor in (1, 2, 4))
         print(f"{name:32} {four / (4 * SIZE) * 1e6:5.2f} {two / one:5.1f} {four / one:5.1f}")
 

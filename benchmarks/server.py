@@ -53,17 +53,25 @@ def main() -> None:
             print("server: one request and its answer")
             for what, seconds in times.items():
                 print(f"  {what:<24}{seconds * 1e6:8.0f} µs")
-            print(f"  hover / echo             {times['hover'] / times['echo, same server']:8.2f}  (aim at most 2)")
+            print(
+                f"  hover / echo             {times['hover'] / times['echo, same server']:8.2f}  (aim at most 2)"
+            )
             begun = time.perf_counter()
             lenses = ours.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
-            print(f"  {len(lenses):,} lenses             {(time.perf_counter() - begun) * 1e3:8.1f} ms")
+            print(
+                f"  {len(lenses):,} lenses             {(time.perf_counter() - begun) * 1e3:8.1f} ms"
+            )
         starts = {"start, vibes-lsp": _OURS, "start, bare pygls": _STOCK}
         for what, code in starts.items():
-            print(f"  {what:<24}{statistics.median(_start(folder, code) for _ in range(5)) * 1e3:8.0f} ms")
+            print(
+                f"  {what:<24}{statistics.median(_start(folder, code) for _ in range(5)) * 1e3:8.0f} ms"
+            )
 
 
 def _project(folder: Path) -> None:
-    text = "".join(f"def function_{number}(value):\n    return value * {number}\n" for number in range(LENSES))
+    text = "".join(
+        f"def function_{number}(value):\n    return value * {number}\n" for number in range(LENSES)
+    )
     (folder / "many.py").write_text(text, encoding="utf-8")
     trail = TrailWriter(folder)
     trail.config()

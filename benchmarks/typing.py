@@ -29,15 +29,28 @@ Change: TypeAlias = types.TextDocumentContentChangeEvent
 
 def main() -> None:
     """Measure and print."""
-    text = "".join(f"    value_{number} = compute({number}, 'some words')\n" for number in range(LINES))
-    print(f"typing: {LINES:,} lines, {RANGES:,} ranges; one change, and where all ranges are after {AT_ONCE:,} of them")
+    text = "".join(
+        f"    value_{number} = compute({number}, 'some words')\n" for number in range(LINES)
+    )
+    print(
+        f"typing: {LINES:,} lines, {RANGES:,} ranges; one change, and where all ranges are after {AT_ONCE:,} of them"
+    )
     for name, make in _KINDS.items():
         numbers = random.Random(7)
         changes = [make(numbers) for _ in range(AT_ONCE)]
         ours, stock = _Typed(text, changes), TextDocument(URI, text, 1)
-        times = interleaved({"ours": ours.type, "pygls": partial(stock.apply_change, changes[0]), "asked": ours.ask}, ROUNDS)
+        times = interleaved(
+            {
+                "ours": ours.type,
+                "pygls": partial(stock.apply_change, changes[0]),
+                "asked": ours.ask,
+            },
+            ROUNDS,
+        )
         each, asked = times["ours"] / AT_ONCE, times["asked"]
-        print(f"  {name:<24}{each * 1e6:8.1f} µs {asked * 1e6:8.0f} µs;  pygls / ours {times['pygls'] / each:6.0f}  (aim at least 50)")
+        print(
+            f"  {name:<24}{each * 1e6:8.1f} µs {asked * 1e6:8.0f} µs;  pygls / ours {times['pygls'] / each:6.0f}  (aim at least 50)"
+        )
 
 
 class _Typed:
@@ -66,7 +79,9 @@ class _Typed:
 
 
 def _change(start: tuple[int, int], end: tuple[int, int], text: str) -> Change:
-    return types.TextDocumentContentChangePartial(types.Range(types.Position(*start), types.Position(*end)), text)
+    return types.TextDocumentContentChangePartial(
+        types.Range(types.Position(*start), types.Position(*end)), text
+    )
 
 
 def _in_one_line(_numbers: random.Random) -> Change:

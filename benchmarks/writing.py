@@ -42,9 +42,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         directory = AuditDir(Path(folder) / ".ai-audit")
         directory.path.mkdir()
-        directory.manifest.write_bytes(manifest_bytes(dict(_keyed(number) for number in range(ENTRIES))))
+        directory.manifest.write_bytes(
+            manifest_bytes(dict(_keyed(number) for number in range(ENTRIES)))
+        )
         size = directory.manifest.stat().st_size
-        print(f"writing: {PROCESSES} processes, a manifest of {ENTRIES:,} entries, {size / 1e6:.0f} MB")
+        print(
+            f"writing: {PROCESSES} processes, a manifest of {ENTRIES:,} entries, {size / 1e6:.0f} MB"
+        )
         plain = PROCESSES * PLAIN / _together(_plain, directory, PLAIN)
         journal = PROCESSES * UPDATES / _together(_journal, directory, UPDATES)
         begun = time.perf_counter()
@@ -52,10 +56,14 @@ def main() -> None:
         fold = time.perf_counter() - begun
         whole = folded / (folded / journal + fold)
         records = PROCESSES * RECORDS / _together(_records, directory, RECORDS)
-        assert len(read_manifest(directory)) == ENTRIES + PROCESSES * (PLAIN + UPDATES), "an entry is missing"
+        assert len(read_manifest(directory)) == ENTRIES + PROCESSES * (PLAIN + UPDATES), (
+            "an entry is missing"
+        )
         print(f"  lock, merge, rename      {plain:10.2f} updates/s")
         print(f"  through the journal      {journal:10.0f} updates/s")
-        print(f"  its folding included     {whole:10.0f} updates/s  ({folded:,} entries folded in {fold * 1000:.0f} ms)")
+        print(
+            f"  its folding included     {whole:10.0f} updates/s  ({folded:,} entries folded in {fold * 1000:.0f} ms)"
+        )
         print(f"  journal / plain          {journal / plain:10.0f}  (aim at least {_AIM:,})")
         print(f"  records, one at a time   {records:10.0f} records/s")
         _alone(directory)
@@ -71,14 +79,19 @@ def _alone(directory: AuditDir) -> None:
         key = writer.entry(_entry(-2 - number))
         writer.append([_record(number, key), {**_record(number, key), "type": "edge"}])
         times.append(time.perf_counter() - begun)
-    print(f"  one edit, alone          {statistics.median(times) * 1e6:10.0f} µs, p95 {statistics.quantiles(times, n=20)[-1] * 1e6:.0f} µs")
+    print(
+        f"  one edit, alone          {statistics.median(times) * 1e6:10.0f} µs, p95 {statistics.quantiles(times, n=20)[-1] * 1e6:.0f} µs"
+    )
 
 
 def _together(work: Callable[[AuditDir, int, int], None], directory: AuditDir, count: int) -> float:
     """Return the seconds from the common start of all processes to the end of the last."""
     context = multiprocessing.get_context("fork")
     start = context.Barrier(PROCESSES + 1)
-    processes = [context.Process(target=_wait_and, args=(start, work, directory, number, count)) for number in range(PROCESSES)]
+    processes = [
+        context.Process(target=_wait_and, args=(start, work, directory, number, count))
+        for number in range(PROCESSES)
+    ]
     for process in processes:
         process.start()
     start.wait()
@@ -89,7 +102,13 @@ def _together(work: Callable[[AuditDir, int, int], None], directory: AuditDir, c
     return time.perf_counter() - begun
 
 
-def _wait_and(start: Barrier, work: Callable[[AuditDir, int, int], None], directory: AuditDir, own: int, count: int) -> None:
+def _wait_and(
+    start: Barrier,
+    work: Callable[[AuditDir, int, int], None],
+    directory: AuditDir,
+    own: int,
+    count: int,
+) -> None:
     start.wait()
     work(directory, own, count)
 
@@ -127,8 +146,16 @@ def _keyed(number: int) -> tuple[str, Members]:
 
 
 def _entry(number: int) -> Members:
-    words = f"Entry {number}: " + "make the parser keep what it does not know, and say so in its documentation. " * 6
-    return {"type": "prompt", "prompt_text": words, "prompt_type": "user_instruction", "created_at": "2026-02-03T10:00:00.000Z"}
+    words = (
+        f"Entry {number}: "
+        + "make the parser keep what it does not know, and say so in its documentation. " * 6
+    )
+    return {
+        "type": "prompt",
+        "prompt_text": words,
+        "prompt_type": "user_instruction",
+        "created_at": "2026-02-03T10:00:00.000Z",
+    }
 
 
 def _record(number: int, key: str) -> Members:

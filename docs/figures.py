@@ -26,7 +26,9 @@ def filled(page: str) -> str:
     made = blocks(json.loads(RESULTS.read_text(encoding="utf-8")))
 
     def write(match: re.Match[str]) -> str:
-        text = "".join(f"{match['indent']}{line}\n" if line else "\n" for line in made[match["name"]])
+        text = "".join(
+            f"{match['indent']}{line}\n" if line else "\n" for line in made[match["name"]]
+        )
         return match["begin"] + text + match["end"]
 
     return _BLOCK.sub(write, page)
@@ -51,10 +53,26 @@ def _table(heading: str, rows: Sequence[Mapping[str, Any]], *, called: bool) -> 
     lines = [_row(headings), "|" + "---|" * len(headings)]
     told = None
     for row in rows:
-        source = "" if row["source"] == told else f"**{row['source']}**" if row["source"] == "all" else row["source"]
+        source = (
+            ""
+            if row["source"] == told
+            else f"**{row['source']}**"
+            if row["source"] == "all"
+            else row["source"]
+        )
         told = row["source"]
-        cells = [source, row["mode"], f"{row['ranges']:,}", f"{row['startRight']:.2f} %", f"{row['bothRight']:.2f} %"]
-        cells += [f"{row['sure']:,}", f"{row['wrong']:,}", f"{row['wrongDead']:,} of {row['dead']:,}"]
+        cells = [
+            source,
+            row["mode"],
+            f"{row['ranges']:,}",
+            f"{row['startRight']:.2f} %",
+            f"{row['bothRight']:.2f} %",
+        ]
+        cells += [
+            f"{row['sure']:,}",
+            f"{row['wrong']:,}",
+            f"{row['wrongDead']:,} of {row['dead']:,}",
+        ]
         if called:
             cells.append(f"{row['calledSure']:.2f} %")
         lines.append(_row(cells))
@@ -100,4 +118,7 @@ def _whole(results: Mapping[str, Any], mode: str) -> Mapping[str, Any]:
 
 def _sum(results: Mapping[str, Any], mode: str) -> dict[str, int]:
     rows = [*(row for row in results["five"] if row["source"] != "all"), *results["others"]]
-    return {name: sum(row[name] for row in rows if row["mode"] == mode) for name in ("sure", "wrong", "wrongDead", "dead")}
+    return {
+        name: sum(row[name] for row in rows if row["mode"] == mode)
+        for name in ("sure", "wrong", "wrongDead", "dead")
+    }

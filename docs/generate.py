@@ -37,12 +37,12 @@ def files() -> dict[Path, str]:
 def checks() -> str:
     """Return the page about all checks."""
     head = _GENERATED.format(source="`vibes_lsp/checks/catalogue.py`")
-    head += (
-        "# Checks\n\n`vibes check` looks at a whole audit trail. Every finding carries one of the ids below, a severity and a place.\n\n"
-    )
+    head += "# Checks\n\n`vibes check` looks at a whole audit trail. Every finding carries one of the ids below, a severity and a place.\n\n"
     head += "".join(f"- **{severity}**: {meaning}\n" for severity, meaning in _MEANING.items())
     overview = "\n| check | severity | what it says |\n|---|---|---|\n"
-    overview += "".join(f"| [`{check.id}`](#{check.id}) | {check.severity} | {check.title} |\n" for check in ALL)
+    overview += "".join(
+        f"| [`{check.id}`](#{check.id}) | {check.severity} | {check.title} |\n" for check in ALL
+    )
     return head + overview + "".join(map(_section, ALL))
 
 

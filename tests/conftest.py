@@ -15,14 +15,18 @@ from vibes_lsp.cli.agents import VARIABLES
 for _name in VARIABLES:  # whoever runs the tests may be an agent; the people in them are none
     os.environ.pop(_name, None)
 
-_CACHE = tempfile.mkdtemp(prefix="vibes-cache-")  # ours, and no part of what the user of this machine keeps
+_CACHE = tempfile.mkdtemp(
+    prefix="vibes-cache-"
+)  # ours, and no part of what the user of this machine keeps
 os.environ["XDG_CACHE_HOME"] = _CACHE
 atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
 
 # No deadline in either profile: on a shared machine it measures the neighbours.
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=500, print_blob=True)
-settings.register_profile("long", deadline=None, max_examples=2000)  # for `--hypothesis-profile=long`, by hand
+settings.register_profile(
+    "long", deadline=None, max_examples=2000
+)  # for `--hypothesis-profile=long`, by hand
 settings.load_profile("ci" if in_ci() else "local")
 
 
@@ -34,5 +38,7 @@ def real_trail() -> Path:
     """
     trail = REPOSITORY.parent / "shared" / "data" / "maestro-2026-03"
     if not (trail / "manifest.json").is_file():
-        pytest.skip("../shared/data/maestro-2026-03 is absent: nothing here was checked against a real audit trail")
+        pytest.skip(
+            "../shared/data/maestro-2026-03 is absent: nothing here was checked against a real audit trail"
+        )
     return trail

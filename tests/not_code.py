@@ -10,7 +10,10 @@ from tests.trails import Repository
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCORING: Final = {"enabled": True, "review_rules": [{"condition": "scope_lines >= 1", "action": "block"}]}
+SCORING: Final = {
+    "enabled": True,
+    "review_rules": [{"condition": "scope_lines >= 1", "action": "block"}],
+}
 """Blocks every line of an AI's."""
 LATE: Final = "2026-03-09T12:00:00Z"
 FILE: Final = "a.py"
@@ -28,5 +31,11 @@ def not_code(root: Path, kind: str, **members: Any) -> tuple[Project, str]:
     repository.git("config", "user.name", "Ada Example")
     repository.commit("A person's file")
     action = "review" if kind == "review" else "modify"
-    given = {"action": action, "risk_score": 0.95, "timestamp": LATE, "prompt": project.prompt("Change it."), **members}
+    given = {
+        "action": action,
+        "risk_score": 0.95,
+        "timestamp": LATE,
+        "prompt": project.prompt("Change it."),
+        **members,
+    }
     return project, project.line(FILE, 4, 7, text=STORY, **given)

@@ -27,10 +27,17 @@ def load() -> dict[str, Any]:
     if not database.is_file():
         message = "the installed schemastore has no cache.sqlite"
         raise LookupError(message)
-    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
-        for (answer,) in connection.execute("SELECT value FROM responses WHERE instr(value, CAST(? AS BLOB))", (SCHEMA_URL,)):
+    with closing(
+        sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)
+    ) as connection:
+        for (answer,) in connection.execute(
+            "SELECT value FROM responses WHERE instr(value, CAST(? AS BLOB))", (SCHEMA_URL,)
+        ):
             schema = _body(answer)
-            if schema.get("title") == "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema":
+            if (
+                schema.get("title")
+                == "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
+            ):
                 return schema
     message = f"the installed schemastore does not hold {SCHEMA_URL}"
     raise LookupError(message)
@@ -38,6 +45,8 @@ def load() -> dict[str, Any]:
 
 def _body(answer: bytes) -> dict[str, Any]:
     """Return the JSON body of one cached HTTP answer: the first byte string in the pickle."""
-    body = next(argument for _, argument, _ in pickletools.genops(answer) if isinstance(argument, bytes))
+    body = next(
+        argument for _, argument, _ in pickletools.genops(answer) if isinstance(argument, bytes)
+    )
     parsed: dict[str, Any] = json.loads(body)
     return parsed

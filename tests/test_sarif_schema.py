@@ -7,7 +7,10 @@ from jsonschema import Draft7Validator
 
 from tests import sarif_schema
 
-SMALLEST: dict[str, Any] = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "vibes"}}, "results": []}]}
+SMALLEST: dict[str, Any] = {
+    "version": "2.1.0",
+    "runs": [{"tool": {"driver": {"name": "vibes"}}, "results": []}],
+}
 
 
 def test_the_schema_is_a_valid_draft_7_schema_that_accepts_the_smallest_log() -> None:
@@ -22,7 +25,15 @@ def test_the_schema_is_a_valid_draft_7_schema_that_accepts_the_smallest_log() ->
         {"version": "2.1.0"},
         {**SMALLEST, "version": "2.0.0"},
         {"version": "2.1.0", "runs": [{"results": []}]},
-        {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "vibes"}}, "results": [{"level": "loud", "message": {"text": "x"}}]}]},
+        {
+            "version": "2.1.0",
+            "runs": [
+                {
+                    "tool": {"driver": {"name": "vibes"}},
+                    "results": [{"level": "loud", "message": {"text": "x"}}],
+                }
+            ],
+        },
     ],
     ids=["no runs", "another version", "no tool", "unknown level"],
 )

@@ -142,11 +142,16 @@ class InternalError(VibesError):
     code = "internal-error"
 
     def __init__(self, error: BaseException) -> None:
-        walked = [(_module(frame.f_code.co_filename), frame.f_code.co_name, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+        walked = [
+            (_module(frame.f_code.co_filename), frame.f_code.co_name, line)
+            for frame, line in traceback.walk_tb(error.__traceback__)
+        ]
         frames = [each for each in walked if each[0]]
         kind = type(error).__name__
         path = dict.fromkeys(f"{module}:{name}" for module, name, _ in frames)
-        self.report_id = hashlib.sha256("\n".join([kind, *path]).encode("utf-8", "replace")).hexdigest()[:8]
+        self.report_id = hashlib.sha256(
+            "\n".join([kind, *path]).encode("utf-8", "replace")
+        ).hexdigest()[:8]
         self.place = f"{frames[-1][0]}:{frames[-1][2]}" if frames else "no module of ours"
         super().__init__(
             f"internal error {self.report_id}: {kind} in {self.place}",

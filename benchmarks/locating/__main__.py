@@ -31,7 +31,10 @@ def main() -> None:
             replay = Replay(history, files=options.files, seed=options.seed)
             _add(real, replay.cases(options.pairs))
             texts += replay.texts(_TEXTS)
-        _print_witnesses(replay.witnesses, f"{history.name}, {len(history):,} commits, {time.perf_counter() - begun:.0f} s")
+        _print_witnesses(
+            replay.witnesses,
+            f"{history.name}, {len(history):,} commits, {time.perf_counter() - begun:.0f} s",
+        )
     _add(made, generated(random.Random(options.seed), texts, options.generated))
     for report in (real, made):
         print()
@@ -43,15 +46,45 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.locating", description="How right the locator is on real git histories.")
-    parser.add_argument("repositories", nargs="+", type=Path, metavar="PATH", help="git repositories, bare or not")
-    parser.add_argument("--pairs", type=int, default=60, help="pairs of commits for each repository (default %(default)s)")
-    parser.add_argument("--files", type=int, default=8, help="files at most for each pair (default %(default)s)")
-    parser.add_argument("--commits", type=int, default=5000, help="newest commits at most (default %(default)s)")
-    parser.add_argument("--generated", type=int, default=260, metavar="N", help="cases made by random edits (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="another seed asks for other files and ranges")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all counts and all misses there")
-    parser.add_argument("--sample", type=int, default=0, metavar="N", help="show so many claims that missed, with their lines")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.locating",
+        description="How right the locator is on real git histories.",
+    )
+    parser.add_argument(
+        "repositories", nargs="+", type=Path, metavar="PATH", help="git repositories, bare or not"
+    )
+    parser.add_argument(
+        "--pairs",
+        type=int,
+        default=60,
+        help="pairs of commits for each repository (default %(default)s)",
+    )
+    parser.add_argument(
+        "--files", type=int, default=8, help="files at most for each pair (default %(default)s)"
+    )
+    parser.add_argument(
+        "--commits", type=int, default=5000, help="newest commits at most (default %(default)s)"
+    )
+    parser.add_argument(
+        "--generated",
+        type=int,
+        default=260,
+        metavar="N",
+        help="cases made by random edits (default %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="another seed asks for other files and ranges"
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write all counts and all misses there"
+    )
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=0,
+        metavar="N",
+        help="show so many claims that missed, with their lines",
+    )
     return parser.parse_args()
 
 
@@ -93,7 +126,9 @@ def _print_lines(outcome: Outcome) -> None:
     for name, lines, place in places:
         if place is not None and place > 0:
             for number, line in enumerate(lines[place - 1 : place - 1 + shown], place):
-                sys.stdout.write(f"  {name} {number:5} {line[:120]}\n".encode("utf-8", "replace").decode())
+                sys.stdout.write(
+                    f"  {name} {number:5} {line[:120]}\n".encode("utf-8", "replace").decode()
+                )
 
 
 if __name__ == "__main__":

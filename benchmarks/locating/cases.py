@@ -72,13 +72,21 @@ class Case:
 
     def fate(self, asked: Range) -> Fate:
         """Return what became of a range; blank lines and brackets alone do not keep it alive."""
-        saying = [line for line in range(asked[0], asked[1] + 1) if has_text(self.old.lines[line - 1].encode("utf-8", "replace"))]
+        saying = [
+            line
+            for line in range(asked[0], asked[1] + 1)
+            if has_text(self.old.lines[line - 1].encode("utf-8", "replace"))
+        ]
         saying = saying or list(range(asked[0], asked[1] + 1))
         places = {self.truth.line(line, *asked) for line in saying}
         if max(places) <= 0:
             if UNKNOWN in places:
                 return Fate.UNKNOWN
-            return Fate.RESTORED if self.restored and any(self.restored[line] for line in saying) else Fate.DEAD
+            return (
+                Fate.RESTORED
+                if self.restored and any(self.restored[line] for line in saying)
+                else Fate.DEAD
+            )
         first, last = self.true_start(asked), self.true_end(asked)
         if first == UNKNOWN:
             return Fate.UNKNOWN
@@ -92,7 +100,11 @@ class Case:
         if self.true_start(asked) > 0:
             return self.true_start(asked)
         for lines in (self.truth.lines, self.restored):
-            votes = Counter(lines[line] - (line - start) for line in range(start, end + 1) if lines and lines[line] > 0)
+            votes = Counter(
+                lines[line] - (line - start)
+                for line in range(start, end + 1)
+                if lines and lines[line] > 0
+            )
             if votes:
                 return votes.most_common(1)[0][0]
         return DEAD
@@ -101,12 +113,18 @@ class Case:
         """Whether all lines of a range survive, stand together unchanged, and nowhere else."""
         start, end = asked
         place = self.true_start(asked)
-        if place <= 0 or any(self.truth.line(line, start, end) != place + line - start for line in range(start, end + 1)):
+        if place <= 0 or any(
+            self.truth.line(line, start, end) != place + line - start
+            for line in range(start, end + 1)
+        ):
             return False
         wanted, lines, length = self.old.lines[start - 1 : end], self.new.lines, end - start + 1
         if lines[place - 1 : place - 1 + length] != wanted:
             return False
-        return not any(at != place and lines[at - 1 : at - 1 + length] == wanted for at in self._numbers.get(wanted[0], ()))
+        return not any(
+            at != place and lines[at - 1 : at - 1 + length] == wanted
+            for at in self._numbers.get(wanted[0], ())
+        )
 
     @cached_property
     def _numbers(self) -> dict[str, list[int]]:
@@ -116,13 +134,21 @@ class Case:
         return numbers
 
 
-def choose_ranges(rng: random.Random, lines: Sequence[str], written: Sequence[Range]) -> list[Range]:
+def choose_ranges(
+    rng: random.Random, lines: Sequence[str], written: Sequence[Range]
+) -> list[Range]:
     """Return the runs of lines that a commit wrote and random ranges, most of them as long as a short function."""
     chosen = set(rng.sample(written, min(len(written), _MOST_HUNKS)))
-    openings = [number for number, line in enumerate(lines, 1) if _opens(lines[number - 2] if number > 1 else "", line)]
+    openings = [
+        number
+        for number, line in enumerate(lines, 1)
+        if _opens(lines[number - 2] if number > 1 else "", line)
+    ]
     wanted = min(MOST_RANGES, len(chosen) + max(4, len(lines) // 8))
     for _ in range(wanted):
-        start = rng.choice(openings) if openings and rng.random() < 0.5 else rng.randint(1, len(lines))
+        start = (
+            rng.choice(openings) if openings and rng.random() < 0.5 else rng.randint(1, len(lines))
+        )
         end = min(start + choose_length(rng) - 1, len(lines))
         if len(chosen) < wanted:
             chosen.add((start, end))

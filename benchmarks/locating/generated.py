@@ -79,12 +79,17 @@ def _edit(draft: Draft) -> None:
         number, line = draft.lines[at]
         words = _WORD.findall(line)
         if words and draft.rng.random() < 0.3:
-            draft.lines[at] = number, line.replace(draft.rng.choice(words), f"changed_{draft.rng.randrange(100)}", 1)
+            draft.lines[at] = (
+                number,
+                line.replace(draft.rng.choice(words), f"changed_{draft.rng.randrange(100)}", 1),
+            )
 
 
 def _reindent(draft: Draft) -> None:
     begin, end = draft.block()
-    draft.lines[begin:end] = [(number, f"    {line}" if line else line) for number, line in draft.lines[begin:end]]
+    draft.lines[begin:end] = [
+        (number, f"    {line}" if line else line) for number, line in draft.lines[begin:end]
+    ]
 
 
 def _reformat(draft: Draft) -> None:
@@ -99,7 +104,10 @@ def _rename(draft: Draft) -> None:
     """Rename five identifiers wherever they stand."""
     words = sorted({word for _, line in draft.lines for word in _WORD.findall(line)})
     names = {word: f"{word}_renamed" for word in draft.rng.sample(words, min(5, len(words)))}
-    draft.lines[:] = [(number, _WORD.sub(lambda word: names.get(word[0], word[0]), line)) for number, line in draft.lines]
+    draft.lines[:] = [
+        (number, _WORD.sub(lambda word: names.get(word[0], word[0]), line))
+        for number, line in draft.lines
+    ]
 
 
 def _move(draft: Draft) -> None:
@@ -124,7 +132,20 @@ def _copy_below(draft: Draft) -> None:
 
 def _mix(draft: Draft) -> None:
     for _ in range(draft.rng.randint(3, 12)):
-        draft.rng.choice((_insert, _insert, _delete, _replace, _edit, _edit, _reindent, _move, _copy_above, _copy_below))(draft)
+        draft.rng.choice(
+            (
+                _insert,
+                _insert,
+                _delete,
+                _replace,
+                _edit,
+                _edit,
+                _reindent,
+                _move,
+                _copy_above,
+                _copy_below,
+            )
+        )(draft)
 
 
 EDITS: Final[Mapping[str, Callable[[Draft], None]]] = {
@@ -149,17 +170,25 @@ _TWINS: Final[Mapping[str, Callable[[list[_LINE], int, int], None]]] = {
 KINDS: Final = (*EDITS, *_TWINS)
 
 
-def generated(rng: random.Random, texts: Sequence[tuple[str, Sequence[str]]], count: int) -> Iterator[Case]:
+def generated(
+    rng: random.Random, texts: Sequence[tuple[str, Sequence[str]]], count: int
+) -> Iterator[Case]:
     """Give so many cases of every kind in turn, made of files given by name and lines."""
     usable = [(name, lines) for name, lines in texts if len(lines) >= _SHORTEST]
     for turn in range(count if usable else 0):
         kind = KINDS[turn % len(KINDS)]
         name, lines = rng.choice(usable)
         _, foreign = rng.choice(usable)
-        yield _edited_twin(rng, kind, name, lines) if kind in _TWINS else _edited(rng, kind, name, lines, foreign)
+        yield (
+            _edited_twin(rng, kind, name, lines)
+            if kind in _TWINS
+            else _edited(rng, kind, name, lines, foreign)
+        )
 
 
-def _edited(rng: random.Random, kind: str, name: str, lines: Sequence[str], foreign: Sequence[str]) -> Case:
+def _edited(
+    rng: random.Random, kind: str, name: str, lines: Sequence[str], foreign: Sequence[str]
+) -> Case:
     draft = Draft(rng, list(enumerate(lines, 1)), foreign)
     EDITS[kind](draft)
     return _case(rng, (kind, name), lines, draft.lines, draft.touched)
@@ -169,7 +198,9 @@ def _edited_twin(rng: random.Random, kind: str, name: str, lines: Sequence[str])
     """Put a copy of a block into the old text, then do something to one of the two."""
     length = rng.randint(1, min(_LONGEST_BLOCK, len(lines) // 4))
     begin = rng.randrange(len(lines) // 2)
-    at = rng.randint(begin + length + _APART, len(lines))  # of two copies side by side nothing could say which one went
+    at = rng.randint(
+        begin + length + _APART, len(lines)
+    )  # of two copies side by side nothing could say which one went
     old = [*lines[:at], *lines[begin : begin + length], *lines[at:]]
     new = list(enumerate(old, 1))
     chosen = rng.choice((begin, at))
@@ -177,7 +208,13 @@ def _edited_twin(rng: random.Random, kind: str, name: str, lines: Sequence[str])
     return _case(rng, (kind, name), old, new, [(begin + 1, begin + length), (at + 1, at + length)])
 
 
-def _case(rng: random.Random, about: tuple[str, str], old: Sequence[str], new: Sequence[_LINE], touched: Sequence[Range]) -> Case:
+def _case(
+    rng: random.Random,
+    about: tuple[str, str],
+    old: Sequence[str],
+    new: Sequence[_LINE],
+    touched: Sequence[Range],
+) -> Case:
     lines = [DEAD] * (len(old) + 1)
     strangers: dict[str, set[int]] = defaultdict(set)
     for place, (number, line) in enumerate(new, 1):
@@ -185,9 +222,21 @@ def _case(rng: random.Random, about: tuple[str, str], old: Sequence[str], new: S
             lines[number] = place
         else:
             strangers[line].add(place)
-    doubts = {number: strangers[line] for number, line in enumerate(old, 1) if line in strangers and lines[number] > 0}
-    before, after = ("".join(f"{line}\n" for line in each) for each in (old, [line for _, line in new]))
+    doubts = {
+        number: strangers[line]
+        for number, line in enumerate(old, 1)
+        if line in strangers and lines[number] > 0
+    }
+    before, after = (
+        "".join(f"{line}\n" for line in each) for each in (old, [line for _, line in new])
+    )
     truth = Truth(lines, doubts)
     return Case(
-        f"generated: {about[0]}", about[1], ("as it was", about[0]), Text(before), Text(after), choose_ranges(rng, old, touched), truth
+        f"generated: {about[0]}",
+        about[1],
+        ("as it was", about[0]),
+        Text(before),
+        Text(after),
+        choose_ranges(rng, old, touched),
+        truth,
     )

@@ -14,7 +14,16 @@ from benchmarks.locating.repository import SOURCES, Repository, Version
 from benchmarks.locating.truth import doubts_of
 
 ALGORITHMS: Final = ("histogram", "myers")
-_DIFF: Final = ("-w", "-U0", "--full-index", "--text", "--no-ext-diff", "--no-textconv", "--no-color", "--indent-heuristic")
+_DIFF: Final = (
+    "-w",
+    "-U0",
+    "--full-index",
+    "--text",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--indent-heuristic",
+)
 _KEPT_BLOBS: Final = 500
 _SAME: Final = Change(())
 
@@ -78,7 +87,10 @@ class History(Repository):
     def doubts(self, versions: Sequence[Version], length: int) -> dict[int, set[int]]:
         """Return where else lines of the first version may be in the last one: a diff has equals that are as true."""
         steps = zip(self.changes(versions, ALGORITHMS[0]), pairwise(versions), strict=True)
-        return doubts_of(((change, self._keys(old.blob), self._keys(new.blob)) for change, (old, new) in steps), length)
+        return doubts_of(
+            ((change, self._keys(old.blob), self._keys(new.blob)) for change, (old, new) in steps),
+            length,
+        )
 
     def last_written(self, version: Version, number: int) -> list[tuple[int, int]]:
         """Return the runs of lines that the last commit up to this one to touch a file added, in the file as it is there."""
@@ -98,7 +110,15 @@ class History(Repository):
         """Return the map of a file by `git blame --reverse`: the last commit that has a line, and its number there."""
         last = self.commit(end)
         told = self.run(
-            "blame", "--reverse", "-w", "--first-parent", "-s", "--porcelain", f"{self.commit(start)}..{last}", "--", version.path
+            "blame",
+            "--reverse",
+            "-w",
+            "--first-parent",
+            "-s",
+            "--porcelain",
+            f"{self.commit(start)}..{last}",
+            "--",
+            version.path,
         )
         lines = [DEAD] * (length + 1)
         for line in told.split(b"\n"):
@@ -113,14 +133,20 @@ class History(Repository):
         if blob not in self._known_keys:
             if len(self._known_keys) > _KEPT_BLOBS:
                 self._known_keys.clear()
-            self._known_keys[blob] = [b"".join(line.split()) for line in self.content(blob).split(b"\n")]
+            self._known_keys[blob] = [
+                b"".join(line.split()) for line in self.content(blob).split(b"\n")
+            ]
         return self._known_keys[blob]
 
     def _stream(self, algorithm: str, newest: int) -> _Lines:
         """Return the log of the main line: for each commit the files it touched, and what it did to their lines."""
         order = ("--first-parent", "--reverse", f"--max-count={newest}", "--format=commit %H")
         shown = ("--raw", "--no-abbrev", "-p", "-M", "-l0", f"--diff-algorithm={algorithm}", *_DIFF)
-        return _Lines(self.start("log", *order, *shown, "HEAD", "--", *(f"*.{extension}" for extension in SOURCES)))
+        return _Lines(
+            self.start(
+                "log", *order, *shown, "HEAD", "--", *(f"*.{extension}" for extension in SOURCES)
+            )
+        )
 
 
 class _Lines:

@@ -65,14 +65,18 @@ class Change:
         _follow_moves(table, hunks)
         self._table = table
         self._shift = shift
-        self._hunks = [_Span(hunk.old, hunk.new, len(hunk.deleted), len(hunk.added)) for hunk in hunks]
+        self._hunks = [
+            _Span(hunk.old, hunk.new, len(hunk.deleted), len(hunk.added)) for hunk in hunks
+        ]
         self._slides: dict[int, set[int]] | None = None
         self.added = [(hunk.new, hunk.new + len(hunk.added) - 1) for hunk in hunks if hunk.added]
 
     def follow(self, lines: Iterable[int]) -> list[int]:
         """Return where lines of the old file are in the new one; what is no line stays what it is."""
         table, shift, known = self._table, self._shift, len(self._table)
-        return [line if line <= 0 else table[line] if line < known else line + shift for line in lines]
+        return [
+            line if line <= 0 else table[line] if line < known else line + shift for line in lines
+        ]
 
     def slides(self, old: Sequence[bytes], new: Sequence[bytes]) -> Mapping[int, set[int]]:
         """Return where else lines of the old file may be: a diff is as true when a hunk of it is slid along equal lines.
@@ -98,8 +102,14 @@ class Change:
         """Give the kept lines beside rewritten ones that say nothing: git matches them with any that look alike."""
         for hunk in self._hunks:
             if hunk.deleted and hunk.added:
-                for beside in (range(hunk.old - 1, 0, -1), range(hunk.old + hunk.deleted, len(old) + 1)):
-                    yield from takewhile(lambda line: self.follow((line,))[0] > 0 and not has_text(old[line - 1]), beside)
+                for beside in (
+                    range(hunk.old - 1, 0, -1),
+                    range(hunk.old + hunk.deleted, len(old) + 1),
+                ):
+                    yield from takewhile(
+                        lambda line: self.follow((line,))[0] > 0 and not has_text(old[line - 1]),
+                        beside,
+                    )
 
 
 def parse_hunk(header: bytes, lines: Iterator[bytes]) -> Hunk:
@@ -155,7 +165,11 @@ def _equal_run(lines: Sequence[bytes], one: int, other: int, direction: int) -> 
     """Count the lines from two places on that are equal."""
     for step in range(_FURTHEST_SLIDE):
         first, second = one + direction * step, other + direction * step
-        if min(first, second) < 1 or max(first, second) > len(lines) or lines[first - 1] != lines[second - 1]:
+        if (
+            min(first, second) < 1
+            or max(first, second) > len(lines)
+            or lines[first - 1] != lines[second - 1]
+        ):
             return
         yield step
 
@@ -168,7 +182,9 @@ def _follow_moves(table: array[int], hunks: Sequence[Hunk]) -> None:
     gone = {hunk.old + offset: line for hunk in hunks for offset, line in enumerate(hunk.deleted)}
     come = {hunk.new + offset: line for hunk in hunks for offset, line in enumerate(hunk.added)}
     arrivals = Counter(come.values())
-    candidates = {number: line for number, line in gone.items() if line in arrivals and _is_telling(line)}
+    candidates = {
+        number: line for number, line in gone.items() if line in arrivals and _is_telling(line)
+    }
     if not candidates:
         return
     departures = Counter(candidates.values())
@@ -190,7 +206,9 @@ def _follow_moves(table: array[int], hunks: Sequence[Hunk]) -> None:
                     table[each] = UNKNOWN
 
 
-def _block(old: int, new: int, gone: Mapping[int, bytes], come: Mapping[int, bytes]) -> tuple[int, int, int]:
+def _block(
+    old: int, new: int, gone: Mapping[int, bytes], come: Mapping[int, bytes]
+) -> tuple[int, int, int]:
     """Return first and last line of the largest block around a moved line, and how far it went."""
     shift = new - old
     first = last = old

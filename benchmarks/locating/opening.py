@@ -33,15 +33,21 @@ Ratios: TypeAlias = tuple[float, float]
 
 def main(repositories: Sequence[Path]) -> None:
     """Measure and print."""
-    print(f"opening a file, {RANGES} ranges of up to {VERSIONS} versions, against git blame --porcelain (milliseconds)")
+    print(
+        f"opening a file, {RANGES} ranges of up to {VERSIONS} versions, against git blame --porcelain (milliseconds)"
+    )
     print(f"  {'lines':>7}{'blame':>9}{'anchors':>9}{'history':>9}  blame/anchors  blame/history")
     ratios: list[tuple[int, Ratios]] = []
     for path in repositories:
         with Repository(path) as repository:
-            largest = sorted(repository.sources("HEAD"), key=lambda version: version.size, reverse=True)
+            largest = sorted(
+                repository.sources("HEAD"), key=lambda version: version.size, reverse=True
+            )
             ratios += [_print_file(repository, version.path) for version in largest[:FILES]]
     _print_ratios("all", [each for _, each in ratios])
-    _print_ratios(f"of {LARGE:,} lines and more", [each for lines, each in ratios if lines >= LARGE])
+    _print_ratios(
+        f"of {LARGE:,} lines and more", [each for lines, each in ratios if lines >= LARGE]
+    )
 
 
 def _print_file(repository: Repository, path: str) -> tuple[int, Ratios]:
@@ -50,11 +56,16 @@ def _print_file(repository: Repository, path: str) -> tuple[int, Ratios]:
     lines = len(Text.from_bytes(repository.content(blobs[-1])).lines)
     ratios = times["blame"] / times["anchors"], times["blame"] / times["history"]
     shown = "".join(f"{seconds * 1000:9.1f}" for seconds in times.values())
-    print(f"  {lines:7,}{shown}{ratios[0]:14.1f}x{ratios[1]:14.1f}x  {repository.name} {path}", flush=True)
+    print(
+        f"  {lines:7,}{shown}{ratios[0]:14.1f}x{ratios[1]:14.1f}x  {repository.name} {path}",
+        flush=True,
+    )
     return lines, ratios
 
 
-def _subjects(rng: random.Random, repository: Repository, path: str, blobs: Sequence[str]) -> dict[str, Callable[[], object]]:
+def _subjects(
+    rng: random.Random, repository: Repository, path: str, blobs: Sequence[str]
+) -> dict[str, Callable[[], object]]:
     """Return what is to be timed: blame, placing by anchors, and placing with the contents of all versions read from git."""
     recorded: list[AnchoredRange] = []
     made_in: list[int] = []
@@ -70,7 +81,10 @@ def _subjects(rng: random.Random, repository: Repository, path: str, blobs: Sequ
         for blob in reversed(blobs):
             read.insert(0, Text.from_bytes(repository.content(blob), read[0] if read else None))
         later = [tuple(read[number + 1 : -1]) for number in range(len(read))]
-        origins = [OriginalText(read[number], each.start, each.end, later[number]) for each, number in zip(recorded, made_in, strict=True)]
+        origins = [
+            OriginalText(read[number], each.start, each.end, later[number])
+            for each, number in zip(recorded, made_in, strict=True)
+        ]
         return locate(recorded, read[-1], origins)
 
     newest = texts[-1].content

@@ -69,7 +69,11 @@ class Replay:
         newest = self._history.files(len(self._history) - 1)
         chosen = self._rng.sample(newest, min(count, len(newest)))
         contents = ((version.path, self._history.content(version.blob)) for version in chosen)
-        return [(path, Text.from_bytes(content).lines) for path, content in contents if _is_readable(content)]
+        return [
+            (path, Text.from_bytes(content).lines)
+            for path, content in contents
+            if _is_readable(content)
+        ]
 
     def _chosen_files(self, start: int, end: int) -> Iterator[list[Version]]:
         """Give the versions of some files that changed between two commits and are still there, those used least first."""
@@ -78,7 +82,11 @@ class Replay:
         found = 0
         for version in sorted(listed, key=lambda version: self._used[version.path]):
             versions = self._history.follow(version, start, end)
-            if found < self._files and versions is not None and versions[0].blob != versions[-1].blob:
+            if (
+                found < self._files
+                and versions is not None
+                and versions[0].blob != versions[-1].blob
+            ):
                 self._used[version.path] += 1
                 found += 1
                 yield versions
@@ -100,19 +108,28 @@ class Replay:
             new=new,
             ranges=choose_ranges(self._rng, old.lines, history.last_written(first, moments[0])),
             truth=self._truth(versions, moments, length),
-            later=[Text.from_bytes(history.content(blob)) for blob in _spread(blobs[1:-1], _MOST_VERSIONS)],
-            group=f"{moments[1] - moments[0]:,} commits" if moments[1] - moments[0] in DISTANCES else "to the newest",
+            later=[
+                Text.from_bytes(history.content(blob))
+                for blob in _spread(blobs[1:-1], _MOST_VERSIONS)
+            ],
+            group=f"{moments[1] - moments[0]:,} commits"
+            if moments[1] - moments[0] in DISTANCES
+            else "to the newest",
             restored=history.direct(first.blob, last.blob).follow(range(length + 1)),
         )
 
     def _truth(self, versions: Sequence[Version], moments: tuple[int, int], length: int) -> Truth:
         """Return what both diff algorithms and blame say together."""
         history, witnesses = self._history, self.witnesses
-        one, other = (composed(history.changes(versions, algorithm), length) for algorithm in ALGORITHMS)
+        one, other = (
+            composed(history.changes(versions, algorithm), length) for algorithm in ALGORITHMS
+        )
         blamed = history.blamed(versions[0], *moments, length)
         for number, line in enumerate(one):
             if line == other[number] != blamed[number]:
-                if blamed[number] == DEAD:  # blame without move detection takes moved blocks for dead
+                if (
+                    blamed[number] == DEAD
+                ):  # blame without move detection takes moved blocks for dead
                     witnesses.moved += line > 0
                     blamed[number] = line
                 else:
@@ -134,10 +151,16 @@ def _moments(rng: random.Random, commits: int, pairs: int) -> Iterator[tuple[int
     for distance in DISTANCES:
         room = commits - (distance or 1)
         for slot in range(each if room > 0 else 0):
-            start = rng.randrange(room * slot // each, max(room * (slot + 1) // each, room * slot // each + 1))
+            start = rng.randrange(
+                room * slot // each, max(room * (slot + 1) // each, room * slot // each + 1)
+            )
             yield start, commits - 1 if distance is None else start + distance
 
 
 def _spread(blobs: Sequence[str], most: int) -> Sequence[str]:
     """Return the blobs, or so many of them at equal distances."""
-    return blobs if len(blobs) <= most else [blobs[len(blobs) * number // most] for number in range(most)]
+    return (
+        blobs
+        if len(blobs) <= most
+        else [blobs[len(blobs) * number // most] for number in range(most)]
+    )

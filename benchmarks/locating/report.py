@@ -135,13 +135,22 @@ class Report:
         for name in filter(None, (source, group, self.total)):
             self._tallies.setdefault((name, mode), Tally()).add(run)
         self.wrong_but_sure += [outcome for outcome in run.outcomes if outcome.wrong_but_sure]
-        self.missed += [outcome for outcome in run.outcomes if verdict(outcome) in ("wrong", "lost", "end wrong")]
+        self.missed += [
+            outcome
+            for outcome in run.outcomes
+            if verdict(outcome) in ("wrong", "lost", "end wrong")
+        ]
 
     def markdown(self) -> Iterator[str]:
         """Give the lines of the tables, and of the list of claims that are wrong but sure."""
         modes = list(Mode)
-        ordered = sorted(self._tallies.items(), key=lambda item: (item[0][0] == self.total, item[0][0], modes.index(item[0][1])))
-        yield from _table(_HEADINGS, (_row(source, mode, tally) for (source, mode), tally in ordered))
+        ordered = sorted(
+            self._tallies.items(),
+            key=lambda item: (item[0][0] == self.total, item[0][0], modes.index(item[0][1])),
+        )
+        yield from _table(
+            _HEADINGS, (_row(source, mode, tally) for (source, mode), tally in ordered)
+        )
         for mode in Mode:
             tally = self._tallies.get((self.total, mode))
             if tally is not None:
@@ -161,8 +170,15 @@ class Report:
                 {
                     "source": source,
                     "mode": mode.value,
-                    **{name: value for name, value in asdict(tally).items() if name not in ("methods", "milliseconds")},
-                    "msPerFile": {"median": statistics.median(tally.milliseconds), "max": max(tally.milliseconds)},
+                    **{
+                        name: value
+                        for name, value in asdict(tally).items()
+                        if name not in ("methods", "milliseconds")
+                    },
+                    "msPerFile": {
+                        "median": statistics.median(tally.milliseconds),
+                        "max": max(tally.milliseconds),
+                    },
                     "methods": [
                         {"method": m, "state": s, "sure": sure, "verdict": v, "n": n}
                         for (m, s, sure, v), n in sorted(tally.methods.items())
@@ -178,7 +194,9 @@ class Report:
 def described(outcome: Outcome) -> str:
     """Return a claim and the truth in one line, enough to look at both."""
     case, located, (start, end) = outcome.case, outcome.located, outcome.asked
-    flags = ", ".join(word for word, said in (("ambiguous", located.ambiguous), ("sure", located.sure)) if said)
+    flags = ", ".join(
+        word for word, said in (("ambiguous", located.ambiguous), ("sure", located.sure)) if said
+    )
     return (
         f"{outcome.mode.value}: {case.source} {case.path} {case.moments[0]}..{case.moments[1]} {start}-{end}: "
         f"said {_span(located.start, located.end)} ({located.state.value}, {located.method.value}, {located.confidence:.2f}{', ' if flags else ''}{flags}), "
@@ -220,7 +238,12 @@ def _method_table(tally: Tally) -> Iterator[str]:
     verdicts = ("right", "end wrong", "wrong", "lost", "start dead", "restored", "dead")
     kinds = sorted({kind[:3] for kind in tally.methods})
     rows = (
-        (method, state, "yes" if sure else "no", *(f"{tally.methods[method, state, sure, name]:,}" for name in verdicts))
+        (
+            method,
+            state,
+            "yes" if sure else "no",
+            *(f"{tally.methods[method, state, sure, name]:,}" for name in verdicts),
+        )
         for method, state, sure in kinds
     )
     yield from _table(("method", "state", "sure", *verdicts), rows)

@@ -11,8 +11,19 @@ from typing import Final, Self
 SOURCES: Final = (
     "c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "jsx", "kt", "lua", "mjs", "php", "py", "rb", "rs", "scala", "sh", "swift", "ts", "tsx", "zig",
 )  # fmt: skip
-_SETTINGS: Final = ("core.quotePath=false", "diff.external=", "log.showSignature=false", "blame.ignoreRevsFile=", "protocol.allow=never")
-_GIT: Final = ("git", "--no-pager", "--no-replace-objects", *(word for setting in _SETTINGS for word in ("-c", setting)))
+_SETTINGS: Final = (
+    "core.quotePath=false",
+    "diff.external=",
+    "log.showSignature=false",
+    "blame.ignoreRevsFile=",
+    "protocol.allow=never",
+)
+_GIT: Final = (
+    "git",
+    "--no-pager",
+    "--no-replace-objects",
+    *(word for setting in _SETTINGS for word in ("-c", setting)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +82,29 @@ class Repository:
     def blobs(self, path: str, most: int) -> list[str]:
         """Return the contents that a file of HEAD had on the main line, the oldest first, the newest so many of them, renames followed."""
         order = ("--first-parent", "--follow", f"--max-count={most}", "--format=")
-        shown = self.run("log", *order, "--raw", "--no-abbrev", "HEAD", "--", path).decode("utf-8", "surrogateescape")
+        shown = self.run("log", *order, "--raw", "--no-abbrev", "HEAD", "--", path).decode(
+            "utf-8", "surrogateescape"
+        )
         named = (line.split(" ")[3] for line in shown.splitlines() if line.startswith(":"))
         return [blob for blob in named if blob.strip("0")][::-1]
 
     def run(self, *arguments: str) -> bytes:
         """Run git; return what it prints."""
-        return subprocess.run([*_GIT, *arguments], cwd=self._repository, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
+        return subprocess.run(
+            [*_GIT, *arguments],
+            cwd=self._repository,
+            capture_output=True,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        ).stdout
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start git, to be written to and read from."""
         environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
-        return subprocess.Popen([*_GIT, *arguments], cwd=self._repository, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        return subprocess.Popen(
+            [*_GIT, *arguments],
+            cwd=self._repository,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+        )

@@ -72,17 +72,33 @@ class Run:
 
 def score(case: Case) -> Iterator[tuple[Mode, Run]]:
     """Locate the ranges of a case in every mode that it allows."""
-    recorded = [AnchoredRange(start, end, create_anchors(case.old, start, end)) for start, end in case.ranges]
+    recorded = [
+        AnchoredRange(start, end, create_anchors(case.old, start, end))
+        for start, end in case.ranges
+    ]
     fates = [case.fate(asked) for asked in case.ranges]
     for mode in Mode:
         new = Text(case.new.content)  # nothing that an earlier run has cached in them
         later = _read_beside([each.content for each in case.later]) if mode is Mode.VERSIONS else ()
         old = Text(case.old.content, later[0] if later else None)
-        origins = [OriginalText(old, start, end, later) for start, end in case.ranges] if mode is not Mode.ANCHORS else ()
+        origins = (
+            [OriginalText(old, start, end, later) for start, end in case.ranges]
+            if mode is not Mode.ANCHORS
+            else ()
+        )
         begun = time.perf_counter()
         located = locate(recorded, new, origins)
         seconds = time.perf_counter() - begun
-        yield mode, Run([Outcome(case, mode, *each) for each in zip(case.ranges, fates, located, strict=True)], seconds)
+        yield (
+            mode,
+            Run(
+                [
+                    Outcome(case, mode, *each)
+                    for each in zip(case.ranges, fates, located, strict=True)
+                ],
+                seconds,
+            ),
+        )
 
 
 def _read_beside(contents: Sequence[str]) -> tuple[Text, ...]:

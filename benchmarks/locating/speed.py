@@ -42,8 +42,12 @@ def main() -> None:
     old = Text("".join(f"{line}\n" for line in lines))
     ranges = [random_range(rng, len(lines)) for _ in range(RANGES)]
     recorded = [AnchoredRange(start, end, create_anchors(old, start, end)) for start, end in ranges]
-    print(f"locating {RANGES:,} ranges in {len(lines):,} lines (milliseconds; right starts of those that survive)")
-    print(f"  {'':<10}{'search':>9}{'anchors':>9}{'old text':>9}  search/anchors     right: search, anchors, old text")
+    print(
+        f"locating {RANGES:,} ranges in {len(lines):,} lines (milliseconds; right starts of those that survive)"
+    )
+    print(
+        f"  {'':<10}{'search':>9}{'anchors':>9}{'old text':>9}  search/anchors     right: search, anchors, old text"
+    )
     for name, edits in SCENARIOS.items():
         draft = Draft(rng, list(enumerate(lines, 1)), lines)
         for edit in edits:
@@ -51,26 +55,41 @@ def main() -> None:
         new = "".join(f"{line}\n" for _, line in draft.lines)
         subjects = _subjects(recorded, old.content, new)
         times = processor_time(subjects, rounds=7)
-        places = {number: place for place, (number, _) in enumerate(draft.lines, 1) if number != DEAD}
+        places = {
+            number: place for place, (number, _) in enumerate(draft.lines, 1) if number != DEAD
+        }
         rights = [_share_right(ranges, places, run()) for run in subjects.values()]
         shown = "".join(f"{seconds * 1000:9.0f}" for seconds in times.values())
         ratio = times["search"] / times["anchors"]
-        print(f"  {name:<10}{shown}{ratio:10.1f}x            {', '.join(f'{right:.1%}' for right in rights)}")
+        print(
+            f"  {name:<10}{shown}{ratio:10.1f}x            {', '.join(f'{right:.1%}' for right in rights)}"
+        )
 
 
 def _standard_library() -> list[str]:
     """Return 20,000 lines of real code that every machine has."""
     folder = Path(random.__file__).parent
-    texts = (path.read_text("utf-8").splitlines() for path in sorted(folder.glob("*.py")) if path.stat().st_size > 20_000)
+    texts = (
+        path.read_text("utf-8").splitlines()
+        for path in sorted(folder.glob("*.py"))
+        if path.stat().st_size > 20_000
+    )
     return list(chain.from_iterable(texts))[:LINES]
 
 
-def _subjects(recorded: Sequence[AnchoredRange], old: str, new: str) -> dict[str, Callable[[], list[int | None]]]:
+def _subjects(
+    recorded: Sequence[AnchoredRange], old: str, new: str
+) -> dict[str, Callable[[], list[int | None]]]:
     """Return what is to be timed; each begins with a bare string, as a request does."""
 
     def with_old_text() -> list[int | None]:
         text = Text(old)
-        return [found.start for found in locate(recorded, Text(new), [OriginalText(text, each.start, each.end) for each in recorded])]
+        return [
+            found.start
+            for found in locate(
+                recorded, Text(new), [OriginalText(text, each.start, each.end) for each in recorded]
+            )
+        ]
 
     return {
         "search": lambda: search(recorded, Text(new)),
@@ -90,7 +109,9 @@ def search(recorded: Sequence[AnchoredRange], text: Text) -> list[int | None]:
     return [_searched(each, lines, joined, begins) for each in recorded]
 
 
-def _searched(each: AnchoredRange, lines: Sequence[str], joined: str, begins: Sequence[int]) -> int | None:
+def _searched(
+    each: AnchoredRange, lines: Sequence[str], joined: str, begins: Sequence[int]
+) -> int | None:
     context = each.anchors.context or ""
     whole = len(context.encode()) < CONTEXT_BYTES - 4  # a longer one may be cut within a line
     wanted = f"\n{context}\n" if whole else f"\n{context}"
@@ -100,12 +121,22 @@ def _searched(each: AnchoredRange, lines: Sequence[str], joined: str, begins: Se
         places.append(bisect_right(begins, at))
         at = joined.find(wanted, at + 1)
     places.sort(key=lambda line: abs(line - each.start))
-    fitting = (line for line in places if range_hash(lines[line - 1 : line - 1 + each.length]) == each.anchors.hash)
+    fitting = (
+        line
+        for line in places
+        if range_hash(lines[line - 1 : line - 1 + each.length]) == each.anchors.hash
+    )
     return next(fitting, places[0] if places else None)
 
 
-def _share_right(ranges: Sequence[Range], places: Mapping[int, int], found: Sequence[int | None]) -> float:
-    survive = [(places[start], place) for (start, _), place in zip(ranges, found, strict=True) if start in places]
+def _share_right(
+    ranges: Sequence[Range], places: Mapping[int, int], found: Sequence[int | None]
+) -> float:
+    survive = [
+        (places[start], place)
+        for (start, _), place in zip(ranges, found, strict=True)
+        if start in places
+    ]
     return sum(true == place for true, place in survive) / len(survive)
 
 

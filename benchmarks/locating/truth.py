@@ -30,9 +30,16 @@ class Truth:
         doubts = self.doubts.get(number)
         if not doubts:
             return place
-        certain = (line for line in range(start, end + 1) if self.lines[line] > 0 and line not in self.doubts)
+        certain = (
+            line
+            for line in range(start, end + 1)
+            if self.lines[line] > 0 and line not in self.doubts
+        )
         nearest = min(certain, key=lambda line: abs(line - number), default=None)
-        if nearest is not None and (wanted := self.lines[nearest] + number - nearest) in (place, *doubts):
+        if nearest is not None and (wanted := self.lines[nearest] + number - nearest) in (
+            place,
+            *doubts,
+        ):
             return wanted
         return UNKNOWN if UNKNOWN in doubts else place
 
@@ -45,14 +52,17 @@ def composed(changes: Iterable[Change], length: int) -> list[int]:
     return lines
 
 
-def doubts_of(changes: Iterable[tuple[Change, Sequence[bytes], Sequence[bytes]]], length: int) -> dict[int, set[int]]:
+def doubts_of(
+    changes: Iterable[tuple[Change, Sequence[bytes], Sequence[bytes]]], length: int
+) -> dict[int, set[int]]:
     """Return the other places of lines in doubt after changes in order, each given with the lines before and after it."""
     lines = list(range(length + 1))
     doubts: dict[int, set[int]] = {}
     for change, old, new in changes:
         slides = change.slides(old, new)
         doubts = {
-            number: set(change.follow(places)).union(*(slides.get(place, ()) for place in places)) for number, places in doubts.items()
+            number: set(change.follow(places)).union(*(slides.get(place, ()) for place in places))
+            for number, places in doubts.items()
         }
         if slides:
             for number, line in enumerate(lines):

@@ -14,7 +14,10 @@ def files() -> tuple[Path, ...]:
     require(REPOSITORY / ".git", "the list of the project's files comes from git")
     git = require("git", "the list of the project's files comes from git")
     listing = subprocess.run(
-        [git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=REPOSITORY, check=True, capture_output=True
+        [git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
     )
     names = {name for name in listing.stdout.decode().split("\0") if name}
     return tuple(sorted(path for path in map(Path, names) if (REPOSITORY / path).is_file()))

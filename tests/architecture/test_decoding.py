@@ -10,15 +10,43 @@ THE_DECODER = "vibes_lsp/model/canonical.py"
 OWN_CACHE = "vibes_lsp/history/git_cache.py"
 """It reads back msgpack that it wrote into the user's own folder, with a checksum."""
 DECODERS = {
-    "json": {"load", "loads", "detect_encoding", "JSONDecoder", "JSONDecodeError", "decoder", "scanner"},
-    "msgspec": {"convert", "msgpack", "toml", "yaml", "DecodeError", "MsgspecError", "ValidationError"},
+    "json": {
+        "load",
+        "loads",
+        "detect_encoding",
+        "JSONDecoder",
+        "JSONDecodeError",
+        "decoder",
+        "scanner",
+    },
+    "msgspec": {
+        "convert",
+        "msgpack",
+        "toml",
+        "yaml",
+        "DecodeError",
+        "MsgspecError",
+        "ValidationError",
+    },
     "msgspec.json": {"decode", "Decoder"},
     "pydantic_core": {"from_json"},
 }
 """Module -> what of it reads foreign bytes, or is raised only by what does."""
 METHODS = {"validate_json", "model_validate_json", "raw_decode"}
 """They may take what `canonical` printed of a value that was decoded before."""
-UNSAFE = {"eval", "exec", "marshal", "orjson", "pickle", "plistlib", "shelve", "simplejson", "tomllib", "ujson", "yaml"}
+UNSAFE = {
+    "eval",
+    "exec",
+    "marshal",
+    "orjson",
+    "pickle",
+    "plistlib",
+    "shelve",
+    "simplejson",
+    "tomllib",
+    "ujson",
+    "yaml",
+}
 
 
 def test_one_module_decodes_json() -> None:
@@ -44,7 +72,14 @@ def test_the_search_finds_decoders() -> None:
         "eval(x)",
     )
     assert [source for source in sources if not list(_decoding(ast.parse(source)))] == []
-    assert list(_decoding(ast.parse("import json, msgspec\njson.dumps(x)\nmsgspec.json.encode(x)\nx.decode()"))) == []
+    assert (
+        list(
+            _decoding(
+                ast.parse("import json, msgspec\njson.dumps(x)\nmsgspec.json.encode(x)\nx.decode()")
+            )
+        )
+        == []
+    )
 
 
 def _decoding(tree: ast.Module) -> list[tuple[int, str]]:
@@ -55,7 +90,11 @@ def _decoding(tree: ast.Module) -> list[tuple[int, str]]:
         module, _, name = whole.rpartition(".")
         if whole.partition(".")[0] in UNSAFE or name in DECODERS.get(module, set()):
             found.append((line, whole))
-    printed = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_canonical(node.args)}
+    printed = {
+        id(node.func)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _is_canonical(node.args)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and id(node) not in printed:
             if node.attr in DECODERS.get(_name(node.value, names), set()) or node.attr in METHODS:
@@ -73,11 +112,18 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
                 top = alias.name.partition(".")[0]
                 yield node.lineno, alias.asname or top, alias.name if alias.asname else top
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from ((node.lineno, alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names)
+            yield from (
+                (node.lineno, alias.asname or alias.name, f"{node.module}.{alias.name}")
+                for alias in node.names
+            )
 
 
 def _is_canonical(arguments: list[ast.expr]) -> bool:
-    return len(arguments) == 1 and isinstance(arguments[0], ast.Call) and ast.unparse(arguments[0].func) == "canonical"
+    return (
+        len(arguments) == 1
+        and isinstance(arguments[0], ast.Call)
+        and ast.unparse(arguments[0].func) == "canonical"
+    )
 
 
 def _name(node: ast.expr, names: dict[str, str]) -> str:

@@ -28,14 +28,23 @@ def test_the_contracts_between_the_layers_are_kept() -> None:
     check = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
     # rich draws its box with characters that a Windows pipe cannot take in its own encoding.
     environment = {**os.environ, "PYTHONUTF8": "1"}
-    run = subprocess.run([sys.executable, "-c", check], cwd=REPOSITORY, capture_output=True, encoding="utf-8", check=False, env=environment)
+    run = subprocess.run(
+        [sys.executable, "-c", check],
+        cwd=REPOSITORY,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env=environment,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize(("module", "forbidden"), LIGHT, ids=[module for module, _ in LIGHT])
 def test_importing_it_loads_nothing_slow(module: str, forbidden: tuple[str, ...]) -> None:
     listing = f"import json, sys; import {module}; print(json.dumps(sorted({{name.partition('.')[0] for name in sys.modules}})))"
-    run = subprocess.run([sys.executable, "-c", listing], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", listing], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr
     assert not set(forbidden) & set(json.loads(run.stdout))
 
@@ -48,7 +57,8 @@ def test_lsp_features_never_import_one_another() -> None:
         for path in source_tree.python_files()
         if path.is_relative_to(LSP_FEATURES) and path.name != "__init__.py"
         for imported in _imports(path)
-        if imported.startswith(prefix) and imported.split(".")[3] != path.relative_to(LSP_FEATURES).parts[0].removesuffix(".py")
+        if imported.startswith(prefix)
+        and imported.split(".")[3] != path.relative_to(LSP_FEATURES).parts[0].removesuffix(".py")
     ]
     assert not crossings
 

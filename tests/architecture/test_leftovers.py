@@ -10,7 +10,9 @@ from tests.requirements import REPOSITORY
 MARKERS = re.compile(r"\b(?:T[O]DO|FIX[M]E|X[X]X)\b")
 
 # A path into somebody's home or into a build machine: at the start of a path, followed by a name. Made-up paths belong to `someone`.
-MACHINE_PATHS = re.compile(r"(?<![\w.}*~\-/])(?:/(?:home|Users|root|mnt|work|builds)/|[A-Za-z]:\\+Users\\+)(?!someone\b)\w")
+MACHINE_PATHS = re.compile(
+    r"(?<![\w.}*~\-/])(?:/(?:home|Users|root|mnt|work|builds)/|[A-Za-z]:\\+Users\\+)(?!someone\b)\w"
+)
 
 # Path of a file -> why it may name such a path.
 PATHS_FOR_A_REASON: dict[str, str] = {}
@@ -36,7 +38,9 @@ def test_no_file_names_a_path_of_somebodys_machine() -> None:
 
 def test_no_file_names_this_checkout_or_this_home() -> None:
     here = [str(place) for place in (REPOSITORY, Path.home()) if len(place.parts) > 1]
-    named = re.compile("|".join(rf"(?<![\w.\-/]){re.escape(place)}(?![\w\-])" for place in here) or "(?!)")
+    named = re.compile(
+        "|".join(rf"(?<![\w.\-/]){re.escape(place)}(?![\w\-])" for place in here) or "(?!)"
+    )
     assert not _lines_matching(named, set())
 
 

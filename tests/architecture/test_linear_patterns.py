@@ -31,8 +31,14 @@ _METHODS: Final = {"match", "fullmatch", "search", "sub", "subn", "split", "find
 _CUT: Final = "it reads a name that is cut to LONGEST_NAME characters"
 _BEGINS: Final = "each way to begin stands behind a character that ends the repeat"
 _EXCEPTIONS: Final = {
-    **{f"vibes_lsp.anchors.syntax.definitions.{name}": _CUT for name in ("_WORDS_BEFORE", "_RECEIVER", "_TRAIT_OF")},
-    **{f"vibes_lsp.anchors.syntax.definitions.{name}": _CUT for name in ("_CONVERSION", "_CONSTRUCTOR")},
+    **{
+        f"vibes_lsp.anchors.syntax.definitions.{name}": _CUT
+        for name in ("_WORDS_BEFORE", "_RECEIVER", "_TRAIT_OF")
+    },
+    **{
+        f"vibes_lsp.anchors.syntax.definitions.{name}": _CUT
+        for name in ("_CONVERSION", "_CONSTRUCTOR")
+    },
     "vibes_lsp.model.secret_contexts._REFERENCE": "it reads a value that is cut to _MAX_REFERENCE characters",
     "vibes_lsp.model.secret_contexts._PLAIN": "it reads a value behind a name, and none inside one that was read",
     "vibes_lsp.model.secret_contexts._PROPERTY": "it reads the 100 characters before a name, and the name",
@@ -95,7 +101,10 @@ class _Reader:
         if code is sre.BRANCH:
             ways = [row for each in value[1] for row in self.rows(each)]
             cannot_fail = any(all(step.is_optional for step in row) for row in ways)
-            return [[replace(step, is_optional=step.is_optional or cannot_fail) for step in row] for row in ways]
+            return [
+                [replace(step, is_optional=step.is_optional or cannot_fail) for step in row]
+                for row in ways
+            ]
         if code is sre.ATOMIC_GROUP:
             rows = self.rows(value)
             self.flaws += [flaw for row in rows for flaw in _in_row(row, fails=False)]
@@ -117,13 +126,21 @@ class _Reader:
         is_open = most > _LIMIT
         if most > 1:
             fails = not is_firm or not is_open
-            self.flaws += [flaw for one in rows for other in rows for flaw in _in_row(one + other, fails=fails)]
+            self.flaws += [
+                flaw for one in rows for other in rows for flaw in _in_row(one + other, fails=fails)
+            ]
         if is_open:
-            chars = frozenset().union(*(step.chars for row in rows for step in row if not step.is_guard))
+            chars = frozenset().union(
+                *(step.chars for row in rows for step in row if not step.is_guard)
+            )
             return [[_Step(chars, True, is_firm, least == 0, least == 0)]]
         if is_firm:
             rows = [[replace(step, is_firm=True) for step in row] for row in rows]
-        return rows if least else [[], *([replace(step, is_optional=True) for step in row] for row in rows)]
+        return (
+            rows
+            if least
+            else [[], *([replace(step, is_optional=True) for step in row] for row in rows)]
+        )
 
     def looked(self, is_not: bool, *, is_behind: bool, inside: Any) -> list[list[_Step]]:
         rows = self.rows(inside)
@@ -139,13 +156,23 @@ class _Reader:
         if code is sre.NOT_LITERAL:
             return _ALL - self.chars(sre.LITERAL, value)
         if code is sre.IN:
-            taken = frozenset().union(*(self.chars(*each) for each in value if each[0] is not sre.NEGATE))
+            taken = frozenset().union(
+                *(self.chars(*each) for each in value if each[0] is not sre.NEGATE)
+            )
             return _ALL - taken if value[0][0] is sre.NEGATE else taken
         if code is sre.CATEGORY:
             text = str(value).lower()
-            letters = {c for c in _ALL if ("digit" in text and c.isdecimal()) or ("space" in text and c.isspace())}
+            letters = {
+                c
+                for c in _ALL
+                if ("digit" in text and c.isdecimal()) or ("space" in text and c.isspace())
+            }
             letters |= {c for c in _ALL if "word" in text and (c.isalnum() or c == "_")}
-            known = letters & _ASCII - set("\x1c\x1d\x1e\x1f") if self.is_bytes or self.flags & re.ASCII else letters
+            known = (
+                letters & _ASCII - set("\x1c\x1d\x1e\x1f")
+                if self.is_bytes or self.flags & re.ASCII
+                else letters
+            )
             return frozenset(_ALL - known if "_not_" in text else known)
         first, last = (value, value) if code is sre.LITERAL else value
         taken = frozenset(c for c in _ALL if first <= ord(c) <= last) or frozenset({"\u017f"})
@@ -170,11 +197,17 @@ def _from_every_start(row: Sequence[_Step], *, fails: bool) -> Iterator[str]:
             yield f"a search begins again inside a repeat of {_shown(other.chars - guarded)}"
 
 
-def _later(row: Sequence[_Step], begin: int, chars: frozenset[str], *, fails: bool) -> Iterator[_Step]:
+def _later(
+    row: Sequence[_Step], begin: int, chars: frozenset[str], *, fails: bool
+) -> Iterator[_Step]:
     for number in range(begin, len(row)):
         other = row[number]
         shared = chars & other.chars
-        between = [step for step in row[begin:number] if step.chars and not step.is_guard and not step.is_empty]
+        between = [
+            step
+            for step in row[begin:number]
+            if step.chars and not step.is_guard and not step.is_empty
+        ]
         can_fail = fails or any(not step.is_optional for step in row[number + 1 :])
         if other.is_open and shared and can_fail and all(step.chars & shared for step in between):
             yield other
@@ -223,9 +256,19 @@ def _patterns(value: object) -> Iterator[re.Pattern[Any]]:
 
 def _methods_of(tree: ast.Module, name: str) -> set[str]:
     """Return how a module uses a pattern; in every way, where the pattern itself is handed on."""
-    called = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
-    methods = {node.attr for node in called if isinstance(node.value, ast.Name) and node.value.id == name}
-    loads = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+    called = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    ]
+    methods = {
+        node.attr for node in called if isinstance(node.value, ast.Name) and node.value.id == name
+    }
+    loads = [
+        n
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
+    ]
     uses = [node for node in called if isinstance(node.value, ast.Name) and node.value.id == name]
     is_private = name.startswith("_")
     return methods & _METHODS if is_private and loads and len(loads) == len(uses) else _METHODS
@@ -236,10 +279,18 @@ def _of_module(module: str) -> Iterator[tuple[str, re.Pattern[Any], set[str]]]:
     for name, value in vars(importlib.import_module(module)).items():
         for pattern in _patterns(value):
             methods = _methods_of(tree, name)
-            yield name, pattern, {value.__name__} if callable(value) and hasattr(value, "__self__") else methods
+            yield (
+                name,
+                pattern,
+                {value.__name__} if callable(value) and hasattr(value, "__self__") else methods,
+            )
     for call, first in _calls(tree):
         if isinstance(first, ast.Constant):
-            yield f"line {first.lineno}", re.compile(first.value), {call} if call != "compile" else _METHODS
+            yield (
+                f"line {first.lineno}",
+                re.compile(first.value),
+                {call} if call != "compile" else _METHODS,
+            )
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
@@ -248,13 +299,20 @@ def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
         if isinstance(function, ast.FunctionDef):
             for node in ast.walk(function):
                 called = node.func if isinstance(node, ast.Call) else None
-                if isinstance(node, ast.Call) and isinstance(called, ast.Attribute) and ast.unparse(called.value) == "re":
+                if (
+                    isinstance(node, ast.Call)
+                    and isinstance(called, ast.Attribute)
+                    and ast.unparse(called.value) == "re"
+                ):
                     yield called.attr, node.args[0]
 
 
 @pytest.mark.parametrize("module", _modules())
 def test_every_pattern_is_linear(module: str) -> None:
-    named = ((f"{module}.{name}", _flaws(pattern, methods)) for name, pattern, methods in _of_module(module))
+    named = (
+        (f"{module}.{name}", _flaws(pattern, methods))
+        for name, pattern, methods in _of_module(module)
+    )
     found = {name: flaws for name, flaws in named if flaws}
     listed = {name for name in _EXCEPTIONS if name.rpartition(".")[0] == module}
     assert {name: flaws for name, flaws in found.items() if name not in listed} == {}
@@ -262,8 +320,14 @@ def test_every_pattern_is_linear(module: str) -> None:
 
 
 def test_only_listed_modules_build_patterns() -> None:
-    calls = {module: [first for _, first in _calls(ast.parse(_source(module)))] for module in _modules()}
-    built = {module for module, given in calls.items() if not all(isinstance(each, ast.Constant) for each in given)}
+    calls = {
+        module: [first for _, first in _calls(ast.parse(_source(module)))] for module in _modules()
+    }
+    built = {
+        module
+        for module, given in calls.items()
+        if not all(isinstance(each, ast.Constant) for each in given)
+    }
     assert built == set(_BUILT)
 
 

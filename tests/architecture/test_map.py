@@ -11,7 +11,13 @@ from tests.requirements import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
 LAYERS = {path.parent.name for path in (REPOSITORY / "vibes_lsp").glob("*/__init__.py")}
-NAMED = sorted({each for each in re.findall(r"`([a-z_]+(?:\.\w+)+)`", PAGE) if each.partition(".")[0] in LAYERS})
+NAMED = sorted(
+    {
+        each
+        for each in re.findall(r"`([a-z_]+(?:\.\w+)+)`", PAGE)
+        if each.partition(".")[0] in LAYERS
+    }
+)
 PATHS = sorted(set(re.findall(r"`((?:tests|editors|docs|lsp|benchmarks)/[\w./]+)`", PAGE)))
 
 
@@ -31,7 +37,9 @@ def test_a_path_on_the_map_is_there(path: str) -> None:
 
 def test_the_map_names_every_layer() -> None:
     (listing,) = re.findall(r"^```\n(errors .*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert {name for line in listing.splitlines() for name in line[:12].split()} == LAYERS | {"errors"}
+    assert {name for line in listing.splitlines() for name in line[:12].split()} == LAYERS | {
+        "errors"
+    }
 
 
 def _is_module(parts: list[str]) -> bool:

@@ -38,20 +38,55 @@ class Gated(Project):
         self.file("a.py", BEGIN)
         self.base = self.repository.commit("Begin")
 
-    def policy(self, *, level: str = "medium", tracked: object = OMIT, excluded: object = OMIT, **risk: object) -> None:
+    def policy(
+        self,
+        *,
+        level: str = "medium",
+        tracked: object = OMIT,
+        excluded: object = OMIT,
+        **risk: object,
+    ) -> None:
         """Write the configuration; by default with the rule that what a hot model wrote is blocked."""
         given = {"enabled": True, "review_rules": RULES, **risk}
-        self.config(risk_scoring=given, assurance_level=level, tracked_extensions=tracked, exclude_patterns=excluded)
+        self.config(
+            risk_scoring=given,
+            assurance_level=level,
+            tracked_extensions=tracked,
+            exclude_patterns=excluded,
+        )
 
-    def write(self, path: str = "a.py", start: int = 4, end: int = 7, *, risky: bool = True, **members: Any) -> str:
+    def write(
+        self,
+        path: str = "a.py",
+        start: int = 4,
+        end: int = 7,
+        *,
+        risky: bool = True,
+        **members: Any,
+    ) -> str:
         """Write a file whose lines an AI made, and record it; return the annotation's id."""
-        session = members.pop("session", None) or self.session_start(environment=self.risky if risky else self.calm)
+        session = members.pop("session", None) or self.session_start(
+            environment=self.risky if risky else self.calm
+        )
         environment = self.risky if risky else self.calm
-        identifier = self.line(path, start, end, text=members.pop("text", STORY), environment=environment, session=session, **members)
+        identifier = self.line(
+            path,
+            start,
+            end,
+            text=members.pop("text", STORY),
+            environment=environment,
+            session=session,
+            **members,
+        )
         self.file(path)
         return identifier
 
-    def commit(self, message: str = "Go on", by: tuple[str, str] = AUTHOR, committer: tuple[str, str] | None = None) -> str:
+    def commit(
+        self,
+        message: str = "Go on",
+        by: tuple[str, str] = AUTHOR,
+        committer: tuple[str, str] | None = None,
+    ) -> str:
         """Commit everything as somebody; return the commit."""
         return self.repository.commit(message, by=by, committer=committer)
 
@@ -70,7 +105,12 @@ class Gated(Project):
         """Approve an annotation as `vibes record review` does, as whoever git says is here; return what it printed."""
         given = json.dumps({"verdict": "approved", "annotationIds": [identifier]})
         done = subprocess.run(
-            [SCRIPT, "record", "review"], cwd=self.root, env=surroundings({}), input=given.encode(), capture_output=True, check=True
+            [SCRIPT, "record", "review"],
+            cwd=self.root,
+            env=surroundings({}),
+            input=given.encode(),
+            capture_output=True,
+            check=True,
         )
         return json.loads(done.stdout)
 
@@ -103,7 +143,11 @@ def decisions(told: Any) -> dict[str, tuple[str, bool]]:
 
 def checks(told: Any, *severities: str) -> set[str]:
     """Return the ids of what was found, of some severities or of all."""
-    return {each["check"] for each in told["findings"] if not severities or each["severity"] in severities}
+    return {
+        each["check"]
+        for each in told["findings"]
+        if not severities or each["severity"] in severities
+    }
 
 
 def members(record: bytes) -> Mapping[str, Any]:

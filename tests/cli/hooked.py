@@ -39,7 +39,9 @@ class Hooked:
     def said(self) -> list[str]:
         return self.told.read_text().splitlines() if self.told.exists() else []
 
-    def run(self, *arguments: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, given: str = "", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run the hook itself, as git would."""
         self.told.unlink(missing_ok=True)
         return subprocess.run(

@@ -33,14 +33,23 @@ def outcome(project: Project, within: Vibes) -> Outcome:
     before = project.contents()
     done = [
         within(command, *more, cwd=project.root)
-        for command, more in (("check", ["--all"]), ("log", ["--json"]), ("stats", []), ("doctor", []))
+        for command, more in (
+            ("check", ["--all"]),
+            ("log", ["--json"]),
+            ("stats", []),
+            ("doctor", []),
+        )
     ]
     for each in done:
-        assert each.code in (0, 1) or (each.out == "" and each.err.startswith("vibes: ") and each.err.count("\n") == 1)
+        assert each.code in (0, 1) or (
+            each.out == "" and each.err.startswith("vibes: ") and each.err.count("\n") == 1
+        )
         assert "Traceback" not in each.err
     assert project.contents() == before
     assert within("init", cwd=project.root).code in (0, 2)
-    assert {name: content for name, content in project.contents().items() if name in before} == before
+    assert {
+        name: content for name, content in project.contents().items() if name in before
+    } == before
     return Outcome(*done)
 
 

@@ -42,7 +42,12 @@ Vibes: TypeAlias = Callable[..., Done]
 def vibes(*arguments: str | Path, cwd: Path, **environment: str) -> Done:
     """Run `vibes` in a process of its own, 80 columns wide; what it writes must be UTF-8."""
     done = subprocess.run(
-        [SCRIPT, *arguments], cwd=cwd, env=surroundings(environment), stdin=subprocess.DEVNULL, capture_output=True, check=False
+        [SCRIPT, *arguments],
+        cwd=cwd,
+        env=surroundings(environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
     )
     return Done(done.returncode, decoded(done.stdout), decoded(done.stderr))
 
@@ -50,7 +55,10 @@ def vibes(*arguments: str | Path, cwd: Path, **environment: str) -> Done:
 def surroundings(more: Mapping[str, str]) -> dict[str, str]:
     """Return this process's environment without what would colour or widen the output."""
     passing = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES")
-    return {name: value for name, value in os.environ.items() if name not in passing} | {"COLUMNS": "80", **more}
+    return {name: value for name, value in os.environ.items() if name not in passing} | {
+        "COLUMNS": "80",
+        **more,
+    }
 
 
 def decoded(output: bytes) -> str:

@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 
 KEY: Final = b"a" * 64
 MANIFESTS: Final = {
-    "not UTF-8": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","prompt_text":"tr\xe9s"}}}' % KEY,
-    "a number of more than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","x":%s}}}' % (KEY, b"7" * 5000),
-    "nested deeper than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"x":%s}}}' % (KEY, b"[" * 900 + b"]" * 900),
+    "not UTF-8": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","prompt_text":"tr\xe9s"}}}'
+    % KEY,
+    "a number of more than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","x":%s}}}'
+    % (KEY, b"7" * 5000),
+    "nested deeper than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"x":%s}}}'
+    % (KEY, b"[" * 900 + b"]" * 900),
     "is out of range": b'{"standard":"VIBES","version":"1.0","x":1e999,"entries":{}}',
-    "is given twice": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","type":"command"}}}' % KEY,
-    "not UTF-8 (line 2, ": b'{"standard":"VIBES","version":"1.0","entries":{\n"%s":{"type":"prompt","prompt_text":"tr\xe9s"}\n}}\n' % KEY,
+    "is given twice": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","type":"command"}}}'
+    % KEY,
+    "not UTF-8 (line 2, ": b'{"standard":"VIBES","version":"1.0","entries":{\n"%s":{"type":"prompt","prompt_text":"tr\xe9s"}\n}}\n'
+    % KEY,
 }
 """What the strict parser says -> a manifest that a quick look takes for sound."""
 REQUEST: Final = {
@@ -53,7 +58,9 @@ def said(within: Vibes, project: Project, name: str, **members: Any) -> Done:
 
 
 @pytest.mark.parametrize("reason", MANIFESTS)
-def test_a_record_beside_a_manifest_that_is_not_strict_is_kept_and_warned_about(project: Project, within: Vibes, reason: str) -> None:
+def test_a_record_beside_a_manifest_that_is_not_strict_is_kept_and_warned_about(
+    project: Project, within: Vibes, reason: str
+) -> None:
     manifest = project.root / ".ai-audit/manifest.json"
     manifest.write_bytes(MANIFESTS[reason])
     done = said(within, project, "annotate", **REQUEST)
@@ -79,8 +86,12 @@ def test_it_is_so_in_a_process_of_its_own(project: Project) -> None:
     assert done.json["annotationId"]
 
 
-def test_a_session_that_ends_beside_a_broken_manifest_has_ended(project: Project, within: Vibes) -> None:
-    session = said(within, project, "session-start", tool=REQUEST["tool"], model=REQUEST["model"]).json["sessionId"]
+def test_a_session_that_ends_beside_a_broken_manifest_has_ended(
+    project: Project, within: Vibes
+) -> None:
+    session = said(
+        within, project, "session-start", tool=REQUEST["tool"], model=REQUEST["model"]
+    ).json["sessionId"]
     (project.root / ".ai-audit/manifest.json").write_bytes(MANIFESTS["not UTF-8"])
     said(within, project, "annotate", **{**REQUEST, "sessionId": session})
     done = said(within, project, "session-end", sessionId=session)
@@ -88,7 +99,9 @@ def test_a_session_that_ends_beside_a_broken_manifest_has_ended(project: Project
     assert [each["event"] for each in project.records("session")] == ["start", "end"]
 
 
-def test_an_unforeseen_fault_after_the_answer_is_a_warning(project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unforeseen_fault_after_the_answer_is_a_warning(
+    project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fails(*_arguments: object, **_named: object) -> int:
         raise KeyError("a text of the trail")
 
@@ -116,7 +129,9 @@ def test_an_unforeseen_fault_before_anything_is_written_is_an_error(
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(tmp_path: Path, within: Vibes, flags: list[str]) -> None:
+def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(
+    tmp_path: Path, within: Vibes, flags: list[str]
+) -> None:
     workspace = Workspace(tmp_path / "project", hook=False)
     workspace.init()
     workspace.ai("a.py", "one = 1\ntwo = 2\nthree = 3\n", 1, 3)
@@ -135,7 +150,9 @@ def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(tmp_path: Path,
     assert manifest.read_bytes() == data
 
 
-def test_an_entry_of_another_tool_that_is_not_strict_is_not_folded(project: Project, within: Vibes) -> None:
+def test_an_entry_of_another_tool_that_is_not_strict_is_not_folded(
+    project: Project, within: Vibes
+) -> None:
     manifest = project.root / ".ai-audit/manifest.json"
     (project.root / ".ai-audit/wal").mkdir()
     foreign = project.root / ".ai-audit/wal/other.jsonl"

@@ -22,7 +22,13 @@ SECRET = "the content of a file outside"
 
 
 def external(project: Project, path: str) -> str:
-    entry = {"type": "reasoning", "external": True, "blob_path": path, "reasoning_model": "m", "created_at": project.writer.now()}
+    entry = {
+        "type": "reasoning",
+        "external": True,
+        "blob_path": path,
+        "reasoning_model": "m",
+        "created_at": project.writer.now(),
+    }
     return project.writer.entry(entry)
 
 
@@ -31,11 +37,19 @@ def findings(project: Project, within: Vibes) -> list[tuple[str, str, int, str]]
     before = project.contents()
     report = within("check", "--json", cwd=project.root)
     assert project.contents() == before
-    return [(each["check"], each["field"], each["line"], each["message"]) for each in report.json["findings"]]
+    return [
+        (each["check"], each["field"], each["line"], each["message"])
+        for each in report.json["findings"]
+    ]
 
 
-@pytest.mark.parametrize("path", ["../secret.txt", "blobs/../../secret.txt", "..\\secret.txt", "/etc/hostname", "blobs/\x00"])
-def test_a_path_that_leaves_the_directory_is_never_opened(project: Project, within: Vibes, path: str) -> None:
+@pytest.mark.parametrize(
+    "path",
+    ["../secret.txt", "blobs/../../secret.txt", "..\\secret.txt", "/etc/hostname", "blobs/\x00"],
+)
+def test_a_path_that_leaves_the_directory_is_never_opened(
+    project: Project, within: Vibes, path: str
+) -> None:
     (project.root / "secret.txt").write_text(SECRET)
     key = external(project, path)
     ((check, field, line, message),) = findings(project, within)
@@ -47,7 +61,9 @@ def test_a_path_that_leaves_the_directory_is_never_opened(project: Project, with
     assert "leaves the audit directory" in shown.out
 
 
-def test_a_link_that_leaves_the_directory_is_never_followed(project: Project, within: Vibes) -> None:
+def test_a_link_that_leaves_the_directory_is_never_followed(
+    project: Project, within: Vibes
+) -> None:
     (project.root / "secret.txt").write_text(SECRET)
     (project.audit / "blobs" / "link").symlink_to(project.root / "secret.txt")
     (project.audit / "far").symlink_to(project.root, target_is_directory=True)
@@ -82,7 +98,12 @@ def test_a_bomb_is_not_unpacked(project: Project, within: Vibes, form: str) -> N
     else:
         packed = base64.b64encode(data).decode()
         key = project.writer.entry(
-            {"type": "reasoning", "reasoning_text_compressed": packed, "reasoning_model": "m", "created_at": project.writer.now()}
+            {
+                "type": "reasoning",
+                "reasoning_text_compressed": packed,
+                "reasoning_model": "m",
+                "created_at": project.writer.now(),
+            }
         )
         field = where = "reasoning_text_compressed"
     message = f"{where}: unpacks to more than 16,777,216 bytes"
@@ -98,7 +119,9 @@ def test_a_bomb_is_not_unpacked(project: Project, within: Vibes, form: str) -> N
         (b"\xff\xfe", "blobs/one: not UTF-8 at byte 0"),
     ],
 )
-def test_a_blob_that_is_broken(project: Project, within: Vibes, content: bytes, message: str) -> None:
+def test_a_blob_that_is_broken(
+    project: Project, within: Vibes, content: bytes, message: str
+) -> None:
     project.writer.files.write("blobs/one", content)
     key = external(project, "blobs/one")
     assert findings(project, within) == [("blob-broken", "blob_path", project.place(key), message)]
@@ -128,6 +151,8 @@ def test_the_manifest_names_the_place_of_each(project: Project, within: Vibes) -
     ]
 
 
-def test_blobs_of_a_project_that_is_reached_by_a_link_are_inside(project: Project, within: Vibes, tmp_path: Path) -> None:
+def test_blobs_of_a_project_that_is_reached_by_a_link_are_inside(
+    project: Project, within: Vibes, tmp_path: Path
+) -> None:
     (tmp_path / "link").symlink_to(project.root, target_is_directory=True)
     assert within("check", "--audit-dir", tmp_path / "link", cwd=tmp_path).code == 0

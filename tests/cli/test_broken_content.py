@@ -21,10 +21,15 @@ if TYPE_CHECKING:
     [
         (b'{"standard":"VIBES","version":"1.0"}', "member 'entries' is missing"),
         (b'{"standard":"VIBES","version":"1.0","entries":[]}', "member 'entries' is not an object"),
-        (b'{"standard":"VIBES","version":"1.0","entries":null}', "member 'entries' is not an object"),
+        (
+            b'{"standard":"VIBES","version":"1.0","entries":null}',
+            "member 'entries' is not an object",
+        ),
     ],
 )
-def test_a_manifest_without_entries(project: Project, within: Vibes, content: bytes, message: str) -> None:
+def test_a_manifest_without_entries(
+    project: Project, within: Vibes, content: bytes, message: str
+) -> None:
     (project.root / MANIFEST).write_bytes(content)
     found = outcome(project, within)
     assert found.errors == [f"{MANIFEST}:1: error[manifest-json] {message}"]
@@ -37,7 +42,9 @@ ENTRY: Final = "0123456789abcdef" * 4
 def add(project: Project, entry: bytes) -> int:
     """Add an entry as it is to the manifest, under a made-up key; return its line."""
     manifest = project.root / MANIFEST
-    manifest.write_bytes(manifest.read_bytes().removesuffix(b"}}\n") + b',"%s":%s\n}}\n' % (ENTRY.encode(), entry))
+    manifest.write_bytes(
+        manifest.read_bytes().removesuffix(b"}}\n") + b',"%s":%s\n}}\n' % (ENTRY.encode(), entry)
+    )
     return manifest.read_bytes().count(b"\n") - 1
 
 
@@ -46,12 +53,17 @@ def add(project: Project, entry: bytes) -> int:
     [
         (b"7", "a JSON number where an object is needed"),
         (b'"text"', "a JSON string where an object is needed"),
-        (b'{"type":"prompt","type":"command"}', "member 'type' is given twice with different values"),
+        (
+            b'{"type":"prompt","type":"command"}',
+            "member 'type' is given twice with different values",
+        ),
         (b'{"type":"prompt","prompt_text":"\xff"}', "not UTF-8"),
         (b'{"type":"prompt","x":1e999}', "number 1e999 is out of range"),
     ],
 )
-def test_a_broken_entry_beside_sound_ones(project: Project, within: Vibes, entry: bytes, message: str) -> None:
+def test_a_broken_entry_beside_sound_ones(
+    project: Project, within: Vibes, entry: bytes, message: str
+) -> None:
     line = add(project, entry)
     found = outcome(project, within)
     assert found.errors == [f"{MANIFEST}:{line}: error[entry-field] entry {ENTRY[:16]}: {message}"]
@@ -59,8 +71,14 @@ def test_a_broken_entry_beside_sound_ones(project: Project, within: Vibes, entry
     assert within("show", project.trail.command, cwd=project.root).code == 0
 
 
-@pytest.mark.parametrize("entry", [b'{"type":"prompt","x":NaN}', b'{"type":"prompt","x":' + DEEP + b"}"], ids=["NaN", "deep"])
-def test_an_entry_that_breaks_the_whole_manifest_leaves_the_others_readable(project: Project, within: Vibes, entry: bytes) -> None:
+@pytest.mark.parametrize(
+    "entry",
+    [b'{"type":"prompt","x":NaN}', b'{"type":"prompt","x":' + DEEP + b"}"],
+    ids=["NaN", "deep"],
+)
+def test_an_entry_that_breaks_the_whole_manifest_leaves_the_others_readable(
+    project: Project, within: Vibes, entry: bytes
+) -> None:
     add(project, entry)
     found = outcome(project, within)
     assert len(found.errors) == 1
@@ -69,12 +87,22 @@ def test_an_entry_that_breaks_the_whole_manifest_leaves_the_others_readable(proj
     assert within("show", project.trail.command, cwd=project.root).code == 0
 
 
-def test_a_lone_surrogate_in_an_entry_is_text_like_any_other(project: Project, within: Vibes) -> None:
-    add(project, rb'{"type":"prompt","prompt_text":"half \ud83d","prompt_type":"other","created_at":"2026-02-03T10:00:00Z"}')
+def test_a_lone_surrogate_in_an_entry_is_text_like_any_other(
+    project: Project, within: Vibes
+) -> None:
+    add(
+        project,
+        rb'{"type":"prompt","prompt_text":"half \ud83d","prompt_type":"other","created_at":"2026-02-03T10:00:00Z"}',
+    )
     found = outcome(project, within)
-    assert [error.partition("[")[2].partition("]")[0] for error in found.errors] == ["hash-mismatch"]
+    assert [error.partition("[")[2].partition("]")[0] for error in found.errors] == [
+        "hash-mismatch"
+    ]
     assert found.stats.lines[-1].split() == ["context", "entries", "12"]
-    assert within("show", ENTRY, "--json", cwd=project.root).json["entry"]["prompt_text"] == "half \ud83d"
+    assert (
+        within("show", ENTRY, "--json", cwd=project.root).json["entry"]["prompt_text"]
+        == "half \ud83d"
+    )
 
 
 # --- the log -----------------------------------------------------------------------------------------------------------
@@ -93,7 +121,9 @@ def test_a_lone_surrogate_in_an_entry_is_text_like_any_other(project: Project, w
         (b"7" * 5000, "more than 4,300 digits"),
     ],
 )
-def test_a_broken_line_between_sound_ones(project: Project, within: Vibes, line: bytes, message: str) -> None:
+def test_a_broken_line_between_sound_ones(
+    project: Project, within: Vibes, line: bytes, message: str
+) -> None:
     log = project.root / LOG
     lines = log.read_bytes().split(b"\n")
     log.write_bytes(b"\n".join([*lines[:5], line, *lines[5:]]))
@@ -124,7 +154,9 @@ def test_a_line_whose_defect_only_the_strict_parser_sees_is_no_record_either(
     assert "Records: 26 (6 line," in found.check.out
 
 
-def test_lone_surrogates_in_a_record_are_text_like_any_other(project: Project, within: Vibes) -> None:
+def test_lone_surrogates_in_a_record_are_text_like_any_other(
+    project: Project, within: Vibes
+) -> None:
     project.writer.raw_log(b'{"type":"line","file_path":"half \\ud83d","action":"create"}\n')
     found = outcome(project, within)
     assert listed(found) == 8
@@ -143,7 +175,10 @@ def test_a_line_of_50_megabytes(project: Project, within: Vibes, end: bytes) -> 
         assert found.errors == [f"{LOG}:26: error[log-line] longer than 8,388,608 bytes"]
         assert listed(found) == 8
     else:
-        assert f"{LOG}:26: warning[log-end] the last record was never finished; it is not read" in found.check.lines
+        assert (
+            f"{LOG}:26: warning[log-end] the last record was never finished; it is not read"
+            in found.check.lines
+        )
         assert listed(found) == 7
 
 
@@ -151,7 +186,9 @@ def test_a_line_of_50_megabytes(project: Project, within: Vibes, end: bytes) -> 
 
 
 @pytest.mark.parametrize("name", [CONFIG, MANIFEST])
-def test_an_unknown_major_version_is_read_and_warned_about(project: Project, within: Vibes, name: str) -> None:
+def test_an_unknown_major_version_is_read_and_warned_about(
+    project: Project, within: Vibes, name: str
+) -> None:
     file = project.root / name
     file.write_bytes(file.read_bytes().replace(b'"1.0"', b'"2.0"', 1))
     found = outcome(project, within)

@@ -97,7 +97,9 @@ WHOLE: Final[dict[str, tuple[bytes, dict[str, str | None]]]] = {
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("defect", WHOLE)
-def test_a_file_that_is_nothing_but_broken(project: Project, within: Vibes, defect: str, name: str) -> None:
+def test_a_file_that_is_nothing_but_broken(
+    project: Project, within: Vibes, defect: str, name: str
+) -> None:
     content, errors = WHOLE[defect]
     broken(project, name, content)
     found = outcome(project, within)
@@ -109,7 +111,9 @@ def test_a_file_that_is_nothing_but_broken(project: Project, within: Vibes, defe
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_conflict_markers_are_named_and_what_is_between_them_is_read(project: Project, within: Vibes, name: str) -> None:
+def test_conflict_markers_are_named_and_what_is_between_them_is_read(
+    project: Project, within: Vibes, name: str
+) -> None:
     file = project.root / name
     lines = file.read_bytes().split(b"\n")
     ours, theirs = [b"<<<<<<< HEAD", *lines[2:4]], [b"=======", *lines[4:5], b">>>>>>> topic"]
@@ -119,7 +123,11 @@ def test_conflict_markers_are_named_and_what_is_between_them_is_read(project: Pr
     assert listed(found) == 7
     assert found.stats.code == 0
     if name == LOG:
-        assert [error.partition(":")[2].partition(":")[0] for error in found.errors] == ["3", "6", "8"]
+        assert [error.partition(":")[2].partition(":")[0] for error in found.errors] == [
+            "3",
+            "6",
+            "8",
+        ]
     if name == MANIFEST:
         assert "manifest.json: line 3: merge-conflict marker" in found.doctor.out
         assert "context entries" in found.stats.out
@@ -163,7 +171,9 @@ PLACES: Final[dict[Callable[[Path], None], str]] = {
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("put", PLACES, ids=lambda put: put.__name__)
-def test_something_else_in_the_place_of_a_file(project: Project, within: Vibes, put: Callable[[Path], None], name: str) -> None:
+def test_something_else_in_the_place_of_a_file(
+    project: Project, within: Vibes, put: Callable[[Path], None], name: str
+) -> None:
     file = project.root / name
     file.unlink()
     put(file)
@@ -207,7 +217,11 @@ def test_a_directory_that_is_empty(project: Project, within: Vibes) -> None:
         if path.is_file():
             path.unlink()
     found = outcome(project, within)
-    assert {error.partition("[")[2].partition("]")[0] for error in found.errors} == {"config-missing", "manifest-missing", "log-missing"}
+    assert {error.partition("[")[2].partition("]")[0] for error in found.errors} == {
+        "config-missing",
+        "manifest-missing",
+        "log-missing",
+    }
     assert found.check.lines[3] == "Files found: none"
 
 
@@ -229,7 +243,9 @@ def test_a_directory_that_may_not_be_entered(project: Project, within: Vibes, co
 
 @pytest.mark.parametrize("command", ["backfill", "remap"])
 @pytest.mark.parametrize("flags", [[], ["--dry-run"], ["--dry-run", "--json"]])
-def test_nothing_is_written_anew_by_a_log_that_cannot_be_read(project: Project, within: Vibes, command: str, flags: list[str]) -> None:
+def test_nothing_is_written_anew_by_a_log_that_cannot_be_read(
+    project: Project, within: Vibes, command: str, flags: list[str]
+) -> None:
     (project.root / LOG).unlink()
     (project.root / LOG).mkdir()
     done = within(command, *flags, cwd=project.root)

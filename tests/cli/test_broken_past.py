@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from tests.cli.running import Vibes
 
 LINES: Final = {
-    "nested 1,200 deep": b'{"type":"line","annotation_id":"x","a":' + b"[" * 1200 + b"]" * 1200 + b"}",
+    "nested 1,200 deep": b'{"type":"line","annotation_id":"x","a":'
+    + b"[" * 1200
+    + b"]" * 1200
+    + b"}",
     "nested deeper than any parser": b"[" * 200_000 + b"]" * 200_000,
     "deep and no record": b"{" * 5_000,
     "a number of 5,000 digits": b'{"type":"line","x":' + b"7" * 5000 + b"}",
@@ -60,8 +63,13 @@ def workspace(tmp_path: Path) -> Workspace:
     return workspace
 
 
-@pytest.mark.parametrize("name", [*list(LINES)[:1], *(pytest.param(each, marks=pytest.mark.slow) for each in list(LINES)[1:])])
-def test_every_command_reads_past_a_line_that_no_longer_stands(workspace: Workspace, within: Vibes, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [*list(LINES)[:1], *(pytest.param(each, marks=pytest.mark.slow) for each in list(LINES)[1:])],
+)
+def test_every_command_reads_past_a_line_that_no_longer_stands(
+    workspace: Workspace, within: Vibes, name: str, tmp_path: Path
+) -> None:
     log = workspace.path / LOG
     sound = log.read_bytes()
     log.write_bytes(LINES[name] + b"\n" + sound)
@@ -86,6 +94,12 @@ def test_the_hook_commits_beside_it(workspace: Workspace) -> None:
     workspace.install()
     workspace.ai("a.py", "one = 1\ntwo = 2\nthree = 3\nfour = 4\n", 4, 4)
     workspace.step("add", ".")
-    done = subprocess.run(["git", "commit", "-m", "Add four"], cwd=workspace.path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "commit", "-m", "Add four"],
+        cwd=workspace.path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, "warning" in done.stderr) == (0, False), done.stderr
     assert workspace.status() == ""

@@ -27,7 +27,9 @@ Result: PASS
 """
 
 
-def test_a_sound_trail_gets_the_seven_lines_of_the_guide_and_the_counts(sound: CompleteTrail) -> None:
+def test_a_sound_trail_gets_the_seven_lines_of_the_guide_and_the_counts(
+    sound: CompleteTrail,
+) -> None:
     done = vibes("check", cwd=sound.root)
     assert (done.code, done.err) == (0, "")
     assert done.out == SEVEN_LINES + (
@@ -72,7 +74,9 @@ def test_warnings_and_notes_alone_pass(project: Project, within: Vibes) -> None:
     assert done.lines[-1] == "0 errors, 1 warning, 1 note"
 
 
-def test_ten_findings_of_a_check_are_shown_and_all_on_request(project: Project, within: Vibes) -> None:
+def test_ten_findings_of_a_check_are_shown_and_all_on_request(
+    project: Project, within: Vibes
+) -> None:
     project.writer.raw_log(b"oops\n" * 13)
     some, everything = within("check", cwd=project.root), within("check", "--all", cwd=project.root)
     assert some.out.count("[log-line]") == 10
@@ -88,8 +92,23 @@ def test_json_has_the_documented_shape(sound: CompleteTrail) -> None:
         "result": "PASS",
         "project": "demo",
         "assuranceLevel": "high",
-        "records": {"line": 6, "function": 1, "session": 6, "edge": 11, "delegation": 1, "other": 0, "broken": 0},
-        "entries": {"environment": 3, "prompt": 2, "command": 2, "reasoning": 3, "decision": 1, "other": 0},
+        "records": {
+            "line": 6,
+            "function": 1,
+            "session": 6,
+            "edge": 11,
+            "delegation": 1,
+            "other": 0,
+            "broken": 0,
+        },
+        "entries": {
+            "environment": 3,
+            "prompt": 2,
+            "command": 2,
+            "reasoning": 3,
+            "decision": 1,
+            "other": 0,
+        },
         "contextHashes": {
             "spec": 11,
             "no-type": 0,
@@ -100,12 +119,22 @@ def test_json_has_the_documented_shape(sound: CompleteTrail) -> None:
             "environment-unknown": 0,
             "mismatch": 0,
         },
-        "annotationIds": {"spec": 25, "less-anchors": 0, "less-commit": 0, "less-risk": 0, "ascii": 0, "absent": 0, "mismatch": 0},
+        "annotationIds": {
+            "spec": 25,
+            "less-anchors": 0,
+            "less-commit": 0,
+            "less-risk": 0,
+            "ascii": 0,
+            "absent": 0,
+            "mismatch": 0,
+        },
         "findings": [],
     }
 
 
-def test_findings_in_json_have_line_and_field_where_there_are_any(project: Project, within: Vibes) -> None:
+def test_findings_in_json_have_line_and_field_where_there_are_any(
+    project: Project, within: Vibes
+) -> None:
     project.writer.config(assurance_level="total")
     project.writer.files.log.unlink()
     done = within("check", "--json", cwd=project.root)
@@ -120,7 +149,12 @@ def test_findings_in_json_have_line_and_field_where_there_are_any(project: Proje
             "line": 4,
             "field": "assurance_level",
         },
-        {"check": "log-missing", "severity": "error", "message": "annotations.jsonl is missing", "file": ".ai-audit/annotations.jsonl"},
+        {
+            "check": "log-missing",
+            "severity": "error",
+            "message": "annotations.jsonl is missing",
+            "file": ".ai-audit/annotations.jsonl",
+        },
     ]
 
 
@@ -128,24 +162,41 @@ def test_sarif_keeps_to_the_published_schema(project: Project) -> None:
     project.writer.raw_log(b"oops\n")
     project.writer.session_start()
     project.line("src/gone.py")
-    project.repository.git("rm", "--quiet", ".ai-audit/.gitattributes")  # gone from disk alone, git reads it in the index
+    project.repository.git(
+        "rm", "--quiet", ".ai-audit/.gitattributes"
+    )  # gone from disk alone, git reads it in the index
     done = vibes("check", "--sarif", cwd=project.root)
     assert (done.code, done.err) == (1, "")
     jsonschema.validate(done.json, sarif_schema.load())
     (run,) = done.json["runs"]
-    places = [place["physicalLocation"] for result in run["results"] for place in result["locations"]]
+    places = [
+        place["physicalLocation"] for result in run["results"] for place in result["locations"]
+    ]
     assert [(result["ruleId"], result["level"]) for result in run["results"]] == [
         ("log-line", "error"),
         ("git-attributes", "warning"),
         ("session-open", "warning"),
         ("path-foreign", "note"),
     ]
-    assert [place.get("region") for place in places] == [{"startLine": 26}, None, {"startLine": 27}, {"startLine": 28}]
-    assert [place["artifactLocation"]["uri"] for place in places][:2] == [".ai-audit/annotations.jsonl", ".ai-audit/.gitattributes"]
-    assert all(run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] for result in run["results"])
+    assert [place.get("region") for place in places] == [
+        {"startLine": 26},
+        None,
+        {"startLine": 27},
+        {"startLine": 28},
+    ]
+    assert [place["artifactLocation"]["uri"] for place in places][:2] == [
+        ".ai-audit/annotations.jsonl",
+        ".ai-audit/.gitattributes",
+    ]
+    assert all(
+        run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        for result in run["results"]
+    )
 
 
-def test_sarif_of_every_check_keeps_to_the_published_schema(sound: CompleteTrail, within: Vibes) -> None:
+def test_sarif_of_every_check_keeps_to_the_published_schema(
+    sound: CompleteTrail, within: Vibes
+) -> None:
     empty = within("check", "--sarif", cwd=sound.root)
     jsonschema.validate(empty.json, sarif_schema.load())
     assert empty.json["runs"][0]["results"] == []
@@ -161,7 +212,10 @@ def test_a_file_name_that_is_no_text_can_stand_in_sarif(project: Project) -> Non
     project.repository.git("add", "--force", ".ai-audit")
     done = vibes("check", "--sarif", cwd=project.root)
     (result,) = done.json["runs"][0]["results"]
-    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == ".ai-audit/audit.db%FF"
+    assert (
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        == ".ai-audit/audit.db%FF"
+    )
 
 
 def test_a_base_that_is_all_there_passes(sound: CompleteTrail, within: Vibes) -> None:
@@ -172,7 +226,13 @@ def test_a_base_that_is_all_there_passes(sound: CompleteTrail, within: Vibes) ->
 def test_a_record_that_the_base_had_is_missed(project: Project) -> None:
     log = project.writer.files.log
     gone = project.trail.informed_by
-    log.write_bytes(b"".join(line for line in log.read_bytes().splitlines(keepends=True) if f'_id":"{gone}"'.encode() not in line))
+    log.write_bytes(
+        b"".join(
+            line
+            for line in log.read_bytes().splitlines(keepends=True)
+            if f'_id":"{gone}"'.encode() not in line
+        )
+    )
     done = vibes("check", "--base", "HEAD", cwd=project.root)
     assert done.code == 1
     message = f"record {gone[:16]} (line 6 at {project.head[:12]}) is gone, or was changed together with its id"
@@ -182,8 +242,16 @@ def test_a_record_that_the_base_had_is_missed(project: Project) -> None:
 @pytest.mark.parametrize(
     ("file", "change", "checks"),
     [
-        ("annotations.jsonl", (b'"note":"Fine."', b'"note":"Bad."'), {"base-record", "annotation-id-mismatch"}),
-        ("manifest.json", (b'"command_text":"src/auth.py"', b'"command_text":"src/other.py"'), {"base-entry", "hash-mismatch"}),
+        (
+            "annotations.jsonl",
+            (b'"note":"Fine."', b'"note":"Bad."'),
+            {"base-record", "annotation-id-mismatch"},
+        ),
+        (
+            "manifest.json",
+            (b'"command_text":"src/auth.py"', b'"command_text":"src/other.py"'),
+            {"base-entry", "hash-mismatch"},
+        ),
     ],
 )
 def test_what_was_changed_since_the_base_is_told(
@@ -202,13 +270,19 @@ def test_an_entry_that_the_base_had_is_missed(project: Project, within: Vibes) -
     project.repository.commit("More")
     project.writer.files.manifest.write_bytes(before)
     done = within("check", "--base", "HEAD", cwd=project.root)
-    assert f".ai-audit/manifest.json: error[base-entry] entry {key[:16]} of {project.repository.head()[:12]} is gone" in done.lines
+    assert (
+        f".ai-audit/manifest.json: error[base-entry] entry {key[:16]} of {project.repository.head()[:12]} is gone"
+        in done.lines
+    )
 
 
 def test_an_unknown_base_is_wrong_use(sound: CompleteTrail, within: Vibes) -> None:
     done = within("check", "--base", "nonsense", cwd=sound.root)
     assert (done.code, done.out) == (2, "")
-    assert done.err == "vibes: 'nonsense' names no commit here; give a branch, a tag or a commit; a shallow clone may lack it\n"
+    assert (
+        done.err
+        == "vibes: 'nonsense' names no commit here; give a branch, a tag or a commit; a shallow clone may lack it\n"
+    )
 
 
 def test_a_base_without_a_repository_is_wrong_use(project: Project, within: Vibes) -> None:

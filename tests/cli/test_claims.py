@@ -32,14 +32,20 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-def blamed(within: Vibes, project: Project, path: str = "a.py") -> tuple[dict[str, dict[str, object]], dict[int, str]]:
+def blamed(
+    within: Vibes, project: Project, path: str = "a.py"
+) -> tuple[dict[str, dict[str, object]], dict[int, str]]:
     """Return the placements by their ids, and who owns each line."""
     told = json.loads(within("blame", path, "--json", cwd=project.root).out)
-    return {each["annotationId"]: each for each in told["placements"]}, {each["line"]: each["annotationId"] for each in told["lines"]}
+    return {each["annotationId"]: each for each in told["placements"]}, {
+        each["line"]: each["annotationId"] for each in told["lines"]
+    }
 
 
 @pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "not-committed"])
-def test_what_is_not_sure_to_be_there_takes_no_line_from_what_is(project: Project, within: Vibes, *, is_committed: bool) -> None:
+def test_what_is_not_sure_to_be_there_takes_no_line_from_what_is(
+    project: Project, within: Vibes, *, is_committed: bool
+) -> None:
     """The log of a branch came along, and its function did not."""
     repository = Repository(project.root)
     header = "import json\n\n\n"
@@ -56,9 +62,17 @@ def test_what_is_not_sure_to_be_there_takes_no_line_from_what_is(project: Projec
     assert owner == dict.fromkeys(range(4, 8), user)
     out = project.root.parent / "exported"
     assert within("export", "--current", out, cwd=project.root).code == 0
-    lines = [json.loads(line) for line in (out / ".ai-audit" / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (out / ".ai-audit" / "annotations.jsonl")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    ]
     kept = {
-        each.get("source_annotation_id", each["annotation_id"]): (each["line_start"], each["line_end"])
+        each.get("source_annotation_id", each["annotation_id"]): (
+            each["line_start"],
+            each["line_end"],
+        )
         for each in lines
         if each["type"] == "line"
     }
@@ -66,7 +80,9 @@ def test_what_is_not_sure_to_be_there_takes_no_line_from_what_is(project: Projec
     assert sum(end - start + 1 for start, end in kept.values()) == 4
 
 
-def test_a_guess_does_not_grow_and_where_it_only_may_be_it_owns_nothing(project: Project, within: Vibes) -> None:
+def test_a_guess_does_not_grow_and_where_it_only_may_be_it_owns_nothing(
+    project: Project, within: Vibes
+) -> None:
     """Two lines were recorded, and discarded with `git checkout`."""
     repository = Repository(project.root)
     project.file("double.py", DOUBLE)
@@ -91,10 +107,15 @@ def test_what_wrote_the_whole_file_replaced_what_is_lost(project: Project, withi
     assert (placements[older]["state"], placements[older].get("replacedBy")) == ("lost", newer)
     assert (placements[newer].get("replacedBy"), owner) == (None, dict.fromkeys(range(1, 4), newer))
     shown = within("blame", "a.py", cwd=project.root).lines[-1]
-    assert shown == f"{older[:8]} create: replaced by {newer[:8]}, which wrote the whole file (recorded at 1-4)"
+    assert (
+        shown
+        == f"{older[:8]} create: replaced by {newer[:8]}, which wrote the whole file (recorded at 1-4)"
+    )
 
 
-def test_what_was_edited_since_it_wrote_the_whole_file_did_so_all_the_same(project: Project, within: Vibes) -> None:
+def test_what_was_edited_since_it_wrote_the_whole_file_did_so_all_the_same(
+    project: Project, within: Vibes
+) -> None:
     older = project.line("a.py", 1, 4, text=USER)
     whole = "class Area:\n    width: int\n    height: int\n"
     newer = project.line("a.py", 1, 3, text=whole, action="modify")
@@ -105,8 +126,12 @@ def test_what_was_edited_since_it_wrote_the_whole_file_did_so_all_the_same(proje
     assert placements[older].get("replacedBy") == newer
 
 
-@pytest.mark.parametrize(("start", "end"), [(1, 2), (2, 3)], ids=["not to the end", "not from the beginning"])
-def test_what_wrote_a_part_of_the_file_replaced_nothing_that_is_known(project: Project, within: Vibes, start: int, end: int) -> None:
+@pytest.mark.parametrize(
+    ("start", "end"), [(1, 2), (2, 3)], ids=["not to the end", "not from the beginning"]
+)
+def test_what_wrote_a_part_of_the_file_replaced_nothing_that_is_known(
+    project: Project, within: Vibes, start: int, end: int
+) -> None:
     older = project.line("a.py", 1, 4, text=USER)
     whole = "class Area:\n    width: int\n    height: int\n"
     project.line("a.py", start, end, text=whole, action="modify")

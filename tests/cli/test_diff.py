@@ -31,7 +31,9 @@ class Story(Project):
         self.file("a.py", BEFORE)
         self.file("notes.txt", "nothing\n")
         self.base = self.repository.commit("Begin")
-        self.digest = self.line("a.py", 4, 7, text=STORY, prompt=self.prompt("Write a digest."), risk_score=0.7)
+        self.digest = self.line(
+            "a.py", 4, 7, text=STORY, prompt=self.prompt("Write a digest."), risk_score=0.7
+        )
         self.same = self.line("a.py", 10, 13, text=STORY)
         self.review(self.same)
         self.file("a.py", STORY + PERSON)
@@ -51,7 +53,11 @@ def told(within: Vibes, story: Story, *arguments: str) -> Any:
 
 
 def ranges(found: Any) -> list[tuple[str, int, int]]:
-    return [(file["filePath"], each["lineStart"], each["lineEnd"]) for file in found["files"] for each in file["ranges"]]
+    return [
+        (file["filePath"], each["lineStart"], each["lineEnd"])
+        for file in found["files"]
+        for each in file["ranges"]
+    ]
 
 
 def test_it_shows_the_lines_of_the_ai_with_what_is_known_of_them(story: Story) -> None:
@@ -77,23 +83,40 @@ def test_json_has_the_placements_and_the_lines(story: Story, within: Vibes) -> N
     assert (file["filePath"], file["changedLines"]) == ("a.py", 16)
     assert VERIFIED.items() <= file.items()
     assert [each["annotationId"] for each in file["ranges"]] == [story.digest, story.same]
-    assert file["ranges"][0]["lines"][0] == {"line": 4, "kind": "ai", "text": "def digest(payload: bytes) -> str:"}
+    assert file["ranges"][0]["lines"][0] == {
+        "line": 4,
+        "kind": "ai",
+        "text": "def digest(payload: bytes) -> str:",
+    }
     digest, same = file["placements"]
-    assert (digest["annotationId"], digest["prompt"], digest["band"], digest["review"]) == (story.digest, "Write a digest.", "high", None)
+    assert (digest["annotationId"], digest["prompt"], digest["band"], digest["review"]) == (
+        story.digest,
+        "Write a digest.",
+        "high",
+        None,
+    )
     assert same["review"]["verdict"] == "approved"
 
 
 def test_lines_that_were_there_before_are_no_change(story: Story, within: Vibes) -> None:
-    story.file("a.py", "# one\n" + STORY.replace("left = digest(one)", "left = digest(one or b'')") + PERSON)
+    story.file(
+        "a.py",
+        "# one\n" + STORY.replace("left = digest(one)", "left = digest(one or b'')") + PERSON,
+    )
     story.repository.commit("Change one line")
     found = told(within, story, "HEAD~1..HEAD")
     assert ranges(found) == [("a.py", 12, 12)]
     assert found["files"][0]["ranges"][0]["lines"][0]["kind"] == "edited"
     assert found["total"]["changedLines"] == 2
-    assert "  12 ~     left = digest(one or b'')" in within("diff", "HEAD~1..HEAD", cwd=story.root).lines
+    assert (
+        "  12 ~     left = digest(one or b'')"
+        in within("diff", "HEAD~1..HEAD", cwd=story.root).lines
+    )
 
 
-def test_the_work_tree_counts_with_what_is_staged_new_or_neither(story: Story, within: Vibes) -> None:
+def test_the_work_tree_counts_with_what_is_staged_new_or_neither(
+    story: Story, within: Vibes
+) -> None:
     assert ranges(told(within, story)) == []
     assert within("diff", cwd=story.root).out == "AI lines: 0 verified of 0 changed lines\n"
     story.annotated("new.py")
@@ -101,15 +124,27 @@ def test_the_work_tree_counts_with_what_is_staged_new_or_neither(story: Story, w
     story.repository.git("add", "staged.py")
     story.file("a.py", STORY + PERSON + "x = 1\n")
     assert ranges(told(within, story)) == [("new.py", 4, 7), ("staged.py", 4, 7)]
-    assert ranges(told(within, story, story.base)) == [("a.py", 4, 7), ("a.py", 10, 13), ("new.py", 4, 7), ("staged.py", 4, 7)]
+    assert ranges(told(within, story, story.base)) == [
+        ("a.py", 4, 7),
+        ("a.py", 10, 13),
+        ("new.py", 4, 7),
+        ("staged.py", 4, 7),
+    ]
     assert told(within, story)["head"] is None
 
 
 def test_a_range_tells_of_its_commits_not_of_the_work_tree(story: Story, within: Vibes) -> None:
-    newer = story.line("a.py", 1, 3, text="one\ntwo\nthree\n", action="modify", timestamp="2026-02-06T10:00:00Z")
-    story.edge("supersedes", newer, story.digest, target_type="annotation", metadata={"reason": "covers"})
+    newer = story.line(
+        "a.py", 1, 3, text="one\ntwo\nthree\n", action="modify", timestamp="2026-02-06T10:00:00Z"
+    )
+    story.edge(
+        "supersedes", newer, story.digest, target_type="annotation", metadata={"reason": "covers"}
+    )
     story.file("a.py", "one\ntwo\nthree\n")
-    assert ranges(told(within, story, f"{story.base}..{story.head}")) == [("a.py", 4, 7), ("a.py", 10, 13)]
+    assert ranges(told(within, story, f"{story.base}..{story.head}")) == [
+        ("a.py", 4, 7),
+        ("a.py", 10, 13),
+    ]
     assert ranges(told(within, story)) == [("a.py", 1, 3)]
 
 
@@ -132,11 +167,21 @@ def test_a_renamed_file_is_compared_with_what_it_was(story: Story, within: Vibes
     story.repository.git("mv", "a.py", "b.py")
     assert ranges(told(within, story)) == []
     story.repository.commit("Rename")
-    story.file("b.py", (STORY + PERSON).replace("right = digest(other)", "right = digest(other[:])"))
+    story.file(
+        "b.py", (STORY + PERSON).replace("right = digest(other)", "right = digest(other[:])")
+    )
     story.repository.commit("Change")
     (file,) = told(within, story, "HEAD~2..HEAD")["files"]
-    assert (file["filePath"], file["formerPath"], file["changedLines"], file["editedLines"]) == ("b.py", "a.py", 1, 1)
-    assert within("diff", "HEAD~2..HEAD", cwd=story.root).lines[0] == "b.py (was a.py)  0 verified, 1 edited of 1 changed lines"
+    assert (file["filePath"], file["formerPath"], file["changedLines"], file["editedLines"]) == (
+        "b.py",
+        "a.py",
+        1,
+        1,
+    )
+    assert (
+        within("diff", "HEAD~2..HEAD", cwd=story.root).lines[0]
+        == "b.py (was a.py)  0 verified, 1 edited of 1 changed lines"
+    )
 
 
 def test_what_is_binary_gone_or_a_link_has_no_lines(story: Story, within: Vibes) -> None:
@@ -177,7 +222,10 @@ def test_hostile_text_is_inert(story: Story, within: Vibes) -> None:
     assert "\\u001b]0;owned\\u0007\\u202e" in out
 
 
-@pytest.mark.parametrize(("span", "said"), [("nowhere..HEAD", "'nowhere' names no commit here"), ("--output=x..HEAD", "No such option")])
+@pytest.mark.parametrize(
+    ("span", "said"),
+    [("nowhere..HEAD", "'nowhere' names no commit here"), ("--output=x..HEAD", "No such option")],
+)
 def test_what_names_no_commit_is_refused(story: Story, within: Vibes, span: str, said: str) -> None:
     done = within("diff", span, cwd=story.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
@@ -195,7 +243,13 @@ def test_without_git_there_is_no_change(tmp_path: Path, within: Vibes) -> None:
 
 
 def test_no_program_that_the_repository_names_is_run(story: Story, within: Vibes) -> None:
-    for name in ("diff.external", "diff.evil.command", "diff.evil.textconv", "filter.evil.clean", "core.fsmonitor"):
+    for name in (
+        "diff.external",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "filter.evil.clean",
+        "core.fsmonitor",
+    ):
         story.repository.git("config", name, f"touch {story.root}/ran-{name};:")
     (story.root / ".git" / "info" / "attributes").write_text("*.py diff=evil filter=evil\n")
     story.file("a.py", STORY + PERSON + "x = 1\n")

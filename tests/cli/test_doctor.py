@@ -59,22 +59,33 @@ def test_without_git_it_says_what_is_lost(tmp_path: Path, within: Vibes) -> None
     complete(tmp_path)
     done = within("doctor", "--json", cwd=tmp_path)
     assert done.code == 0
-    assert steps(done)["git"] == ("note", "the project is in no git work tree, or git is not installed")
+    assert steps(done)["git"] == (
+        "note",
+        "the project is in no git work tree, or git is not installed",
+    )
 
 
 def test_git_that_mistreats_the_trail_is_a_problem(project: Project, within: Vibes) -> None:
     (project.audit / ".gitattributes").write_bytes(b"")
     done = within("doctor", "--json", cwd=project.root)
     assert done.code == 1
-    assert steps(done)["git"] == ("problem", ".ai-audit/.gitattributes: no sufficient line for annotations.jsonl, manifest.json")
+    assert steps(done)["git"] == (
+        "problem",
+        ".ai-audit/.gitattributes: no sufficient line for annotations.jsonl, manifest.json",
+    )
 
 
-def test_on_the_wrong_branch_the_trail_speaks_of_other_files(project: Project, within: Vibes) -> None:
+def test_on_the_wrong_branch_the_trail_speaks_of_other_files(
+    project: Project, within: Vibes
+) -> None:
     for file in project.trail.writer.root.glob("src/*"):
         (project.root / "src" / file.name).unlink()
     done = within("doctor", "--json", cwd=project.root)
     assert done.code == 1
-    assert steps(done)["annotations"] == ("problem", "7 annotations of 3 files, 3 of which are not in this checkout")
+    assert steps(done)["annotations"] == (
+        "problem",
+        "7 annotations of 3 files, 3 of which are not in this checkout",
+    )
 
 
 def test_a_trail_without_annotations_is_a_note(tmp_path: Path, within: Vibes) -> None:
@@ -92,7 +103,9 @@ def test_a_trail_without_annotations_is_a_note(tmp_path: Path, within: Vibes) ->
         ("annotations.jsonl", b"{}\noops\n", "line 2: expecting value"),
     ],
 )
-def test_a_broken_file_is_a_problem_at_its_line(project: Project, within: Vibes, file: str, content: bytes, message: str) -> None:
+def test_a_broken_file_is_a_problem_at_its_line(
+    project: Project, within: Vibes, file: str, content: bytes, message: str
+) -> None:
     (project.audit / file).write_bytes(content)
     done = within("doctor", "--json", cwd=project.root)
     assert done.code == 1
@@ -115,7 +128,9 @@ def test_a_file_is_named_from_where_one_stands(sound: CompleteTrail, within: Vib
     assert below.json["steps"][-1]["message"] == absolute.json["steps"][-1]["message"]
 
 
-def test_a_project_or_a_file_may_be_reached_by_a_link(sound: CompleteTrail, within: Vibes, tmp_path: Path) -> None:
+def test_a_project_or_a_file_may_be_reached_by_a_link(
+    sound: CompleteTrail, within: Vibes, tmp_path: Path
+) -> None:
     link = tmp_path / "link"
     link.symlink_to(sound.root, target_is_directory=True)
     for file, directory in ((sound.root, link), (link, sound.root), (link, link)):
@@ -129,14 +144,19 @@ def test_an_untracked_file(project: Project, within: Vibes) -> None:
     done = within("doctor", "notes.md", "--json", cwd=project.root)
     assert done.code == 0
     untracked, unnamed = done.json["steps"][-2:]
-    assert (untracked["health"], untracked["message"]) == ("note", "the project does not track this file")
+    assert (untracked["health"], untracked["message"]) == (
+        "note",
+        "the project does not track this file",
+    )
     assert (unnamed["health"], unnamed["message"]) == ("note", "no annotation names this file")
 
 
 def test_a_file_that_no_record_names_and_one_that_moved(project: Project, within: Vibes) -> None:
     (project.root / "lib").mkdir()
     (project.root / "src" / "auth.py").rename(project.root / "lib" / "auth.py")
-    moved, unnamed = (within("doctor", file, "--json", cwd=project.root) for file in ("lib/auth.py", "lib/new.py"))
+    moved, unnamed = (
+        within("doctor", file, "--json", cwd=project.root) for file in ("lib/auth.py", "lib/new.py")
+    )
     assert moved.code == unnamed.code == 1
     assert moved.json["steps"][-1]["hint"] == "the log names src/auth.py"
     assert unnamed.json["steps"][-1]["hint"] == "no record names a file of this name"
@@ -147,4 +167,7 @@ def test_a_file_outside_the_project(sound: CompleteTrail, within: Vibes, file: s
     done = within("doctor", file, "--json", cwd=sound.root)
     assert done.code == 1
     last = done.json["steps"][-1]
-    assert (last["health"], last["message"]) == ("problem", "the file is outside the project of this audit directory")
+    assert (last["health"], last["message"]) == (
+        "problem",
+        "the file is outside the project of this audit directory",
+    )

@@ -22,13 +22,24 @@ if TYPE_CHECKING:
 
 def exported(folder: Path, kind: str | None = None) -> list[dict[str, Any]]:
     """Return the records of an export; every id is checked."""
-    records = [json.loads(line) for line in (folder / ".ai-audit" / "annotations.jsonl").read_bytes().splitlines()]
-    assert all(annotation_id(record) == record["annotation_id"] for record in records if "annotation_id" in record)
+    records = [
+        json.loads(line)
+        for line in (folder / ".ai-audit" / "annotations.jsonl").read_bytes().splitlines()
+    ]
+    assert all(
+        annotation_id(record) == record["annotation_id"]
+        for record in records
+        if "annotation_id" in record
+    )
     return [record for record in records if kind is None or record["type"] == kind]
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def states(project: Path) -> set[tuple[str, int, str]]:
@@ -37,7 +48,9 @@ def states(project: Path) -> set[tuple[str, int, str]]:
     return {(each["filePath"], each["lineStart"], each["state"]) for each in found}
 
 
-def test_what_is_current_is_there_once_with_what_it_refers_to(sound: CompleteTrail, tmp_path: Path) -> None:
+def test_what_is_current_is_there_once_with_what_it_refers_to(
+    sound: CompleteTrail, tmp_path: Path
+) -> None:
     done = vibes("export", "--current", tmp_path / "new" / "current", "--json", cwd=sound.root)
     assert done.code == 0, done.err
     folder = tmp_path / "new" / "current"
@@ -51,8 +64,19 @@ def test_what_is_current_is_there_once_with_what_it_refers_to(sound: CompleteTra
         "delegation": 1,
         "other": 0,
     }
-    assert summary["leftOut"] == {"history": 0, "repeated": 0, "lost": 0, "contradicted": 0, "guessed": 0, "absent": 0, "edges": 2}
-    lines = {(each["file_path"], each["line_start"], each["line_end"], each["action"]) for each in exported(folder, "line")}
+    assert summary["leftOut"] == {
+        "history": 0,
+        "repeated": 0,
+        "lost": 0,
+        "contradicted": 0,
+        "guessed": 0,
+        "absent": 0,
+        "edges": 2,
+    }
+    lines = {
+        (each["file_path"], each["line_start"], each["line_end"], each["action"])
+        for each in exported(folder, "line")
+    }
     assert lines == {
         ("src/auth.py", 1, 8, "create"),
         ("src/auth.py", 11, 12, "modify"),
@@ -67,17 +91,24 @@ def test_what_is_current_is_there_once_with_what_it_refers_to(sound: CompleteTra
     assert states(folder) == states(sound.root)
 
 
-def test_a_record_that_says_what_is_true_now_is_the_very_record(sound: CompleteTrail, tmp_path: Path) -> None:
+def test_a_record_that_says_what_is_true_now_is_the_very_record(
+    sound: CompleteTrail, tmp_path: Path
+) -> None:
     vibes("export", "--current", tmp_path / "current", cwd=sound.root)
     original = {record["annotation_id"]: record for record in sound.writer.files.records()}
     records = exported(tmp_path / "current")
     assert original[sound.created] in records
     [moved] = [record for record in records if "source_annotation_id" in record]
     assert moved["source_annotation_id"] == sound.remapped
-    assert (moved["timestamp"], moved["commit_hash"]) == (original[sound.pending]["timestamp"], sound.commit)
-    assert {edge["source_ref"] for edge in records if edge["type"] == "edge" and edge["edge_type"] == "caused_by"} >= {
-        moved["annotation_id"]
-    }
+    assert (moved["timestamp"], moved["commit_hash"]) == (
+        original[sound.pending]["timestamp"],
+        sound.commit,
+    )
+    assert {
+        edge["source_ref"]
+        for edge in records
+        if edge["type"] == "edge" and edge["edge_type"] == "caused_by"
+    } >= {moved["annotation_id"]}
 
 
 LINES = [f"line {number}\n" for number in range(1, 11)]
@@ -87,8 +118,16 @@ INNER = ["inner 1\n", "inner 2\n"]
 @pytest.mark.parametrize(
     ("after", "action", "expected"),
     [
-        (LINES[:4] + INNER + LINES[4:], "create", {(2, 5): "outer", (8, 13): "outer", (6, 7): "inner"}),
-        (LINES[:4] + INNER + LINES[6:], "create", {(2, 5): "outer", (8, 11): "outer", (6, 7): "inner"}),
+        (
+            LINES[:4] + INNER + LINES[4:],
+            "create",
+            {(2, 5): "outer", (8, 13): "outer", (6, 7): "inner"},
+        ),
+        (
+            LINES[:4] + INNER + LINES[6:],
+            "create",
+            {(2, 5): "outer", (8, 11): "outer", (6, 7): "inner"},
+        ),
         (LINES[:4] + INNER + LINES[4:], "modify", {(2, 13): "outer", (6, 7): "inner"}),
         (LINES[:4] + INNER + LINES[4:], None, {(2, 5): "outer", (8, 13): "outer"}),
     ],
@@ -100,18 +139,28 @@ def test_every_line_counts_once_as_created(
     project = new_project(tmp_path / "project")
     session = project.session()
     project.file("b.txt", "".join(LINES))
-    ids = {project.recorder.annotate_lines("b.txt", 1, 10, "create", by(session, prompt=PROMPT)).annotation_id: "outer"}
+    ids = {
+        project.recorder.annotate_lines(
+            "b.txt", 1, 10, "create", by(session, prompt=PROMPT)
+        ).annotation_id: "outer"
+    }
     Repository(project.root).commit("Ten")
     project.file("b.txt", "".join(after))
     if action is not None:
-        ids[project.recorder.annotate_lines("b.txt", 5, 6, action, by(session)).annotation_id] = "inner"
+        ids[project.recorder.annotate_lines("b.txt", 5, 6, action, by(session)).annotation_id] = (
+            "inner"
+        )
     project.recorder.end_session(session)
     project.file("b.txt", "".join(["a person's\n", *after]))
     done = vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
     assert (done.code, done.json["changed"]) == (0, len(expected))
     lines = exported(tmp_path / "current", "line")
-    assert {(each["line_start"], each["line_end"]): ids[each["source_annotation_id"]] for each in lines} == expected
-    causes = [edge for edge in exported(tmp_path / "current", "edge") if edge["edge_type"] == "caused_by"]
+    assert {
+        (each["line_start"], each["line_end"]): ids[each["source_annotation_id"]] for each in lines
+    } == expected
+    causes = [
+        edge for edge in exported(tmp_path / "current", "edge") if edge["edge_type"] == "caused_by"
+    ]
     assert {edge["source_ref"] for edge in causes} == {each["annotation_id"] for each in lines}
 
 
@@ -125,7 +174,10 @@ def test_what_does_not_stand_is_left_out_and_counted(tmp_path: Path) -> None:
     project.file("gone.py", "one\ntwo\nthree\n")
     recorder.annotate_lines("gone.py", 1, 3, "create", by(session))
     recorder.end_session(session)
-    project.file("a.py", "import hashlib\n\n\ndef digest(data):\n    found = hashlib.sha256(data)\n    return found.hexdigest()\n")
+    project.file(
+        "a.py",
+        "import hashlib\n\n\ndef digest(data):\n    found = hashlib.sha256(data)\n    return found.hexdigest()\n",
+    )
     (project.root / "gone.py").unlink()
     done = vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
     assert done.json["leftOut"] == {
@@ -140,18 +192,32 @@ def test_what_does_not_stand_is_left_out_and_counted(tmp_path: Path) -> None:
     [line] = exported(tmp_path / "current", "line")
     assert (line["action"], line["source_action"], line["line_start"]) == ("create", "modify", 4)
     manifest = json.loads((tmp_path / "current" / ".ai-audit" / "manifest.json").read_bytes())
-    assert "prompt" not in {entry["type"] for entry in manifest["entries"].values()}, "nothing that stands came from it"
+    assert "prompt" not in {entry["type"] for entry in manifest["entries"].values()}, (
+        "nothing that stands came from it"
+    )
 
 
-def test_without_a_checkout_the_records_are_as_recorded(sound: CompleteTrail, tmp_path: Path) -> None:
+def test_without_a_checkout_the_records_are_as_recorded(
+    sound: CompleteTrail, tmp_path: Path
+) -> None:
     shutil.copytree(sound.root / ".ai-audit", tmp_path / "trail")
-    done = vibes("export", "--current", tmp_path / "current", "--json", "--audit-dir", tmp_path / "trail", cwd=tmp_path)
+    done = vibes(
+        "export",
+        "--current",
+        tmp_path / "current",
+        "--json",
+        "--audit-dir",
+        tmp_path / "trail",
+        cwd=tmp_path,
+    )
     assert (done.code, done.json["records"]["line"], done.json["leftOut"]["absent"]) == (0, 4, 0)
 
 
 def test_members_and_records_that_we_do_not_know_are_kept(project: Project, tmp_path: Path) -> None:
     writer = project.writer
-    unknown = writer.record({"type": "checkpoint", "timestamp": "2026-02-03T11:00:00Z", "x": {"deep": [1, None]}})
+    unknown = writer.record(
+        {"type": "checkpoint", "timestamp": "2026-02-03T11:00:00Z", "x": {"deep": [1, None]}}
+    )
     writer.raw_log(b"no record\n")
     done = vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
     assert (done.code, done.json["records"]["other"]) == (0, 1)
@@ -159,7 +225,9 @@ def test_members_and_records_that_we_do_not_know_are_kept(project: Project, tmp_
 
 
 @pytest.mark.parametrize("place", [".", ".ai-audit", ".ai-audit/new", "src"])
-def test_a_folder_that_is_taken_is_refused_and_left_as_it_is(project: Project, within: Vibes, place: str) -> None:
+def test_a_folder_that_is_taken_is_refused_and_left_as_it_is(
+    project: Project, within: Vibes, place: str
+) -> None:
     before = files(project.root)
     done = within("export", "--current", place, cwd=project.root)
     assert done.code == 2
@@ -167,7 +235,9 @@ def test_a_folder_that_is_taken_is_refused_and_left_as_it_is(project: Project, w
     assert files(project.root) == before
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(project: Project, within: Vibes, tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_the_folder_is_refused(
+    project: Project, within: Vibes, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_bytes(b"mine")
     assert within("export", "--current", tmp_path / "file", cwd=project.root).code == 2
     assert (tmp_path / "file").read_bytes() == b"mine"
@@ -185,24 +255,36 @@ def test_the_trail_itself_is_not_touched(project: Project, within: Vibes, tmp_pa
     assert files(project.root) == before
 
 
-def test_a_broken_manifest_is_an_error_and_nothing_is_written(project: Project, within: Vibes, tmp_path: Path) -> None:
+def test_a_broken_manifest_is_an_error_and_nothing_is_written(
+    project: Project, within: Vibes, tmp_path: Path
+) -> None:
     (project.root / ".ai-audit" / "manifest.json").write_bytes(b'{"standard":')
     done = within("export", "--current", tmp_path / "current", cwd=project.root)
     assert (done.code, (tmp_path / "current").exists()) == (2, False)
     assert "manifest.json cannot be read" in done.err
 
 
-def test_a_trail_of_an_unknown_version_is_refused(project: Project, within: Vibes, tmp_path: Path) -> None:
+def test_a_trail_of_an_unknown_version_is_refused(
+    project: Project, within: Vibes, tmp_path: Path
+) -> None:
     config = project.root / ".ai-audit" / "config.json"
     config.write_bytes(config.read_bytes().replace(b'"1.0"', b'"2.0"'))
     assert within("export", "--current", tmp_path / "current", cwd=project.root).code == 2
     assert not (tmp_path / "current").exists()
 
 
-def test_a_blob_that_leads_out_of_the_trail_is_not_taken_along(project: Project, within: Vibes, tmp_path: Path) -> None:
+def test_a_blob_that_leads_out_of_the_trail_is_not_taken_along(
+    project: Project, within: Vibes, tmp_path: Path
+) -> None:
     (tmp_path / "secret").write_bytes(b"secret")
     key = project.writer.entry(
-        {"type": "reasoning", "reasoning_model": "m", "external": True, "blob_path": "../../secret", "created_at": "2026-02-03T11:00:00Z"}
+        {
+            "type": "reasoning",
+            "reasoning_model": "m",
+            "external": True,
+            "blob_path": "../../secret",
+            "created_at": "2026-02-03T11:00:00Z",
+        }
     )
     (project.root / "src/new.py").write_text("WIDTH = 1\nHEIGHT = 2\n", encoding="utf-8")
     project.writer.line("src/new.py", 1, 2, reasoning=key)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from tests.cli.running import Vibes
     from tests.unit.checks.projects import Project
 
-LINE: Final = re.compile(r"vibes: internal error ([0-9a-f]{8}): KeyError in \S+:\d+; this is a fault of vibes: .*VIBES_DEBUG=1.*\n")
+LINE: Final = re.compile(
+    r"vibes: internal error ([0-9a-f]{8}): KeyError in \S+:\d+; this is a fault of vibes: .*VIBES_DEBUG=1.*\n"
+)
 ARGUMENTS: Final[dict[str, list[str]]] = {
     "blame": ["src/auth.py"],
     "diff": ["HEAD~1..HEAD"],
@@ -37,7 +39,9 @@ ARGUMENTS: Final[dict[str, list[str]]] = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_ends_in_one_line(project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+def test_every_command_ends_in_one_line(
+    project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
     def fails(*_arguments: object, **_named: object) -> object:
         raise KeyError(SECRET)
 
@@ -50,9 +54,21 @@ def test_every_command_ends_in_one_line(project: Project, netted: Vibes, monkeyp
 
 
 @pytest.mark.parametrize(
-    "error", [RecursionError, MemoryError, AssertionError, UnicodeEncodeError("utf-8", "x", 0, 1, SECRET), StopIteration]
+    "error",
+    [
+        RecursionError,
+        MemoryError,
+        AssertionError,
+        UnicodeEncodeError("utf-8", "x", 0, 1, SECRET),
+        StopIteration,
+    ],
 )
-def test_whatever_is_raised(project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch, error: Exception | type[Exception]) -> None:
+def test_whatever_is_raised(
+    project: Project,
+    netted: Vibes,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception | type[Exception],
+) -> None:
     def fails(*_arguments: object, **_named: object) -> object:
         raise error
 
@@ -64,7 +80,9 @@ def test_whatever_is_raised(project: Project, netted: Vibes, monkeypatch: pytest
 
 
 def run(command: list[str], cwd: Path, **environment: str) -> tuple[int, str, str]:
-    done = subprocess.run(command, cwd=cwd, env=surroundings(environment), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=cwd, env=surroundings(environment), capture_output=True, text=True, check=False
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -78,7 +96,9 @@ def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Proje
     assert (code, out) == (2, "")
     assert "Traceback" in err
     assert SECRET in err
-    elsewhere = run(faulty("vibes_lsp.cli.main", "vibes_lsp.index.lineage:join_lineages", "find"), project.root)
+    elsewhere = run(
+        faulty("vibes_lsp.cli.main", "vibes_lsp.index.lineage:join_lineages", "find"), project.root
+    )
     assert one[2][:40] != elsewhere[2][:40]
 
 
@@ -100,8 +120,16 @@ def test_a_commit_goes_on_whatever_the_hook_meets(tmp_path: Path, place: str) ->
     command = shlex.join(faulty("vibes_lsp.cli.main", place, "backfill", "--pre-commit"))
     hook.write_text(f"#!/bin/sh\nPYTHONPATH= exec {command}\n", encoding="utf-8", newline="\n")
     workspace.git("add", "a.py")
-    done = subprocess.run(["git", "commit", "-m", "Add a.py"], cwd=workspace.path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "commit", "-m", "Add a.py"],
+        cwd=workspace.path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
-    assert re.search(r"vibes: warning: .*internal error [0-9a-f]{8}: KeyError in ", done.stderr), done.stderr
+    assert re.search(r"vibes: warning: .*internal error [0-9a-f]{8}: KeyError in ", done.stderr), (
+        done.stderr
+    )
     assert "Traceback" not in done.stderr
     assert SECRET not in done.stderr

@@ -35,11 +35,25 @@ def test_a_rule_blocks_until_a_person_approves(project: Gated, within: Vibes) ->
     found = told(within, project)
     (item,) = found["items"]
     assert (found["result"], found["threshold"], found["findings"]) == ("FAIL", "critical", [])
-    assert (item["annotationId"], item["decision"], item["rules"], item["released"]) == (identifier, "block", RULES, False)
-    assert (item["filePath"], item["lineStart"], item["lineEnd"], item["prompt"]) == ("a.py", 4, 7, "Write a digest.")
+    assert (item["annotationId"], item["decision"], item["rules"], item["released"]) == (
+        identifier,
+        "block",
+        RULES,
+        False,
+    )
+    assert (item["filePath"], item["lineStart"], item["lineEnd"], item["prompt"]) == (
+        "a.py",
+        4,
+        7,
+        "Write a digest.",
+    )
     project.review(identifier)
     found = told(within, project)
-    assert (found["result"], found["items"][0]["decision"], found["items"][0]["released"]) == ("PASS", "block", True)
+    assert (found["result"], found["items"][0]["decision"], found["items"][0]["released"]) == (
+        "PASS",
+        "block",
+        True,
+    )
     assert found["items"][0]["score"] < item["score"]
 
 
@@ -47,7 +61,10 @@ def test_editing_the_lines_ends_the_approval(project: Gated, within: Vibes) -> N
     project.review(project.write())
     assert told(within, project)["result"] == "PASS"
     project.file("a.py", STORY.replace("hashlib.sha256(payload)", "hashlib.md5(payload)"))
-    assert (told(within, project)["result"], decisions(told(within, project))) == ("FAIL", {"a.py": ("block", False)})
+    assert (told(within, project)["result"], decisions(told(within, project))) == (
+        "FAIL",
+        {"a.py": ("block", False)},
+    )
 
 
 def test_a_rejection_fails_whatever_the_risk_is(project: Gated, within: Vibes) -> None:
@@ -67,26 +84,49 @@ def test_what_an_ai_approves_stays_blocked(project: Gated, within: Vibes) -> Non
     assert told(within, project)["findings"] == []
 
 
-def test_a_session_of_a_model_that_calls_itself_a_person_is_an_ai(project: Gated, within: Vibes) -> None:
+def test_a_session_of_a_model_that_calls_itself_a_person_is_an_ai(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
     session = project.session_start(environment=project.calm, agent_type="human")
     project.review(identifier, session=session)
     found = told(within, project)
-    assert (found["result"], found["items"][0]["released"], checks(found)) == ("FAIL", False, {"gate-approval"})
+    assert (found["result"], found["items"][0]["released"], checks(found)) == (
+        "FAIL",
+        False,
+        {"gate-approval"},
+    )
     assert "the session that gave it is an AI's" in found["findings"][0]["message"]
 
 
-def test_an_edge_that_says_nothing_of_the_review_releases_nothing(project: Gated, within: Vibes) -> None:
+def test_an_edge_that_says_nothing_of_the_review_releases_nothing(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
-    project.edge("reviewed_by", identifier, project.session_start(environment=project.reviewer_environment()), target_type="session")
+    project.edge(
+        "reviewed_by",
+        identifier,
+        project.session_start(environment=project.reviewer_environment()),
+        target_type="session",
+    )
     assert told(within, project)["result"] == "FAIL"
 
 
 @pytest.mark.parametrize(
     ("threshold", "decision"),
-    [("low", "block"), ("medium", "block"), ("MEDIUM", "block"), ("critical", "flag"), ("0.3", "block"), ("0.99", "flag"), ("1", "flag")],
+    [
+        ("low", "block"),
+        ("medium", "block"),
+        ("MEDIUM", "block"),
+        ("critical", "flag"),
+        ("0.3", "block"),
+        ("0.99", "flag"),
+        ("1", "flag"),
+    ],
 )
-def test_thresholds_are_bands_or_numbers(project: Gated, within: Vibes, threshold: str, decision: str) -> None:
+def test_thresholds_are_bands_or_numbers(
+    project: Gated, within: Vibes, threshold: str, decision: str
+) -> None:
     project.write(risky=False)
     assert decisions(told(within, project, "--threshold", threshold)) == {"a.py": (decision, False)}
 
@@ -104,15 +144,29 @@ def test_a_threshold_that_is_none(project: Gated, within: Vibes, threshold: str)
         ([], "flag", "PASS"),
         ([("scope_lines > 3", "flag")], "flag", "PASS"),
         ([("scope_lines > 3", "require_review")], "require_review", "FAIL"),
-        ([("scope_lines > 3", "require_review"), ("scope_lines > 1", "block"), ("scope_lines > 2", "flag")], "block", "FAIL"),
+        (
+            [
+                ("scope_lines > 3", "require_review"),
+                ("scope_lines > 1", "block"),
+                ("scope_lines > 2", "flag"),
+            ],
+            "block",
+            "FAIL",
+        ),
         ([("scope_lines > 300", "block")], "flag", "PASS"),
-        ([("action_type == 'create' AND temperature <= 0.1", "require_review")], "require_review", "FAIL"),
+        (
+            [("action_type == 'create' AND temperature <= 0.1", "require_review")],
+            "require_review",
+            "FAIL",
+        ),
     ],
 )
 def test_the_strongest_rule_that_holds_decides(
     project: Gated, within: Vibes, rules: list[tuple[str, str]], decision: str, result: str
 ) -> None:
-    project.policy(review_rules=[{"condition": condition, "action": action} for condition, action in rules])
+    project.policy(
+        review_rules=[{"condition": condition, "action": action} for condition, action in rules]
+    )
     project.write(risky=False)
     found = told(within, project)
     assert (found["items"][0]["decision"], found["result"]) == (decision, result)
@@ -138,7 +192,11 @@ def test_lines_of_the_log_that_are_no_records_are_said(project: Gated, within: V
         log.write(b"\xff\xfe\n{\n")
     found = told(within, project)
     (finding,) = found["findings"]
-    assert (found["result"], finding["check"], finding["severity"]) == ("FAIL", "gate-unread", "error")
+    assert (found["result"], finding["check"], finding["severity"]) == (
+        "FAIL",
+        "gate-unread",
+        "error",
+    )
     assert finding["message"] == "2 lines are no records, and not gated; `vibes check` says why"
 
 
@@ -146,7 +204,11 @@ def test_a_folder_is_no_file_to_gate(project: Gated, within: Vibes) -> None:
     project.write(risky=False)
     for name, said in ((".", ". is no file"), ("gone.py", "gone.py is not there")):
         done = within("gate", name, cwd=project.root)
-        assert (done.code, done.out, done.err) == (2, "", f"vibes: {said}; give files of the project\n")
+        assert (done.code, done.out, done.err) == (
+            2,
+            "",
+            f"vibes: {said}; give files of the project\n",
+        )
 
 
 def test_a_rule_that_cannot_be_used_fails_the_gate(project: Gated, within: Vibes) -> None:
@@ -168,7 +230,9 @@ def test_only_what_is_current_tracked_and_there_is_gated(project: Gated, within:
     project.write("removed.py", action="delete", text="import this\n" * 9)
     found = told(within, project)
     assert decisions(found) == {"b.py": ("flag", False)}
-    assert [(each["check"], each["severity"], each["file"]) for each in found["findings"]] == [("gate-lost", "note", "lost.py")]
+    assert [(each["check"], each["severity"], each["file"]) for each in found["findings"]] == [
+        ("gate-lost", "note", "lost.py")
+    ]
     assert found["result"] == "PASS"
 
 
@@ -176,7 +240,10 @@ def test_some_files_only(project: Gated, within: Vibes) -> None:
     project.write("src/a.py")
     project.write("b.py", risky=False)
     assert decisions(told(within, project, "b.py")) == {"b.py": ("flag", False)}
-    assert decisions(told(within, project, "src/../src/a.py", "b.py")).keys() == {"b.py", "src/a.py"}
+    assert decisions(told(within, project, "src/../src/a.py", "b.py")).keys() == {
+        "b.py",
+        "src/a.py",
+    }
     inside = within("gate", "a.py", "--json", cwd=project.root / "src")
     assert (inside.code, [item["filePath"] for item in inside.json["items"]]) == (1, ["src/a.py"])
     assert told(within, project, ".ai-audit/config.json")["items"] == []
@@ -213,7 +280,10 @@ def test_the_table_shows_what_stops_first(project: Gated) -> None:
     assert done.code == 1
     assert [line.split()[0] for line in done.lines if ".py" in line] == ["block", "block,", "flag"]
     assert "rule: temperature > 0.8" in done.out
-    assert done.lines[-2:] == ["3 annotations: 1 blocked, 1 approved, 1 flagged; blocked from 0.8", "Gate: FAIL"]
+    assert done.lines[-2:] == [
+        "3 annotations: 1 blocked, 1 approved, 1 flagged; blocked from 0.8",
+        "Gate: FAIL",
+    ]
     project.review(identifier)
     done = vibes("gate", cwd=project.root)
     assert (done.code, done.lines[-1]) == (0, "Gate: PASS")
@@ -229,7 +299,14 @@ def test_sarif_has_each_item_and_each_finding(project: Gated, within: Vibes) -> 
     assert done.code == 1
     jsonschema.validate(done.json, sarif_schema.load())
     results = done.json["runs"][0]["results"]
-    found = [(each["ruleId"], each["level"], each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) for each in results]
+    found = [
+        (
+            each["ruleId"],
+            each["level"],
+            each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+        )
+        for each in results
+    ]
     assert found == [
         ("gate-block", "error", "a.py"), ("gate-rejected", "error", "e.py"), ("gate-flag", "warning", "c.py"), ("gate-lost", "note", "lost.py"),
     ]  # fmt: skip
@@ -243,23 +320,34 @@ def test_one_form_at_a_time(project: Gated, within: Vibes) -> None:
     assert (done.code, done.out) == (2, "")
 
 
-def test_stored_scores_count_when_asked_for_and_when_there_are_no_others(project: Gated, within: Vibes) -> None:
+def test_stored_scores_count_when_asked_for_and_when_there_are_no_others(
+    project: Gated, within: Vibes
+) -> None:
     project.policy(review_rules=[])
     factors = [{"signal": "temperature", "value": 0.95, "weight": 0.15}]
     identifier = project.write(risky=False, risk_score=0.91, risk_factors=factors)
     assert told(within, project)["result"] == "PASS"
     found = told(within, project, "--stored")
-    assert (found["result"], found["items"][0]["band"], found["items"][0]["score"]) == ("FAIL", "critical", None)
+    assert (found["result"], found["items"][0]["band"], found["items"][0]["score"]) == (
+        "FAIL",
+        "critical",
+        None,
+    )
     project.policy(review_rules=[], algorithm="our-own")
     assert told(within, project)["result"] == "FAIL"
-    project.policy(review_rules=[{"condition": "temperature.value > 0.9", "action": "block"}], thresholds={"critical": 0.99})
+    project.policy(
+        review_rules=[{"condition": "temperature.value > 0.9", "action": "block"}],
+        thresholds={"critical": 0.99},
+    )
     assert told(within, project)["result"] == "PASS"
     assert told(within, project, "--stored")["result"] == "FAIL"
     project.review(identifier)
     assert told(within, project, "--stored")["result"] == "PASS"
 
 
-def test_without_git_the_work_tree_is_gated_and_a_base_refused(tmp_path: Path, within: Vibes) -> None:
+def test_without_git_the_work_tree_is_gated_and_a_base_refused(
+    tmp_path: Path, within: Vibes
+) -> None:
     project = Gated(tmp_path / "project")
     project.write()
     (project.root / ".git").rename(tmp_path / "git")

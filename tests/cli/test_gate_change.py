@@ -25,7 +25,11 @@ def project(tmp_path: Path) -> Gated:
 
 
 def policy_changes(told: Any) -> dict[str, str]:
-    return {each["field"]: each["severity"] for each in told["findings"] if each["check"] in {"base-policy", "base-level"}}
+    return {
+        each["field"]: each["severity"]
+        for each in told["findings"]
+        if each["check"] in {"base-policy", "base-level"}
+    }
 
 
 def test_only_files_of_the_change_are_gated(project: Gated, within: Vibes) -> None:
@@ -40,7 +44,9 @@ def test_only_files_of_the_change_are_gated(project: Gated, within: Vibes) -> No
         ("gate-worktree", "note", "2 lines are in no commit")
     ]
     assert decisions(found) == {"new.py": ("block", False), "unsaved.py": ("flag", False)}
-    assert decisions(project.told(within, "unsaved.py", "old.py")) == {"unsaved.py": ("flag", False)}
+    assert decisions(project.told(within, "unsaved.py", "old.py")) == {
+        "unsaved.py": ("flag", False)
+    }
 
 
 def test_a_file_that_was_only_touched_is_not_gated(project: Gated, within: Vibes) -> None:
@@ -53,7 +59,9 @@ def test_a_file_that_was_only_touched_is_not_gated(project: Gated, within: Vibes
     assert decisions(project.told(within)) == {"edited.py": ("block", False)}
 
 
-def test_a_branch_is_judged_by_what_it_added_and_by_the_base_as_it_is_now(project: Gated, within: Vibes) -> None:
+def test_a_branch_is_judged_by_what_it_added_and_by_the_base_as_it_is_now(
+    project: Gated, within: Vibes
+) -> None:
     project.policy(review_rules=[])
     project.base = project.commit("Without rules")
     project.repository.switch("side", create=True)
@@ -79,7 +87,9 @@ def test_what_came_to_another_file_is_gated_there(project: Gated, within: Vibes)
 
 
 @pytest.mark.parametrize("folder", [False, True])
-def test_a_link_in_the_place_of_a_file_does_not_hide_it(project: Gated, within: Vibes, folder: bool) -> None:
+def test_a_link_in_the_place_of_a_file_does_not_hide_it(
+    project: Gated, within: Vibes, folder: bool
+) -> None:
     project.write("src/a.py")
     project.base = project.commit()
     (project.root / "elsewhere").mkdir()
@@ -108,7 +118,10 @@ def test_code_recorded_after_it_was_merged_is_gated(project: Gated, within: Vibe
     [
         ({"review_rules": []}, "risk_scoring.review_rules"),
         ({"review_rules": [{**RULES[0], "action": "flag"}]}, "risk_scoring.review_rules"),
-        ({"review_rules": [{**RULES[0], "condition": "temperature >"}]}, "risk_scoring.review_rules"),
+        (
+            {"review_rules": [{**RULES[0], "condition": "temperature >"}]},
+            "risk_scoring.review_rules",
+        ),
         ({"thresholds": {"critical": 1}}, "risk_scoring.thresholds.critical"),
         ({"weights": {"temperature": 0}}, "risk_scoring.weights.temperature"),
         ({"baselines": {"scope_files": 10_000}}, "risk_scoring.baselines.scope_files"),
@@ -121,7 +134,9 @@ def test_code_recorded_after_it_was_merged_is_gated(project: Gated, within: Vibe
         ({"level": "low"}, "assurance_level"),
     ],
 )
-def test_a_looser_policy_is_found_and_not_used(project: Gated, within: Vibes, change: dict[str, Any], field: str) -> None:
+def test_a_looser_policy_is_found_and_not_used(
+    project: Gated, within: Vibes, change: dict[str, Any], field: str
+) -> None:
     project.write()
     project.policy(**change)
     project.commit()
@@ -133,14 +148,19 @@ def test_a_looser_policy_is_found_and_not_used(project: Gated, within: Vibes, ch
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"review_rules": [*RULES, {"condition": "scope_lines > 9", "action": "block"}]}, "risk_scoring.review_rules"),
+        (
+            {"review_rules": [*RULES, {"condition": "scope_lines > 9", "action": "block"}]},
+            "risk_scoring.review_rules",
+        ),
         ({"thresholds": {"critical": 0.7}}, "risk_scoring.thresholds.critical"),
         ({"excluded": []}, "exclude_patterns"),
         ({"tracked": [".py", ".ts"]}, "tracked_extensions"),
         ({"level": "high"}, "assurance_level"),
     ],
 )
-def test_a_stricter_policy_is_a_note(project: Gated, within: Vibes, change: dict[str, Any], field: str) -> None:
+def test_a_stricter_policy_is_a_note(
+    project: Gated, within: Vibes, change: dict[str, Any], field: str
+) -> None:
     project.policy(excluded=["gen/"], tracked=[".py"])
     project.reasoning("Because it has to be hashed.")
     project.base = project.commit()
@@ -158,7 +178,9 @@ def test_a_loosening_alone_fails(project: Gated, within: Vibes) -> None:
 
 
 @pytest.mark.parametrize("spoil", ["removed", "broken", "linked"])
-def test_a_policy_that_is_gone_is_found_and_the_base_used(project: Gated, within: Vibes, spoil: str) -> None:
+def test_a_policy_that_is_gone_is_found_and_the_base_used(
+    project: Gated, within: Vibes, spoil: str
+) -> None:
     project.write()
     config = project.root / ".ai-audit/config.json"
     lax = config.read_text().replace('"enabled": true', '"enabled": false')
@@ -216,20 +238,31 @@ def test_records_that_are_gone_are_found(project: Gated, within: Vibes) -> None:
 def test_a_record_that_was_changed_is_found(project: Gated, within: Vibes) -> None:
     project.write()
     project.base = project.commit()
-    project.keep([line.replace(project.risky.encode(), project.calm.encode()) for line in project.log_lines()])
+    project.keep(
+        [
+            line.replace(project.risky.encode(), project.calm.encode())
+            for line in project.log_lines()
+        ]
+    )
     project.file("a.py", STORY + "x = 1\n")
     project.commit()
     assert checks(project.told(within), "error") == {"base-record", "annotation-id-mismatch"}
 
 
-def test_a_record_that_the_change_brought_and_took_away_is_found(project: Gated, within: Vibes) -> None:
+def test_a_record_that_the_change_brought_and_took_away_is_found(
+    project: Gated, within: Vibes
+) -> None:
     before = project.log_lines() if (project.root / ".ai-audit/annotations.jsonl").exists() else []
     project.write()
     project.commit()
     project.keep(before)
     project.commit("Forget it")
     found = project.told(within)
-    assert (found["result"], found["items"], checks(found, "error")) == ("FAIL", [], {"base-record"})
+    assert (found["result"], found["items"], checks(found, "error")) == (
+        "FAIL",
+        [],
+        {"base-record"},
+    )
 
 
 def test_no_trail_at_all_is_no_pass(project: Gated, within: Vibes) -> None:

@@ -42,7 +42,9 @@ def project(tmp_path: Path) -> Gated:
 
 @pytest.mark.parametrize("before", [b" ", b"\t", b"\xef\xbb\xbf"], ids=["blank", "tab", "mark"])
 @pytest.mark.parametrize("merged", [False, True])
-def test_an_approval_cannot_hide_who_committed_it(project: Gated, within: Vibes, before: bytes, merged: bool) -> None:
+def test_an_approval_cannot_hide_who_committed_it(
+    project: Gated, within: Vibes, before: bytes, merged: bool
+) -> None:
     project.repository.switch("side", create=True)
     project.file("b.txt", "b\n")
     project.commit("On the side", by=BO)
@@ -61,8 +63,12 @@ def test_an_approval_cannot_hide_who_committed_it(project: Gated, within: Vibes,
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
 
 
-@pytest.mark.parametrize("place", [".gitattributes", ".ai-audit/.gitattributes", ".git/info/attributes"])
-def test_attributes_do_not_hide_who_committed_an_approval(project: Gated, within: Vibes, place: str) -> None:
+@pytest.mark.parametrize(
+    "place", [".gitattributes", ".ai-audit/.gitattributes", ".git/info/attributes"]
+)
+def test_attributes_do_not_hide_who_committed_an_approval(
+    project: Gated, within: Vibes, place: str
+) -> None:
     (project.root / place).parent.mkdir(exist_ok=True)
     (project.root / place).write_text("*.jsonl binary -diff\n* -diff\n")
     identifier = project.write()
@@ -73,7 +79,9 @@ def test_attributes_do_not_hide_who_committed_an_approval(project: Gated, within
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
-def test_a_record_that_cannot_be_read_does_not_pass(project: Gated, within: Vibes, kind: str) -> None:
+def test_a_record_that_cannot_be_read_does_not_pass(
+    project: Gated, within: Vibes, kind: str
+) -> None:
     project.write()
     mangle(project, UNREADABLE[kind])
     project.commit()
@@ -91,11 +99,15 @@ def test_what_the_base_has_that_cannot_be_read_is_a_warning(project: Gated, with
     project.commit()
     found = project.told(within)
     assert (found["result"], decisions(found)) == ("PASS", {"b.py": ("flag", False)})
-    assert [(each["check"], each["severity"]) for each in found["findings"]] == [("gate-unread", "warning")]
+    assert [(each["check"], each["severity"]) for each in found["findings"]] == [
+        ("gate-unread", "warning")
+    ]
 
 
 @pytest.mark.parametrize("base", [False, True])
-def test_a_log_that_cannot_be_read_at_all_is_an_error(project: Gated, within: Vibes, base: bool) -> None:
+def test_a_log_that_cannot_be_read_at_all_is_an_error(
+    project: Gated, within: Vibes, base: bool
+) -> None:
     project.write()
     project.commit()
     (project.root / ".ai-audit/annotations.jsonl").unlink()
@@ -105,7 +117,9 @@ def test_a_log_that_cannot_be_read_at_all_is_an_error(project: Gated, within: Vi
     assert "annotations.jsonl is not a regular file" in done.err
 
 
-@pytest.mark.parametrize("name", ["./x/../a.py", "a.py" if os.name == "nt" else "./a.py", "a" * 5_000 + ".py", "A.PY"])
+@pytest.mark.parametrize(
+    "name", ["./x/../a.py", "a.py" if os.name == "nt" else "./a.py", "a" * 5_000 + ".py", "A.PY"]
+)
 def test_no_spelling_of_a_name_takes_the_code_out(project: Gated, within: Vibes, name: str) -> None:
     project.write()
     mangle(project, lambda line: line.replace(b'"a.py"', json.dumps(name).encode()))
@@ -121,20 +135,26 @@ def test_no_time_takes_the_code_out(project: Gated, within: Vibes, timestamp: st
 
 
 @pytest.mark.parametrize("action", ["rebase_remap", "rebase_orphan", "unheard-of"])
-def test_no_word_for_the_action_takes_the_code_out(project: Gated, within: Vibes, action: str) -> None:
+def test_no_word_for_the_action_takes_the_code_out(
+    project: Gated, within: Vibes, action: str
+) -> None:
     project.write(action=action)
     project.commit()
     assert decisions(project.told(within)) == BLOCKED
 
 
-def test_ignoring_the_file_or_the_trail_does_not_take_the_code_out(project: Gated, within: Vibes) -> None:
+def test_ignoring_the_file_or_the_trail_does_not_take_the_code_out(
+    project: Gated, within: Vibes
+) -> None:
     (project.root / ".gitignore").write_text("new.py\n.ai-audit/\n")
     project.write("new.py")
     project.commit()
     assert decisions(project.told(within)) == {"new.py": ("block", False)}
 
 
-def test_a_trail_of_its_own_for_a_folder_does_not_take_its_code_out(project: Gated, within: Vibes) -> None:
+def test_a_trail_of_its_own_for_a_folder_does_not_take_its_code_out(
+    project: Gated, within: Vibes
+) -> None:
     project.write("src/a.py")
     shutil.copytree(project.root / ".ai-audit", project.root / "src/.ai-audit")
     config = project.root / "src/.ai-audit/config.json"
@@ -166,7 +186,9 @@ def test_a_link_that_cannot_be_followed_does_not_take_the_code_out(
     project.commit("Link")
     done = within("gate", *(("--base", project.base) if base else ()), "--json", cwd=project.root)
     assert (done.code, done.json["result"]) == (1, "FAIL")
-    assert ("gate-unread", "error", "src/a.py") in {(each["check"], each["severity"], each["file"]) for each in done.json["findings"]}
+    assert ("gate-unread", "error", "src/a.py") in {
+        (each["check"], each["severity"], each["file"]) for each in done.json["findings"]
+    }
 
 
 def test_a_link_to_itself_is_called_so(project: Gated, within: Vibes) -> None:
@@ -175,13 +197,22 @@ def test_a_link_to_itself_is_called_so(project: Gated, within: Vibes) -> None:
     (project.root / "a.py").symlink_to("a.py")
     done = within("blame", "a.py", cwd=project.root)
     assert (done.code, done.out) == (2, "")
-    assert done.err == "vibes: a.py cannot be read: links lead back to themselves; let them lead to a file of the project\n"
+    assert (
+        done.err
+        == "vibes: a.py cannot be read: links lead back to themselves; let them lead to a file of the project\n"
+    )
 
 
-def test_a_link_in_the_place_of_removed_code_is_nobodys_business(project: Gated, within: Vibes) -> None:
+def test_a_link_in_the_place_of_removed_code_is_nobodys_business(
+    project: Gated, within: Vibes
+) -> None:
     removed = project.write()
     project.edge(
-        "supersedes", project.line("a.py", 1, 1, action="delete"), removed, target_type="annotation", metadata={"reason": "covers"}
+        "supersedes",
+        project.line("a.py", 1, 1, action="delete"),
+        removed,
+        target_type="annotation",
+        metadata={"reason": "covers"},
     )
     (project.root / "a.py").unlink()
     (project.root / "a.py").symlink_to("generated.py")
@@ -189,8 +220,14 @@ def test_a_link_in_the_place_of_removed_code_is_nobodys_business(project: Gated,
     assert checks(project.told(within), "error") == set()
 
 
-@pytest.mark.parametrize("command", [("gate",), ("gate", "--base", "HEAD"), ("coverage",), ("blame", "a.py")], ids=" ".join)
-def test_paths_of_thousands_of_folders_hold_nothing_up(project: Gated, within: Vibes, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [("gate",), ("gate", "--base", "HEAD"), ("coverage",), ("blame", "a.py")],
+    ids=" ".join,
+)
+def test_paths_of_thousands_of_folders_hold_nothing_up(
+    project: Gated, within: Vibes, command: tuple[str, ...]
+) -> None:
     for number in range(600):  # those that are asked again for each of their folders take minutes
         project.line(f"d{number}/{'x/' * 2000}a.py", 1, 1)
     project.write()
@@ -201,7 +238,9 @@ def test_paths_of_thousands_of_folders_hold_nothing_up(project: Gated, within: V
 
 
 @pytest.mark.parametrize("elsewhere", ["a.py", "c.py"])
-def test_code_that_was_removed_and_came_back_is_gated(project: Gated, within: Vibes, elsewhere: str) -> None:
+def test_code_that_was_removed_and_came_back_is_gated(
+    project: Gated, within: Vibes, elsewhere: str
+) -> None:
     project.write()
     project.base = project.commit()
     (project.root / "a.py").unlink()
@@ -212,7 +251,9 @@ def test_code_that_was_removed_and_came_back_is_gated(project: Gated, within: Vi
 
 
 @pytest.mark.parametrize("committed", [False, True])
-def test_code_that_moved_into_another_file_is_gated_there(project: Gated, within: Vibes, committed: bool) -> None:
+def test_code_that_moved_into_another_file_is_gated_there(
+    project: Gated, within: Vibes, committed: bool
+) -> None:
     project.write()
     if committed:
         project.base = project.commit()
@@ -228,7 +269,15 @@ def test_code_in_a_submodule_is_gated(project: Gated, within: Vibes, tmp_path: P
     inner = Repository(tmp_path / "inner")
     (tmp_path / "inner/a.py").write_text(STORY)
     inner.commit("Inside")
-    project.repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", f"file://{tmp_path / 'inner'}", "sub")
+    project.repository.git(
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        f"file://{tmp_path / 'inner'}",
+        "sub",
+    )
     project.commit()
     assert decisions(project.told(within)) == {"sub/a.py": ("block", False)}
 
@@ -250,20 +299,32 @@ def test_a_review_is_no_code_whatever_its_risk(project: Gated, within: Vibes) ->
     assert (found["result"], found["items"]) == ("PASS", [])
 
 
-def test_a_new_record_that_calls_code_of_the_base_a_review_is_not_believed(project: Gated, within: Vibes) -> None:
+def test_a_new_record_that_calls_code_of_the_base_a_review_is_not_believed(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
     project.base = project.commit()
     project.file("a.py", "# more\n" + STORY)
     review = project.line(
-        "a.py", 5, 8, text="# more\n" + STORY, action="review", environment=project.risky, timestamp="2026-02-01T00:00:00Z"
+        "a.py",
+        5,
+        8,
+        text="# more\n" + STORY,
+        action="review",
+        environment=project.risky,
+        timestamp="2026-02-01T00:00:00Z",
     )
-    project.edge("supersedes", review, identifier, target_type="annotation", metadata={"reason": "commit"})
+    project.edge(
+        "supersedes", review, identifier, target_type="annotation", metadata={"reason": "commit"}
+    )
     project.commit()
     found = project.told(within)
     assert [item["decision"] for item in found["items"]] == ["block"]
 
 
-def test_a_commit_of_the_branch_with_an_old_date_disproves_no_record(project: Gated, within: Vibes) -> None:
+def test_a_commit_of_the_branch_with_an_old_date_disproves_no_record(
+    project: Gated, within: Vibes
+) -> None:
     project.file("a.py")
     project.repository.commit("Code", date="2020-01-01T00:00:00+00:00")
     project.write()
@@ -271,7 +332,9 @@ def test_a_commit_of_the_branch_with_an_old_date_disproves_no_record(project: Ga
     assert decisions(project.told(within)) == BLOCKED
 
 
-def test_code_of_the_base_that_the_branch_restored_with_an_old_date_is_gated(project: Gated, within: Vibes) -> None:
+def test_code_of_the_base_that_the_branch_restored_with_an_old_date_is_gated(
+    project: Gated, within: Vibes
+) -> None:
     """The file stands as the base has it, and git dates its lines by a commit of the branch."""
     project.file("a.py")
     project.base = project.commit("Code")
@@ -297,7 +360,11 @@ def test_lines_that_the_branch_restored_with_an_old_date_are_not_old_beside_line
     project.repository.commit("Remove", date="2019-01-01T00:00:00+00:00")
     project.file("a.py")
     project.repository.commit("Restore", date="2020-01-01T00:00:00+00:00")
-    without: dict[str, Any] = {} if anchored else dict.fromkeys(("anchor_hash", "anchor_context", "file_content_hash"), OMIT)
+    without: dict[str, Any] = (
+        {}
+        if anchored
+        else dict.fromkeys(("anchor_hash", "anchor_context", "file_content_hash"), OMIT)
+    )
     project.write(**without)
     project.commit()
     assert decisions(project.told(within)) == BLOCKED

@@ -32,12 +32,22 @@ def submodule(project: Gated, tmp_path: Path, path: str = "lib", **files: str) -
     for name, text in files.items():
         inner.write(f"{name}.py", text)
     inner.commit("Inside")
-    project.repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", f"file://{tmp_path / 'inner'}", path)
+    project.repository.git(
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        f"file://{tmp_path / 'inner'}",
+        path,
+    )
     return inner
 
 
 @pytest.mark.parametrize("linked", [False, True])
-def test_a_trail_that_a_branch_brings_for_a_folder_is_found(project: Gated, within: Vibes, linked: bool) -> None:
+def test_a_trail_that_a_branch_brings_for_a_folder_is_found(
+    project: Gated, within: Vibes, linked: bool
+) -> None:
     project.file("src/a.py")
     trail = project.root / "src/.ai-audit"
     if linked:
@@ -60,12 +70,17 @@ def test_a_trail_that_the_base_has_for_a_folder_is_no_error(project: Gated, with
     config.write_text(config.read_text() + "\n")
     project.commit()
     found = project.told(within)
-    assert (found["result"], [(each["check"], each["severity"]) for each in found["findings"]]) == ("PASS", [("base-trail", "warning")])
+    assert (found["result"], [(each["check"], each["severity"]) for each in found["findings"]]) == (
+        "PASS",
+        [("base-trail", "warning")],
+    )
 
 
 @pytest.mark.parametrize("name", ["a.txt", "gen/a.py", "a"])
 @pytest.mark.parametrize("where", ["in the base", "in the branch"])
-def test_renaming_a_file_to_what_is_not_tracked_does_not_take_it_out(project: Gated, within: Vibes, name: str, where: str) -> None:
+def test_renaming_a_file_to_what_is_not_tracked_does_not_take_it_out(
+    project: Gated, within: Vibes, name: str, where: str
+) -> None:
     project.policy(tracked=[".py"], excluded=["gen/"])
     project.base = project.commit()
     project.write()
@@ -87,7 +102,9 @@ def test_what_was_never_tracked_is_not_gated(project: Gated, within: Vibes, name
     assert (project.told(within)["result"], decisions(project.told(within))) == ("PASS", {})
 
 
-def test_code_that_moved_into_a_submodule_is_gated_there(project: Gated, within: Vibes, tmp_path: Path) -> None:
+def test_code_that_moved_into_a_submodule_is_gated_there(
+    project: Gated, within: Vibes, tmp_path: Path
+) -> None:
     project.write()
     project.base = project.commit()
     project.file("a.py", BEGIN)
@@ -98,7 +115,9 @@ def test_code_that_moved_into_a_submodule_is_gated_there(project: Gated, within:
 
 
 @pytest.mark.parametrize("how", ["not checked out", "a nested repository", "another commit"])
-def test_code_that_may_be_in_a_submodule_that_is_not_here_does_not_pass(project: Gated, within: Vibes, tmp_path: Path, how: str) -> None:
+def test_code_that_may_be_in_a_submodule_that_is_not_here_does_not_pass(
+    project: Gated, within: Vibes, tmp_path: Path, how: str
+) -> None:
     project.write()
     project.base = project.commit()
     project.file("a.py", BEGIN)
@@ -120,7 +139,9 @@ def test_code_that_may_be_in_a_submodule_that_is_not_here_does_not_pass(project:
     assert inner.head()
 
 
-def test_a_submodule_is_no_reason_to_fail_where_nothing_is_lost(project: Gated, within: Vibes, tmp_path: Path) -> None:
+def test_a_submodule_is_no_reason_to_fail_where_nothing_is_lost(
+    project: Gated, within: Vibes, tmp_path: Path
+) -> None:
     project.write(risky=False)
     project.base = project.commit()
     project.file("a.py", BEGIN)
@@ -129,10 +150,14 @@ def test_a_submodule_is_no_reason_to_fail_where_nothing_is_lost(project: Gated, 
     shutil.rmtree(project.root / "lib")
     (project.root / "lib").mkdir()
     found = project.told(within)
-    assert (found["result"], checks(found)) == ("PASS", {"gate-lost"}), "what was lost would have passed"
+    assert (found["result"], checks(found)) == ("PASS", {"gate-lost"}), (
+        "what was lost would have passed"
+    )
 
 
-@pytest.mark.parametrize("ends", ["\r", "\u2028", "\u2029", "\f", "\x85"], ids=["cr", "ls", "ps", "ff", "nel"])
+@pytest.mark.parametrize(
+    "ends", ["\r", "\u2028", "\u2029", "\f", "\x85"], ids=["cr", "ls", "ps", "ff", "nel"]
+)
 @pytest.mark.parametrize("where", ["in the base", "in the branch", "elsewhere"])
 def test_no_line_ends_hide_code(project: Gated, within: Vibes, ends: str, where: str) -> None:
     project.write()
@@ -142,14 +167,22 @@ def test_no_line_ends_hide_code(project: Gated, within: Vibes, ends: str, where:
     project.file("b.py" if where == "elsewhere" else "a.py", STORY.replace("\n", ends))
     project.commit()
     found = project.told(within)
-    assert (found["result"], decisions(found)) == ("FAIL", {"b.py" if where == "elsewhere" else "a.py": ("block", False)})
+    assert (found["result"], decisions(found)) == (
+        "FAIL",
+        {"b.py" if where == "elsewhere" else "a.py": ("block", False)},
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-le-bom"])
 def test_no_encoding_hides_code(project: Gated, within: Vibes, encoding: str) -> None:
     project.write()
     project.commit()
-    project.file("a.py", ("\ufeff" + STORY).encode("utf-16-le") if encoding.endswith("bom") else STORY.encode(encoding))
+    project.file(
+        "a.py",
+        ("\ufeff" + STORY).encode("utf-16-le")
+        if encoding.endswith("bom")
+        else STORY.encode(encoding),
+    )
     project.commit("Another encoding")
     found = project.told(within)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
@@ -165,7 +198,9 @@ def test_a_pointer_in_the_place_of_code_is_no_pass(project: Gated, within: Vibes
     assert (found["result"], checks(found, "error")) == ("FAIL", {"gate-unread"})
 
 
-def test_code_that_moved_into_the_folder_of_the_trail_is_gated(project: Gated, within: Vibes) -> None:
+def test_code_that_moved_into_the_folder_of_the_trail_is_gated(
+    project: Gated, within: Vibes
+) -> None:
     project.write()
     project.base = project.commit()
     project.file("a.py", BEGIN)
@@ -177,10 +212,14 @@ def test_code_that_moved_into_the_folder_of_the_trail_is_gated(project: Gated, w
 
 @pytest.mark.parametrize("anchored", [True, False])
 @pytest.mark.parametrize("where", ["in the base", "in the branch"])
-def test_renaming_a_function_does_not_take_it_out(project: Gated, within: Vibes, where: str, anchored: bool) -> None:
+def test_renaming_a_function_does_not_take_it_out(
+    project: Gated, within: Vibes, where: str, anchored: bool
+) -> None:
     session = project.session_start(environment=project.risky)
     text, lines = (STORY, (4, 7)) if anchored else (None, None)
-    project.function("a.py", "digest", environment=project.risky, session=session, text=text, lines=lines)
+    project.function(
+        "a.py", "digest", environment=project.risky, session=session, text=text, lines=lines
+    )
     project.file("a.py")
     commit = project.commit()
     project.base = commit if where == "in the base" else project.base
@@ -202,24 +241,32 @@ def test_a_function_that_was_rewritten_and_renamed_is_lost(project: Gated, withi
     assert (found["result"], decisions(found), checks(found)) == ("PASS", {}, {"gate-lost"})
 
 
-def test_a_commit_with_an_old_date_does_not_take_its_code_out(project: Gated, within: Vibes) -> None:
+def test_a_commit_with_an_old_date_does_not_take_its_code_out(
+    project: Gated, within: Vibes
+) -> None:
     """Lines older than the edit claim nothing, unless only the branch itself dates them."""
     project.file("a.py")
     project.repository.git("add", "a.py")
-    project.repository.git("commit", "--quiet", "--message", "Long ago", date="2020-01-01T00:00:00+00:00")
+    project.repository.git(
+        "commit", "--quiet", "--message", "Long ago", date="2020-01-01T00:00:00+00:00"
+    )
     project.write()
     project.commit()
     assert decisions(project.told(within)) == BLOCKED
 
 
 @pytest.mark.parametrize("gone", [True, False], ids=["file removed", "lines removed"])
-def test_a_commit_with_an_old_date_does_not_make_moved_code_old(project: Gated, within: Vibes, gone: bool) -> None:
+def test_a_commit_with_an_old_date_does_not_make_moved_code_old(
+    project: Gated, within: Vibes, gone: bool
+) -> None:
     project.write()
     project.base = project.commit()
     project.file("b.py", f"# moved\n{STORY}")
     (project.root / "a.py").unlink() if gone else project.file("a.py", BEGIN)
     project.repository.git("add", "--all")
-    project.repository.git("commit", "--quiet", "--message", "Long ago", date="2020-01-01T00:00:00+00:00")
+    project.repository.git(
+        "commit", "--quiet", "--message", "Long ago", date="2020-01-01T00:00:00+00:00"
+    )
     found = project.told(within)
     assert (found["result"], decisions(found)) == ("FAIL", {"b.py": ("block", False)})
 
@@ -227,7 +274,9 @@ def test_a_commit_with_an_old_date_does_not_make_moved_code_old(project: Gated, 
 def test_a_copy_that_the_base_has_is_not_what_was_removed(project: Gated, within: Vibes) -> None:
     project.file("b.py", f"# copy\n{STORY}")
     project.repository.git("add", "b.py")
-    project.repository.git("commit", "--quiet", "--message", "Before", date="2026-01-01T00:00:00+00:00")
+    project.repository.git(
+        "commit", "--quiet", "--message", "Before", date="2026-01-01T00:00:00+00:00"
+    )
     project.write()
     project.base = project.commit()
     project.file("a.py", BEGIN)
@@ -237,21 +286,35 @@ def test_a_copy_that_the_base_has_is_not_what_was_removed(project: Gated, within
     assert (found["result"], decisions(found)) == ("PASS", {})
 
 
-def test_a_record_told_again_with_less_risk_does_not_stand_for_the_first(project: Gated, within: Vibes) -> None:
+def test_a_record_told_again_with_less_risk_does_not_stand_for_the_first(
+    project: Gated, within: Vibes
+) -> None:
     project.policy(review_rules=[{"condition": "org:sensitive >= 0.5", "action": "block"}])
     project.base = project.commit()
     for value in (0.9, 0.1):
-        project.write(risky=False, risk_score=value, risk_factors=[{"signal": "org:sensitive", "value": value, "weight": 1}])
+        project.write(
+            risky=False,
+            risk_score=value,
+            risk_factors=[{"signal": "org:sensitive", "value": value, "weight": 1}],
+        )
     project.commit()
     found = project.told(within)
-    assert (found["result"], sorted(item["decision"] for item in found["items"])) == ("FAIL", ["block", "flag"])
+    assert (found["result"], sorted(item["decision"] for item in found["items"])) == (
+        "FAIL",
+        ["block", "flag"],
+    )
 
 
 @pytest.mark.parametrize(
     ("reviewer", "by", "said"),
-    [("Ada Example", BO, "approved by Ada Example, not independent"), ("Bo Example", BO, "approved by Bo Example")],
+    [
+        ("Ada Example", BO, "approved by Ada Example, not independent"),
+        ("Bo Example", BO, "approved by Bo Example"),
+    ],
 )
-def test_a_row_says_what_the_findings_say(project: Gated, within: Vibes, reviewer: str, by: tuple[str, str], said: str) -> None:
+def test_a_row_says_what_the_findings_say(
+    project: Gated, within: Vibes, reviewer: str, by: tuple[str, str], said: str
+) -> None:
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=reviewer)
@@ -271,4 +334,6 @@ def test_a_row_does_not_call_an_ais_approval_a_persons(project: Gated, within: V
     session = project.session_start(environment=project.calm, agent_name=BO[0])
     project.review(identifier, reviewer=BO[0], session=session)
     project.commit("Review", by=BO)
-    assert "approved by Bo Example, in an AI's session" in " ".join(project.gate(within).out.split())
+    assert "approved by Bo Example, in an AI's session" in " ".join(
+        project.gate(within).out.split()
+    )

@@ -40,10 +40,20 @@ def test_what_was_rewritten_is_history(project: Gated, within: Vibes) -> None:
     project.base = project.commit()
     calm = project.write(risky=False, text=EDITED)
     project.file("a.py", EDITED)
-    project.edge("supersedes", calm, members(project.log_lines()[1])["annotation_id"], target_type="annotation", metadata=COVERS)
+    project.edge(
+        "supersedes",
+        calm,
+        members(project.log_lines()[1])["annotation_id"],
+        target_type="annotation",
+        metadata=COVERS,
+    )
     project.commit()
     found = project.told(within)
-    assert (found["result"], decisions(found), checks(found)) == ("PASS", {"a.py": ("flag", False)}, set())
+    assert (found["result"], decisions(found), checks(found)) == (
+        "PASS",
+        {"a.py": ("flag", False)},
+        set(),
+    )
 
 
 def test_what_the_base_replaced_stays_replaced(project: Gated, within: Vibes) -> None:
@@ -53,7 +63,10 @@ def test_what_the_base_replaced_stays_replaced(project: Gated, within: Vibes) ->
     project.base = project.commit()
     project.file("a.py", STORY + "x = 1\n")
     project.commit()
-    assert (project.told(within)["result"], decisions(project.told(within))) == ("PASS", {"a.py": ("flag", False)})
+    assert (project.told(within)["result"], decisions(project.told(within))) == (
+        "PASS",
+        {"a.py": ("flag", False)},
+    )
 
 
 def test_marking_lost_does_not_hide_lines_that_are_there(project: Gated, within: Vibes) -> None:
@@ -71,8 +84,12 @@ def test_marking_lost_does_not_hide_lines_that_are_there(project: Gated, within:
 
 
 @pytest.mark.parametrize("committed", [False, True])
-@pytest.mark.parametrize("now", [f"# one\n{BLOCK}\n# two\n{BLOCK}", f"# one\n{EDITED}"], ids=["a copy", "a line edited"])
-def test_marking_lost_with_a_doubt_made_for_it_does_not_hide_either(project: Gated, within: Vibes, now: str, committed: bool) -> None:
+@pytest.mark.parametrize(
+    "now", [f"# one\n{BLOCK}\n# two\n{BLOCK}", f"# one\n{EDITED}"], ids=["a copy", "a line edited"]
+)
+def test_marking_lost_with_a_doubt_made_for_it_does_not_hide_either(
+    project: Gated, within: Vibes, now: str, committed: bool
+) -> None:
     identifier = project.write()
     if committed:
         project.base = project.commit()
@@ -83,14 +100,18 @@ def test_marking_lost_with_a_doubt_made_for_it_does_not_hide_either(project: Gat
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
 
 
-def test_lines_that_are_lost_are_a_warning_in_the_change_that_brought_them(project: Gated, within: Vibes) -> None:
+def test_lines_that_are_lost_are_a_warning_in_the_change_that_brought_them(
+    project: Gated, within: Vibes
+) -> None:
     project.write()
     project.commit()
     project.file("a.py", "print('something else')\n")
     project.commit()
     found = project.told(within)
     assert (found["result"], decisions(found)) == ("PASS", {})
-    assert [(each["check"], each["severity"]) for each in found["findings"]] == [("gate-lost", "warning")]
+    assert [(each["check"], each["severity"]) for each in found["findings"]] == [
+        ("gate-lost", "warning")
+    ]
 
 
 def test_lines_of_the_base_that_are_lost_are_a_note(project: Gated, within: Vibes) -> None:
@@ -99,10 +120,14 @@ def test_lines_of_the_base_that_are_lost_are_a_note(project: Gated, within: Vibe
     project.file("a.py", "print('something else')\n")
     project.commit()
     found = project.told(within)
-    assert [(each["check"], each["severity"]) for each in found["findings"]] == [("gate-lost", "note")]
+    assert [(each["check"], each["severity"]) for each in found["findings"]] == [
+        ("gate-lost", "note")
+    ]
 
 
-def test_a_record_of_removal_does_not_hide_lines_that_are_there(project: Gated, within: Vibes) -> None:
+def test_a_record_of_removal_does_not_hide_lines_that_are_there(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
     project.base = project.commit()
     project.file("a.py", STORY + "x = 1\n")
@@ -122,7 +147,9 @@ def test_a_removal_that_claims_to_cover_does_not_hide_either(project: Gated, wit
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-hidden"})
 
 
-def test_other_lines_given_by_hand_do_not_shrink_what_is_gated(project: Gated, within: Vibes) -> None:
+def test_other_lines_given_by_hand_do_not_shrink_what_is_gated(
+    project: Gated, within: Vibes
+) -> None:
     project.policy(review_rules=[{"condition": "scope_lines >= 4", "action": "block"}])
     identifier = project.write()
     project.base = project.commit()
@@ -134,8 +161,12 @@ def test_other_lines_given_by_hand_do_not_shrink_what_is_gated(project: Gated, w
     assert (found["items"][0]["lineStart"], found["items"][0]["lineEnd"]) == (4, 7)
 
 
-@pytest.mark.parametrize("change", ["environment_hash", "session_id", "assurance_level", "risk_factors", "timestamp"])
-def test_a_remap_that_retells_how_code_was_made_is_found_and_not_believed(project: Gated, within: Vibes, change: str) -> None:
+@pytest.mark.parametrize(
+    "change", ["environment_hash", "session_id", "assurance_level", "risk_factors", "timestamp"]
+)
+def test_a_remap_that_retells_how_code_was_made_is_found_and_not_believed(
+    project: Gated, within: Vibes, change: str
+) -> None:
     identifier = project.write()
     values: dict[str, Any] = {
         "environment_hash": project.calm, "session_id": "another", "assurance_level": "high", "risk_factors": [], "timestamp": "2020-01-01T00:00:00Z",
@@ -152,4 +183,8 @@ def test_a_back_fill_is_no_retelling(project: Gated, within: Vibes) -> None:
     renewed = project.remap(identifier, commit=commit)
     project.commit("Back-fill")
     found = project.told(within)
-    assert (found["result"], checks(found), found["items"][0]["annotationId"]) == ("FAIL", set(), renewed)
+    assert (found["result"], checks(found), found["items"][0]["annotationId"]) == (
+        "FAIL",
+        set(),
+        renewed,
+    )

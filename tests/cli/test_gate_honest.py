@@ -24,11 +24,18 @@ def project(tmp_path: Path) -> Gated:
     return as_runner(Gated(tmp_path / "project"))
 
 
-def quiet(project: Gated, within: Vibes, folder: Path | None = None, base: str | None = None) -> set[str]:
+def quiet(
+    project: Gated, within: Vibes, folder: Path | None = None, base: str | None = None
+) -> set[str]:
     """Run both commands; return the files whose annotations were judged."""
     where, name = folder or project.root, base or project.base
     done = within("gate", "--base", name, "--json", cwd=where)
-    assert (done.code, done.err, done.json["result"], checks(done.json, "error", "warning")) == (0, "", "PASS", set())
+    assert (done.code, done.err, done.json["result"], checks(done.json, "error", "warning")) == (
+        0,
+        "",
+        "PASS",
+        set(),
+    )
     checked = within("check", "--base", name, "--json", cwd=where).json
     assert not [each for each in checked["findings"] if each["severity"] == "error"]
     return set(decisions(done.json))
@@ -90,7 +97,9 @@ def test_a_shallow_clone_that_has_the_base(project: Gated, within: Vibes, tmp_pa
     project.base = project.commit()
     project.write(risky=False)
     project.commit()
-    Repository(tmp_path / "home").git("clone", "--quiet", "--depth=2", f"file://{project.root}", str(tmp_path / "clone"))
+    Repository(tmp_path / "home").git(
+        "clone", "--quiet", "--depth=2", f"file://{project.root}", str(tmp_path / "clone")
+    )
     assert quiet(project, within, tmp_path / "clone") == {"a.py"}
 
 
@@ -121,14 +130,18 @@ def test_what_the_base_has_of_two_records_with_one_id(project: Gated, within: Vi
     """As a tool leaves it that writes the commit into its records, and a merge of both."""
     project.write("old.py", risky=False, id_variant="less-commit")
     [*others, line] = project.log_lines()
-    project.keep([*others, line, line.replace(b'"commit_hash":null', b'"commit_hash":"' + b"1" * 40 + b'"')])
+    project.keep(
+        [*others, line, line.replace(b'"commit_hash":null', b'"commit_hash":"' + b"1" * 40 + b'"')]
+    )
     project.base = project.commit()
     project.write(risky=False)
     project.commit()
     assert quiet(project, within) == {"a.py"}
 
 
-def test_an_entry_that_two_branches_recorded_at_different_times(project: Gated, within: Vibes) -> None:
+def test_an_entry_that_two_branches_recorded_at_different_times(
+    project: Gated, within: Vibes
+) -> None:
     manifest = project.root / ".ai-audit/manifest.json"
     project.write(risky=False)
     project.commit()

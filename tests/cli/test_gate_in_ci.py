@@ -23,9 +23,14 @@ from tests.cli.running import SCRIPT, surroundings
 from tests.requirements import REPOSITORY, require
 from tests.trails import Repository
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="bash and stubs that the system itself runs")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="bash and stubs that the system itself runs"),
+]
 
-ACTION: Final[dict[str, Any]] = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
+ACTION: Final[dict[str, Any]] = yaml.safe_load(
+    (REPOSITORY / "action.yml").read_text(encoding="utf-8")
+)
 STEPS: Final[dict[str, dict[str, Any]]] = {step["id"]: step for step in ACTION["runs"]["steps"]}
 STUB: Final = """#!/bin/sh
 echo "$*" >> "$TOLD"
@@ -48,32 +53,65 @@ class Ran:
         known = {"GITHUB_OUTPUT": str(self.outputs), "GITHUB_STEP_SUMMARY": str(self.summary)}
         script = folder.parent / "step.sh"
         script.write_text(STEPS[step]["run"])
-        command = [str(require("bash", "runs the action's scripts")), "--noprofile", "--norc", "-e", "-o", "pipefail", str(script)]
-        done = subprocess.run(command, cwd=folder, env=surroundings({**known, **given}), capture_output=True, encoding="utf-8", check=False)
+        command = [
+            str(require("bash", "runs the action's scripts")),
+            "--noprofile",
+            "--norc",
+            "-e",
+            "-o",
+            "pipefail",
+            str(script),
+        ]
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=surroundings({**known, **given}),
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
 
 
 def gate(project: Gated, **given: str) -> Ran:
-    defaults = {"VIBES": str(SCRIPT), "BASE": "", "THRESHOLD": ACTION["inputs"]["threshold"]["default"], "SARIF": ""}
+    defaults = {
+        "VIBES": str(SCRIPT),
+        "BASE": "",
+        "THRESHOLD": ACTION["inputs"]["threshold"]["default"],
+        "SARIF": "",
+    }
     assert defaults.keys() == STEPS["gate"]["env"].keys()
     return Ran("gate", project.root, **{**defaults, **given})
 
 
 def test_the_job_for_gitlab_installs_this_project_from_its_source() -> None:
     page = (REPOSITORY / "docs/ci.md").read_text(encoding="utf-8")
-    job = yaml.safe_load(textwrap.dedent(page[page.index("    gate:\n      image:") :].split("\n\n")[0]))["gate"]
-    command = shlex.split(job["script"][0].replace("$VIBES_SOURCE", job["variables"]["VIBES_SOURCE"]))
+    job = yaml.safe_load(
+        textwrap.dedent(page[page.index("    gate:\n      image:") :].split("\n\n")[0])
+    )["gate"]
+    command = shlex.split(
+        job["script"][0].replace("$VIBES_SOURCE", job["variables"]["VIBES_SOURCE"])
+    )
     required = Requirement(command[-1])
     assert (command[:-1], required.name) == (["pip", "install"], "vibes-lsp")
     assert (required.url or "").startswith("git+https://")
-    assert job["script"][1:] == ['git fetch origin "refs/heads/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"', "vibes gate --base FETCH_HEAD"]
+    assert job["script"][1:] == [
+        'git fetch origin "refs/heads/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"',
+        "vibes gate --base FETCH_HEAD",
+    ]
 
 
 def test_pages_name_a_base_by_its_whole_ref() -> None:
     """A short name may be a tag's."""
     for page in ("README.md", "docs/prism.md", "docs/ci.md", "docs/cli.md"):
-        named = re.findall(r"(?:gate|check) --base ([^\s`]+)", (REPOSITORY / page).read_text(encoding="utf-8"))
-        assert {name for name in named if name not in {"REV", "HEAD", "FETCH_HEAD"} and not name.startswith("refs/")} == set(), page
+        named = re.findall(
+            r"(?:gate|check) --base ([^\s`]+)", (REPOSITORY / page).read_text(encoding="utf-8")
+        )
+        assert {
+            name
+            for name in named
+            if name not in {"REV", "HEAD", "FETCH_HEAD"} and not name.startswith("refs/")
+        } == set(), page
 
 
 def test_no_input_is_part_of_a_script() -> None:
@@ -82,13 +120,18 @@ def test_no_input_is_part_of_a_script() -> None:
 
 
 def test_the_gate_of_the_action(project: Gated) -> None:
-    identifier = project.write(prompt=project.prompt("Hello @ada, see <b>https://example.org</b> `code`"))
+    identifier = project.write(
+        prompt=project.prompt("Hello @ada, see <b>https://example.org</b> `code`")
+    )
     project.commit()
     ran = gate(project, BASE=project.base, SARIF="gate.sarif")
     assert (ran.code, ran.outputs.read_text(), ran.err) == (1, "result=fail\n", "")
     assert "Gate: FAIL" in ran.out
     assert "- **block** `a.py:4-7`" in ran.summary.read_text()
-    assert json.loads((project.root / "gate.sarif").read_text())["runs"][0]["results"][0]["ruleId"] == "gate-block"
+    assert (
+        json.loads((project.root / "gate.sarif").read_text())["runs"][0]["results"][0]["ruleId"]
+        == "gate-block"
+    )
     project.review(identifier, reviewer="Bo")
     project.commit("Review", by=("Bo", "bo@example.org"))
     ran = gate(project, BASE=project.base)
@@ -110,7 +153,10 @@ def test_a_gate_that_cannot_be_run_is_an_error(project: Gated) -> None:
 
 
 @pytest.mark.parametrize("name", ["BASE", "THRESHOLD", "SARIF"])
-@pytest.mark.parametrize("text", ["$(touch pwned)", "`touch pwned`", '"; touch pwned; echo "', "--sarif", "x y;touch pwned"])
+@pytest.mark.parametrize(
+    "text",
+    ["$(touch pwned)", "`touch pwned`", '"; touch pwned; echo "', "--sarif", "x y;touch pwned"],
+)
 def test_what_is_given_is_never_run(project: Gated, name: str, text: str) -> None:
     project.write(risky=False)
     project.commit()
@@ -124,7 +170,14 @@ def test_the_action_installs_this_project_into_an_environment_of_its_own(tmp_pat
     told, python, target = tmp_path / "told", tmp_path / "python", tmp_path / "target of it"
     executable(python, STUB)
     assert STEPS["install"]["env"].keys() == {"PYTHON", "SOURCE", "TARGET"}
-    ran = Ran("install", tmp_path / "work", PYTHON=str(python), SOURCE=str(REPOSITORY), TARGET=str(target), TOLD=str(told))
+    ran = Ran(
+        "install",
+        tmp_path / "work",
+        PYTHON=str(python),
+        SOURCE=str(REPOSITORY),
+        TARGET=str(target),
+        TOLD=str(told),
+    )
     assert (ran.code, ran.err) == (0, "")
     installing = f"-I -m pip install --quiet --disable-pip-version-check --constraint {REPOSITORY}/constraints.txt {REPOSITORY}"
     assert told.read_text().splitlines() == [f"-I -m venv {target}", installing]
@@ -137,8 +190,16 @@ def test_no_module_of_the_checkout_is_imported(tmp_path: Path) -> None:
     for name in ("venv", "pip"):
         (checkout / name).mkdir(parents=True)
         for module in ("__init__", "__main__"):
-            (checkout / name / f"{module}.py").write_text(f"open({str(tmp_path / 'pwned')!r}, 'w').close()\nraise SystemExit(9)\n")
-    Ran("install", checkout, PYTHON=sys.executable, SOURCE=str(tmp_path / "nowhere"), TARGET=str(tmp_path / "target"))
+            (checkout / name / f"{module}.py").write_text(
+                f"open({str(tmp_path / 'pwned')!r}, 'w').close()\nraise SystemExit(9)\n"
+            )
+    Ran(
+        "install",
+        checkout,
+        PYTHON=sys.executable,
+        SOURCE=str(tmp_path / "nowhere"),
+        TARGET=str(tmp_path / "target"),
+    )
     assert (tmp_path / "target").exists()
     assert not (tmp_path / "pwned").exists()
 
@@ -146,13 +207,19 @@ def test_no_module_of_the_checkout_is_imported(tmp_path: Path) -> None:
 def test_the_hook_stops_a_commit_and_lets_it_pass_once_it_is_approved(
     project: Gated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    framework = require(Path(sys.prefix) / "bin" / "pre-commit", "runs our hook as a project with that framework would")
+    framework = require(
+        Path(sys.prefix) / "bin" / "pre-commit",
+        "runs our hook as a project with that framework would",
+    )
     monkeypatch.setenv("PATH", f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "framework"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     published = Repository(tmp_path / "published")
     shutil.copy(REPOSITORY / ".pre-commit-hooks.yaml", published.path)
-    hook = {"id": "vibes-gate", "language": "system"}  # as in the tests of the other hook: no package index is asked
+    hook = {
+        "id": "vibes-gate",
+        "language": "system",
+    }  # as in the tests of the other hook: no package index is asked
     repos = [{"repo": str(published.path), "rev": published.commit("Publish"), "hooks": [hook]}]
     project.repository.write(".pre-commit-config.yaml", json.dumps({"repos": repos}))
     project.write("other.py")

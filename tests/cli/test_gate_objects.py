@@ -38,7 +38,9 @@ def fresh(project: Gated) -> None:
 def commit_bytes(project: Gated, path: str, content: bytes) -> None:
     """Put these very bytes into the next commit, whatever attributes would make of them."""
     (project.root.parent / "blob").write_bytes(content)
-    blob = project.repository.git("hash-object", "-w", "--no-filters", str(project.root.parent / "blob"))
+    blob = project.repository.git(
+        "hash-object", "-w", "--no-filters", str(project.root.parent / "blob")
+    )
     project.repository.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
     project.repository.git("commit", "--quiet", "--message", "Bytes")
     fresh(project)
@@ -79,16 +81,24 @@ def test_a_filter_does_not_make_an_approval_of_nobody(project: Gated, within: Vi
 
 def test_an_encoding_does_not_hide_a_looser_policy(project: Gated, within: Vibes) -> None:
     project.write("b.py", risky=False)
-    (project.root / ".gitattributes").write_text("config.json working-tree-encoding=ASCII//IGNORE\n")
+    (project.root / ".gitattributes").write_text(
+        "config.json working-tree-encoding=ASCII//IGNORE\n"
+    )
     project.commit()
     config = (project.root / ".ai-audit/config.json").read_text()
-    commit_bytes(project, ".ai-audit/config.json", config.replace('"temperature > 0.8"', '"temperature > 0é.8"').encode())
+    commit_bytes(
+        project,
+        ".ai-audit/config.json",
+        config.replace('"temperature > 0.8"', '"temperature > 0é.8"').encode(),
+    )
     found = project.told(within)
     assert found["result"] == "FAIL"
     assert checks(found, "error") >= {"base-policy"}
 
 
-def test_a_manifest_that_checkout_mends_is_not_read_as_it_looks(project: Gated, within: Vibes) -> None:
+def test_a_manifest_that_checkout_mends_is_not_read_as_it_looks(
+    project: Gated, within: Vibes
+) -> None:
     project.write(risky=False)
     project.repository.git("config", "filter.swap.smudge", "sed s/0.7/0.1/")
     (project.root / ".gitattributes").write_text("manifest.json filter=swap\n")
@@ -104,7 +114,9 @@ def test_a_manifest_that_checkout_mends_is_not_read_as_it_looks(project: Gated, 
 def test_an_encoding_does_not_hide_code(project: Gated, within: Vibes, encoding: str) -> None:
     project.write()
     project.commit()
-    commit_bytes(project, ".gitattributes", f"*.py text working-tree-encoding={encoding}\n".encode())
+    commit_bytes(
+        project, ".gitattributes", f"*.py text working-tree-encoding={encoding}\n".encode()
+    )
     assert b"\0" in (project.root / "a.py").read_bytes()
     found = project.told(within)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
@@ -127,7 +139,9 @@ def test_a_change_that_only_the_index_takes_back_is_judged(project: Gated, withi
     assert decisions(project.told(within)) == BLOCKED
 
 
-def test_a_trail_in_a_submodule_releases_nothing(project: Gated, within: Vibes, tmp_path: Path) -> None:
+def test_a_trail_in_a_submodule_releases_nothing(
+    project: Gated, within: Vibes, tmp_path: Path
+) -> None:
     identifier = project.write()
     project.review(identifier, reviewer=BO[0])
     inner = Repository(tmp_path / "inner")
@@ -136,7 +150,15 @@ def test_a_trail_in_a_submodule_releases_nothing(project: Gated, within: Vibes, 
         path.rename(tmp_path / "inner" / path.name)
     (project.root / ".ai-audit").rmdir()
     inner.commit("Trail")
-    project.repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", f"file://{tmp_path / 'inner'}", ".ai-audit")
+    project.repository.git(
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        f"file://{tmp_path / 'inner'}",
+        ".ai-audit",
+    )
     project.repository.git("add", "a.py")
     project.repository.git("commit", "--quiet", "--message", "A trail elsewhere")
     found = project.told(within)
@@ -155,7 +177,9 @@ def test_an_approval_that_no_commit_carries_releases_nothing(project: Gated, wit
 
 @pytest.mark.parametrize("command", ["gate", "check"])
 @pytest.mark.parametrize("name", ["main", "origin/main"])
-def test_a_tag_named_like_the_base_is_refused(project: Gated, within: Vibes, name: str, command: str) -> None:
+def test_a_tag_named_like_the_base_is_refused(
+    project: Gated, within: Vibes, name: str, command: str
+) -> None:
     project.repository.git("update-ref", "refs/remotes/origin/main", project.base)
     project.repository.switch("side", create=True)
     project.write()
@@ -170,14 +194,18 @@ def test_a_tag_named_like_the_base_is_refused(project: Gated, within: Vibes, nam
 
 
 @pytest.mark.parametrize("suffix", ["~0", "^0", "^{commit}"])
-def test_an_ambiguous_name_with_a_suffix_is_refused(project: Gated, within: Vibes, suffix: str) -> None:
+def test_an_ambiguous_name_with_a_suffix_is_refused(
+    project: Gated, within: Vibes, suffix: str
+) -> None:
     project.repository.git("tag", "main", project.base)
     done = within("gate", "--base", f"main{suffix}", cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert "'main' is ambiguous" in done.err
 
 
-def test_a_name_that_is_also_the_beginning_of_a_hash_is_refused(project: Gated, within: Vibes) -> None:
+def test_a_name_that_is_also_the_beginning_of_a_hash_is_refused(
+    project: Gated, within: Vibes
+) -> None:
     project.write()
     head = project.commit()
     project.repository.git("tag", project.base[:9], head)
@@ -196,7 +224,9 @@ def test_a_base_is_not_looked_for_by_its_message(project: Gated, within: Vibes, 
     assert "names no commit here" in done.err
 
 
-def test_tags_named_like_what_git_itself_writes_change_nothing(project: Gated, within: Vibes, tmp_path: Path) -> None:
+def test_tags_named_like_what_git_itself_writes_change_nothing(
+    project: Gated, within: Vibes, tmp_path: Path
+) -> None:
     """A push can make such tags, and `.git/HEAD` and `.git/FETCH_HEAD` come before them."""
     project.repository.switch("side", create=True)
     project.write()

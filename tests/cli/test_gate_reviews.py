@@ -26,7 +26,9 @@ def project(tmp_path: Path) -> Gated:
     return Gated(tmp_path / "project")
 
 
-def test_somebody_elses_approval_in_a_commit_of_their_own_releases(project: Gated, within: Vibes) -> None:
+def test_somebody_elses_approval_in_a_commit_of_their_own_releases(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=BO[0])
@@ -35,7 +37,9 @@ def test_somebody_elses_approval_in_a_commit_of_their_own_releases(project: Gate
     assert (found["result"], decisions(found), found["findings"]) == ("PASS", RELEASED, [])
 
 
-def test_back_fill_in_the_reviewers_commit_does_not_make_them_a_writer(project: Gated, within: Vibes) -> None:
+def test_back_fill_in_the_reviewers_commit_does_not_make_them_a_writer(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
     commit = project.commit()
     project.remap(identifier, commit=commit)
@@ -45,7 +49,14 @@ def test_back_fill_in_the_reviewers_commit_does_not_make_them_a_writer(project: 
 
 
 @pytest.mark.parametrize(
-    "reviewer", ["Ada Example", "ada@example.org", "  ADA   example ", "Ada Example <ada@example.org>", "Someone <Ada@Example.org>"]
+    "reviewer",
+    [
+        "Ada Example",
+        "ada@example.org",
+        "  ADA   example ",
+        "Ada Example <ada@example.org>",
+        "Someone <Ada@Example.org>",
+    ],
 )
 def test_nobody_approves_their_own_code(project: Gated, within: Vibes, reviewer: str) -> None:
     identifier = project.write()
@@ -57,7 +68,9 @@ def test_nobody_approves_their_own_code(project: Gated, within: Vibes, reviewer:
     assert found["items"][0]["score"] > 0.4, "it does not lower the score, either"
 
 
-def test_a_review_under_another_name_by_whoever_wrote_the_code_is_refused(project: Gated, within: Vibes) -> None:
+def test_a_review_under_another_name_by_whoever_wrote_the_code_is_refused(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
     project.review(identifier, reviewer=BO[0])
     project.commit("Code and review")
@@ -66,7 +79,9 @@ def test_a_review_under_another_name_by_whoever_wrote_the_code_is_refused(projec
     assert "Ada Example, who had a part in the code, recorded it" in found["findings"][0]["message"]
 
 
-def test_an_agent_that_runs_the_review_command_is_whoever_commits(project: Gated, within: Vibes) -> None:
+def test_an_agent_that_runs_the_review_command_is_whoever_commits(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
     project.commit()
     done = within("record", "review", cwd=project.root)
@@ -81,7 +96,11 @@ def test_an_agent_that_runs_the_review_command_is_whoever_commits(project: Gated
 
 def test_a_committer_and_a_co_author_had_a_part(project: Gated, within: Vibes) -> None:
     identifier = project.write()
-    project.commit("Code\n\nCo-authored-by: Bo Example <bo@example.org>", by=("Cy", "cy@example.org"), committer=ADA)
+    project.commit(
+        "Code\n\nCo-authored-by: Bo Example <bo@example.org>",
+        by=("Cy", "cy@example.org"),
+        committer=ADA,
+    )
     for reviewer in (BO, ADA):
         project.review(identifier, reviewer=reviewer[0])
         project.commit("Review", by=reviewer)
@@ -100,7 +119,9 @@ def test_the_hosts_own_committer_is_nobody(project: Gated, within: Vibes) -> Non
     assert decisions(project.told(within)) == RELEASED
 
 
-def test_whoever_committed_the_lines_had_a_part_though_another_commit_has_the_record(project: Gated, within: Vibes) -> None:
+def test_whoever_committed_the_lines_had_a_part_though_another_commit_has_the_record(
+    project: Gated, within: Vibes
+) -> None:
     project.file("a.py")
     project.commit("The lines")
     identifier = project.write()
@@ -115,7 +136,9 @@ def test_whoever_committed_the_lines_had_a_part_though_another_commit_has_the_re
     assert decisions(project.told(within)) == RELEASED
 
 
-def test_the_writer_of_code_of_the_base_cannot_approve_it_later(project: Gated, within: Vibes) -> None:
+def test_the_writer_of_code_of_the_base_cannot_approve_it_later(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
     project.base = project.commit()
     project.file("a.py", STORY + "x = 1\n")
@@ -133,11 +156,15 @@ def test_an_approval_that_the_base_has_counts(project: Gated, within: Vibes) -> 
     assert decisions(project.told(within)) == RELEASED
 
 
-def test_the_session_that_wrote_the_code_and_those_it_started_cannot_approve(project: Gated, within: Vibes) -> None:
+def test_the_session_that_wrote_the_code_and_those_it_started_cannot_approve(
+    project: Gated, within: Vibes
+) -> None:
     session = project.session_start(environment=project.risky)
     identifier = project.write(session=session)
     project.commit()
-    child = project.session_start(environment=project.reviewer_environment(), parent=session, agent_type="human")
+    child = project.session_start(
+        environment=project.reviewer_environment(), parent=session, agent_type="human"
+    )
     project.review(identifier, reviewer=BO[0], session=child)
     project.commit("Review", by=BO)
     found = project.told(within)
@@ -153,7 +180,9 @@ def test_a_review_of_no_session_is_refused(project: Gated, within: Vibes) -> Non
     assert decisions(project.told(within)) == BLOCKED
 
 
-def test_an_edge_without_a_verdict_does_not_lower_the_score_of_its_writers_code(project: Gated, within: Vibes) -> None:
+def test_an_edge_without_a_verdict_does_not_lower_the_score_of_its_writers_code(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
     project.commit()
     before = project.told(within)["items"][0]["score"]
@@ -193,7 +222,9 @@ def test_not_preventable_a_record_that_was_never_true(project: Gated, within: Vi
     assert project.told(within)["result"] == "PASS"
 
 
-def test_not_preventable_history_that_was_rewritten_before_anybody_saw_it(project: Gated, within: Vibes) -> None:
+def test_not_preventable_history_that_was_rewritten_before_anybody_saw_it(
+    project: Gated, within: Vibes
+) -> None:
     """A commit that was amended away leaves nothing to find."""
     project.write()
     project.commit()
@@ -208,7 +239,14 @@ def test_no_program_that_the_repository_names_is_run(project: Gated, within: Vib
     project.commit()
     project.review(identifier, reviewer=BO[0])
     project.commit("Review", by=BO)
-    for name in ("diff.external", "diff.evil.command", "diff.evil.textconv", "filter.evil.clean", "core.fsmonitor", "gpg.program"):
+    for name in (
+        "diff.external",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "filter.evil.clean",
+        "core.fsmonitor",
+        "gpg.program",
+    ):
         project.repository.git("config", name, f"touch {project.root}/ran-{name};:")
     project.repository.git("config", "blame.ignoreRevsFile", "nowhere")
     (project.root / ".git/info/attributes").write_text("*.py diff=evil filter=evil\n")
@@ -220,7 +258,9 @@ def test_a_shallow_clone_says_what_it_lacks(project: Gated, within: Vibes, tmp_p
     project.write()
     project.commit()
     clone = tmp_path / "clone"
-    Repository(tmp_path / "home").git("clone", "--quiet", "--depth=1", f"file://{project.root}", str(clone))
+    Repository(tmp_path / "home").git(
+        "clone", "--quiet", "--depth=1", f"file://{project.root}", str(clone)
+    )
     done = within("gate", "--base", project.base, cwd=clone)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "shallow" in done.err

@@ -27,7 +27,11 @@ def project(tmp_path: Path) -> Gated:
 def rewrite(project: Gated, identifier: str, **changed: Any) -> bytes:
     """Write a record of the log anew, its id kept; return its line."""
     lines = project.log_lines()
-    at = next(number for number, line in enumerate(lines) if members(line).get("annotation_id") == identifier)
+    at = next(
+        number
+        for number, line in enumerate(lines)
+        if members(line).get("annotation_id") == identifier
+    )
     lines[at] = json.dumps({**members(lines[at]), **changed}).encode() + b"\n"
     project.keep(lines)
     return lines[at]
@@ -39,17 +43,29 @@ def changes(project: Gated) -> dict[str, dict[str, Any]]:
         "environment": {"environment_hash": project.calm},
         "action": {"action": "delete"},
         "path": {"file_path": "gone.py"},
-        "anchors": {"anchor_hash": "0" * 64, "anchor_context": "x = 1", "file_content_hash": "0" * 64},
+        "anchors": {
+            "anchor_hash": "0" * 64,
+            "anchor_context": "x = 1",
+            "file_content_hash": "0" * 64,
+        },
         "lines": {"line_start": 400, "line_end": 400},
         "risk": {"risk_score": 0.1, "risk_factors": []},
     }
 
 
 @pytest.mark.parametrize("variant", ["spec", "less-anchors", "less-risk"])
-@pytest.mark.parametrize("change", ["type", "environment", "action", "path", "anchors", "lines", "risk"])
-def test_a_record_that_the_branch_brought_and_changed_is_found(project: Gated, within: Vibes, change: str, variant: str) -> None:
+@pytest.mark.parametrize(
+    "change", ["type", "environment", "action", "path", "anchors", "lines", "risk"]
+)
+def test_a_record_that_the_branch_brought_and_changed_is_found(
+    project: Gated, within: Vibes, change: str, variant: str
+) -> None:
     if change == "risk" and variant == "less-risk":
-        identifier = project.write(id_variant=variant, risk_score=0.9, risk_factors=[{"signal": "x:y", "value": 1, "weight": 1}])
+        identifier = project.write(
+            id_variant=variant,
+            risk_score=0.9,
+            risk_factors=[{"signal": "x:y", "value": 1, "weight": 1}],
+        )
     else:
         identifier = project.write(id_variant=variant if variant != "less-risk" else "spec")
     project.commit()
@@ -62,7 +78,9 @@ def test_a_record_that_the_branch_brought_and_changed_is_found(project: Gated, w
 
 @pytest.mark.parametrize("above", [True, False], ids=["above", "below"])
 @pytest.mark.parametrize("change", ["type", "environment", "action", "path", "anchors"])
-def test_a_forged_copy_of_a_record_of_the_base_is_found(project: Gated, within: Vibes, change: str, above: bool) -> None:
+def test_a_forged_copy_of_a_record_of_the_base_is_found(
+    project: Gated, within: Vibes, change: str, above: bool
+) -> None:
     identifier = project.write(id_variant="less-anchors" if change == "anchors" else "spec")
     project.base = project.commit()
     kept = project.log_lines()
@@ -82,13 +100,19 @@ def test_a_record_whose_id_is_not_its_own_is_an_error(project: Gated, within: Vi
     assert (found["result"], checks(found, "error")) == ("FAIL", {"annotation-id-mismatch"})
 
 
-def test_an_approval_that_was_changed_after_it_was_given_is_found(project: Gated, within: Vibes) -> None:
+def test_an_approval_that_was_changed_after_it_was_given_is_found(
+    project: Gated, within: Vibes
+) -> None:
     identifier = project.write()
     project.commit()
     edge = project.review(identifier, reviewer=BO[0], text_hash="0" * 64)
     project.commit("Stale from the beginning", by=BO)
-    metadata = members(next(line for line in project.log_lines() if edge.encode() in line))["metadata"]
-    hashed = members(next(line for line in project.log_lines() if identifier.encode() in line))["anchor_hash"]
+    metadata = members(next(line for line in project.log_lines() if edge.encode() in line))[
+        "metadata"
+    ]
+    hashed = members(next(line for line in project.log_lines() if identifier.encode() in line))[
+        "anchor_hash"
+    ]
     rewrite(project, edge, metadata={**metadata, "text": hashed})
     project.commit("Mend the review")
     found = project.told(within)
@@ -98,7 +122,11 @@ def test_an_approval_that_was_changed_after_it_was_given_is_found(project: Gated
 def test_risk_that_an_id_does_not_cover_is_not_gone_by(project: Gated, within: Vibes) -> None:
     project.policy(review_rules=[{"condition": "org:sensitive >= 0.5", "action": "block"}])
     project.base = project.commit()
-    project.write(id_variant="less-risk", risk_score=0.1, risk_factors=[{"signal": "org:sensitive", "value": 0.1, "weight": 1}])
+    project.write(
+        id_variant="less-risk",
+        risk_score=0.1,
+        risk_factors=[{"signal": "org:sensitive", "value": 0.1, "weight": 1}],
+    )
     project.commit()
     for arguments in ((), ("--stored",)):
         found = project.told(within, *arguments)
@@ -108,11 +136,19 @@ def test_risk_that_an_id_does_not_cover_is_not_gone_by(project: Gated, within: V
 def test_risk_that_nothing_goes_by_needs_no_voucher(project: Gated, within: Vibes) -> None:
     project.write(risky=False, id_variant="less-risk", risk_score=0.1, risk_factors=[])
     project.commit()
-    assert (project.told(within)["result"], project.told(within, "--stored")["result"]) == ("PASS", "FAIL")
+    assert (project.told(within)["result"], project.told(within, "--stored")["result"]) == (
+        "PASS",
+        "FAIL",
+    )
 
 
 def test_anchors_that_an_id_does_not_cover_lose_no_lines(project: Gated, within: Vibes) -> None:
-    project.write(id_variant="less-anchors", anchor_hash="0" * 64, anchor_context="x = 1", file_content_hash="0" * 64)
+    project.write(
+        id_variant="less-anchors",
+        anchor_hash="0" * 64,
+        anchor_context="x = 1",
+        file_content_hash="0" * 64,
+    )
     project.commit()
     found = project.told(within)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
@@ -120,7 +156,9 @@ def test_anchors_that_an_id_does_not_cover_lose_no_lines(project: Gated, within:
 
 @pytest.mark.parametrize("key", ["risky", "prompt"])
 @pytest.mark.parametrize("how", ["removed", "changed"])
-def test_an_entry_that_the_branch_brought_stays(project: Gated, within: Vibes, how: str, key: str) -> None:
+def test_an_entry_that_the_branch_brought_stays(
+    project: Gated, within: Vibes, how: str, key: str
+) -> None:
     environment = project.environment(parameters={"temperature": 0.95}, model="another")
     asked = project.prompt("Write it")
     session = project.session_start(environment=environment)
@@ -148,7 +186,9 @@ def test_a_journal_that_a_branch_brings_is_found(project: Gated, within: Vibes) 
     key = "5" * 64
     folder = project.root / ".ai-audit/wal"
     folder.mkdir()
-    (folder / "entries.jsonl").write_text(json.dumps({"hash": key, "entry": {"type": "environment", "model_name": "m"}}) + "\n")
+    (folder / "entries.jsonl").write_text(
+        json.dumps({"hash": key, "entry": {"type": "environment", "model_name": "m"}}) + "\n"
+    )
     project.repository.git("add", "-f", ".ai-audit/wal/entries.jsonl")
     project.commit()
     found = project.told(within)
@@ -161,7 +201,9 @@ def test_a_second_start_does_not_make_a_person_of_an_ai(project: Gated, within: 
     agent = project.session_start(environment=project.calm, agent_name=BO[0])
     project.review(identifier, reviewer=BO[0], session=agent)
     begun = len(project.log_lines())
-    project.session_start(environment=project.reviewer_environment(), session_id=agent, agent_type="human")
+    project.session_start(
+        environment=project.reviewer_environment(), session_id=agent, agent_type="human"
+    )
     lines = project.log_lines()
     project.keep([*lines[begun:], *lines[:begun]])
     project.commit("Review", by=BO)
@@ -175,7 +217,9 @@ def test_what_check_calls_an_error_fails_the_gate(project: Gated, within: Vibes)
     found = project.told(within)
     assert (found["result"], checks(found, "error")) == ("FAIL", {"edge-end"})
     done = within("check", "--base", project.base, "--json", cwd=project.root)
-    assert {each["check"] for each in done.json["findings"] if each["severity"] == "error"} == {"edge-end"}
+    assert {each["check"] for each in done.json["findings"] if each["severity"] == "error"} == {
+        "edge-end"
+    }
 
 
 def test_what_check_calls_an_error_in_the_base_does_not(project: Gated, within: Vibes) -> None:
@@ -198,7 +242,9 @@ def test_a_manifest_that_cannot_be_read_fails_the_gate(project: Gated, within: V
     assert checks(found, "error") >= {"manifest-json"}
 
 
-def test_an_entry_under_a_key_that_is_not_its_own_fails_the_gate(project: Gated, within: Vibes) -> None:
+def test_an_entry_under_a_key_that_is_not_its_own_fails_the_gate(
+    project: Gated, within: Vibes
+) -> None:
     project.write(risky=False)
     manifest = project.root / ".ai-audit/manifest.json"
     told = json.loads(manifest.read_bytes())

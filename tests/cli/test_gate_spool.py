@@ -21,8 +21,18 @@ if TYPE_CHECKING:
 
 BLOCKED = {"a.py": ("block", False)}
 WHEN = "2026-02-05T12:00:00Z"
-CLAIM = {"file": "b.py", "completionId": "c1", "newText": "b = 1\n", "text": "", "tool": {"name": "t", "version": "1"}}
-PUT = {**CLAIM, "model": {"name": "m", "version": "1"}, "range": {end: {"line": 0, "character": 0} for end in ("start", "end")}}
+CLAIM = {
+    "file": "b.py",
+    "completionId": "c1",
+    "newText": "b = 1\n",
+    "text": "",
+    "tool": {"name": "t", "version": "1"},
+}
+PUT = {
+    **CLAIM,
+    "model": {"name": "m", "version": "1"},
+    "range": {end: {"line": 0, "character": 0} for end in ("start", "end")},
+}
 
 
 @pytest.fixture
@@ -44,7 +54,12 @@ def record(project: Gated, use_case: str, given: dict[str, Any]) -> Any:
     """Record something by the command line."""
     arguments = [str(SCRIPT), "record", use_case]
     done = subprocess.run(
-        arguments, cwd=project.root, env=surroundings({}), input=json.dumps(given).encode(), capture_output=True, check=True
+        arguments,
+        cwd=project.root,
+        env=surroundings({}),
+        input=json.dumps(given).encode(),
+        capture_output=True,
+        check=True,
     )
     return json.loads(done.stdout)
 
@@ -52,7 +67,9 @@ def record(project: Gated, use_case: str, given: dict[str, Any]) -> Any:
 def held(project: Gated) -> tuple[Path, dict[str, Any]]:
     """Hold a part of a completion as our own programs do; return the file and what is in it."""
     project.file("b.py", "b = 1\n")
-    assert record(project, "inline-completion", {**PUT, "partial": {"part": 1, "final": False}}) == {"pending": True}
+    assert record(
+        project, "inline-completion", {**PUT, "partial": {"part": 1, "final": False}}
+    ) == {"pending": True}
     [file] = (project.root / ".ai-audit/spool/held").iterdir()
     return file, json.loads(file.read_bytes())
 
@@ -65,20 +82,31 @@ def beside(_: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dic
     return {**found, "records": found["records"] + forged}
 
 
-def with_nothing_written(_: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
+def with_nothing_written(
+    _: Gated, found: dict[str, Any], forged: list[dict[str, Any]]
+) -> dict[str, Any]:
     return {**found, "lines": None, "records": forged}
 
 
-def by_its_contexts(_: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
+def by_its_contexts(
+    _: Gated, found: dict[str, Any], forged: list[dict[str, Any]]
+) -> dict[str, Any]:
     """What is said to be hashes takes the place of other members."""
     edge = next(each for each in forged if each["type"] == "edge")
     said = {name: value for name, value in edge.items() if isinstance(value, str)}
     return {**found, "contexts": {**found["contexts"], "hashes": said}, "records": [edge]}
 
 
-def by_what_it_came_to(project: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
+def by_what_it_came_to(
+    project: Gated, found: dict[str, Any], forged: list[dict[str, Any]]
+) -> dict[str, Any]:
     """The file of a completion that is done says what is still to be written."""
-    done = {"held": found, "final": True, "records": forged, "result": {"annotationId": forged[0]["annotation_id"]}}
+    done = {
+        "held": found,
+        "final": True,
+        "records": forged,
+        "result": {"annotationId": forged[0]["annotation_id"]},
+    }
     (project.root / ".ai-audit/spool" / name_of("b.py", "c1")).write_text(json.dumps(done))
     return found
 
@@ -96,14 +124,22 @@ def by_what_it_came_to(project: Gated, found: dict[str, Any], forged: list[dict[
     ],
 )
 def test_an_approval_in_the_spool_is_not_recorded_by_whoever_takes_the_branch(
-    project: Gated, within: Vibes, forge: Callable[[Gated, dict[str, Any], list[dict[str, Any]]], dict[str, Any]], tracked: bool
+    project: Gated,
+    within: Vibes,
+    forge: Callable[[Gated, dict[str, Any], list[dict[str, Any]]], dict[str, Any]],
+    tracked: bool,
 ) -> None:
     identifier = project.write()
     file, found = held(project)
     file.write_text(json.dumps(forge(project, found, approval(project, identifier))))
     os.utime(file, (0, 0))
     if tracked:
-        project.repository.git("add", "-f", ".ai-audit/spool/held", *map(str, (project.root / ".ai-audit/spool").glob("*.json")))
+        project.repository.git(
+            "add",
+            "-f",
+            ".ai-audit/spool/held",
+            *map(str, (project.root / ".ai-audit/spool").glob("*.json")),
+        )
     project.commit()
     before = project.told(within)
     assert (before["result"], decisions(before)["a.py"]) == ("FAIL", BLOCKED["a.py"])
@@ -116,13 +152,17 @@ def test_an_approval_in_the_spool_is_not_recorded_by_whoever_takes_the_branch(
 
 
 @pytest.mark.parametrize("tracked", [True, False])
-def test_nor_is_one_that_a_request_is_said_to_have_come_to(project: Gated, within: Vibes, tracked: bool) -> None:
+def test_nor_is_one_that_a_request_is_said_to_have_come_to(
+    project: Gated, within: Vibes, tracked: bool
+) -> None:
     identifier = project.write()
     request = {"requestId": "1", "tool": PUT["tool"], "model": PUT["model"]}
     record(project, "session-start", request)
     [file] = (project.root / ".ai-audit/spool").glob("*.json")
     project.keep(project.log_lines()[:-1])
-    file.write_text(json.dumps({**json.loads(file.read_bytes()), "records": approval(project, identifier)}))
+    file.write_text(
+        json.dumps({**json.loads(file.read_bytes()), "records": approval(project, identifier)})
+    )
     if tracked:
         project.repository.git("add", "-f", str(file))
     project.commit()

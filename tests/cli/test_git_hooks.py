@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from tests.cli.running import Vibes
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stubs are shell scripts that the system itself runs")
+pytestmark = pytest.mark.skipif(
+    os.name == "nt", reason="the stubs are shell scripts that the system itself runs"
+)
 
 
 def test_a_commit_runs_the_back_fill(hooked: Hooked) -> None:
@@ -25,27 +27,39 @@ def test_a_commit_runs_the_back_fill(hooked: Hooked) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.lines[-1] == f"hook {hooked.hook}: each commit brings the trail up to date"
     assert hooked.commit() == [CALL]
-    assert sorted(path.name for path in hooked.hook.parent.glob("[!.]*") if not path.name.endswith(".sample")) == ["pre-commit"]
+    assert sorted(
+        path.name for path in hooked.hook.parent.glob("[!.]*") if not path.name.endswith(".sample")
+    ) == ["pre-commit"]
 
 
-def test_a_hook_that_was_there_runs_with_its_arguments_input_and_exit_code(hooked: Hooked, within: Vibes) -> None:
+def test_a_hook_that_was_there_runs_with_its_arguments_input_and_exit_code(
+    hooked: Hooked, within: Vibes
+) -> None:
     executable(hooked.hook, OTHER)
     done = within("init", "--git-hooks", cwd=hooked.root)
-    assert done.lines[-1] == "  after it runs the one that was there before: pre-commit.before-vibes"
+    assert (
+        done.lines[-1] == "  after it runs the one that was there before: pre-commit.before-vibes"
+    )
     run = hooked.run("one", "two words", given="input\n", OTHER_EXIT="7")
     assert run.returncode == 7
     assert hooked.said() == [CALL, "other one two words", "input"]
     assert hooked.commit() == [CALL, "other "]
 
 
-def test_a_hook_that_was_there_and_fails_still_stops_the_commit(hooked: Hooked, within: Vibes) -> None:
+def test_a_hook_that_was_there_and_fails_still_stops_the_commit(
+    hooked: Hooked, within: Vibes
+) -> None:
     executable(hooked.hook, "#!/bin/sh\nexit 3\n")
     within("init", "--git-hooks", cwd=hooked.root)
     with pytest.raises(RuntimeError, match="git commit"):
         hooked.commit()
 
 
-@pytest.mark.parametrize("stub", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nkill -9 $$\n", "#!/nowhere/at/all\n"], ids=["fails", "dies", "broken"])
+@pytest.mark.parametrize(
+    "stub",
+    ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nkill -9 $$\n", "#!/nowhere/at/all\n"],
+    ids=["fails", "dies", "broken"],
+)
 def test_ours_never_stops_a_commit(hooked: Hooked, within: Vibes, stub: str) -> None:
     executable(hooked.hook, OTHER)
     within("init", "--git-hooks", cwd=hooked.root)
@@ -53,18 +67,30 @@ def test_ours_never_stops_a_commit(hooked: Hooked, within: Vibes, stub: str) -> 
     assert hooked.commit() == ["other "]
     run = hooked.run()
     assert run.returncode == 0
-    assert run.stderr.splitlines()[-1] == "vibes ended badly: this commit takes the audit trail as it is staged"
+    assert (
+        run.stderr.splitlines()[-1]
+        == "vibes ended badly: this commit takes the audit trail as it is staged"
+    )
 
 
-def test_without_a_program_it_says_one_line_and_lets_the_commit_pass(hooked: Hooked, within: Vibes, tmp_path: Path) -> None:
+def test_without_a_program_it_says_one_line_and_lets_the_commit_pass(
+    hooked: Hooked, within: Vibes, tmp_path: Path
+) -> None:
     within("init", "--git-hooks", cwd=hooked.root)
     recorded = [line for line in hooked.hook.read_text().splitlines() if line.startswith("vibes=")]
     assert recorded[0].endswith("/vibes")
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("sh", "dirname"):
-        (tools / name).symlink_to(next(path for path in (f"/bin/{name}", f"/usr/bin/{name}") if os.path.exists(path)))  # noqa: PTH110
-    executable(hooked.hook, hooked.hook.read_text().replace(recorded[0], "vibes=$(command -v vibes) || vibes=/gone/vibes"))
+        (tools / name).symlink_to(
+            next(path for folder in ("/bin", "/usr/bin") if (path := Path(folder, name)).exists())
+        )
+    executable(
+        hooked.hook,
+        hooked.hook.read_text().replace(
+            recorded[0], "vibes=$(command -v vibes) || vibes=/gone/vibes"
+        ),
+    )
     run = hooked.run(PATH=str(tools))
     assert (run.returncode, run.stdout) == (0, "")
     assert run.stderr == "vibes is not on PATH: this commit takes the audit trail as it is staged\n"
@@ -79,15 +105,23 @@ def test_taking_it_out_leaves_what_was_there(hooked: Hooked, within: Vibes, kind
         hooked.hook.symlink_to("../../tools/check.sh")
     elif kind != "none":
         executable(hooked.hook, OTHER).chmod(0o600 if kind == "no permission" else 0o750)
-    before = [(path.name, stat.S_IMODE(path.lstat().st_mode), path.is_symlink()) for path in sorted(hooked.hook.parent.iterdir())]
+    before = [
+        (path.name, stat.S_IMODE(path.lstat().st_mode), path.is_symlink())
+        for path in sorted(hooked.hook.parent.iterdir())
+    ]
     within("init", "--git-hooks", cwd=hooked.root)
     assert hooked.commit() == [CALL, *(["other "] if kind in {"file", "link"} else [])]
     done = within("init", "--remove-git-hooks", cwd=hooked.root)
     assert done.lines[0] == f"hook {hooked.hook}: taken away"
-    assert [(path.name, stat.S_IMODE(path.lstat().st_mode), path.is_symlink()) for path in sorted(hooked.hook.parent.iterdir())] == before
+    assert [
+        (path.name, stat.S_IMODE(path.lstat().st_mode), path.is_symlink())
+        for path in sorted(hooked.hook.parent.iterdir())
+    ] == before
     assert kind in {"none", "dangling link"} or hooked.hook.read_text() == OTHER
     assert hooked.commit() == (["other "] if kind in {"file", "link"} else [])
-    assert within("init", "--remove-git-hooks", cwd=hooked.root).lines == [f"hook {hooked.hook}: there was none of ours"]
+    assert within("init", "--remove-git-hooks", cwd=hooked.root).lines == [
+        f"hook {hooked.hook}: there was none of ours"
+    ]
 
 
 def test_a_second_time_changes_nothing(hooked: Hooked, within: Vibes) -> None:
@@ -95,7 +129,11 @@ def test_a_second_time_changes_nothing(hooked: Hooked, within: Vibes) -> None:
     within("init", "--git-hooks", cwd=hooked.root)
     before = hooked.hook.stat()
     done = within("init", "--git-hooks", "--json", cwd=hooked.root)
-    assert done.json["hook"] == {"file": str(hooked.hook), "change": "kept", "before": str(hooked.before)}
+    assert done.json["hook"] == {
+        "file": str(hooked.hook),
+        "change": "kept",
+        "before": str(hooked.before),
+    }
     assert hooked.hook.stat() == before
 
 
@@ -103,11 +141,17 @@ def test_one_of_another_version_is_brought_up_to_date(hooked: Hooked, within: Vi
     body = b"back_fill .\nexit 0\n"
     executable(hooked.hook, "")
     hooked.hook.write_bytes(
-        b"#!/bin/sh\n# vibes-lsp pre-commit hook 99, sha256 of what follows: %s\n" % hashlib.sha256(body).hexdigest().encode() + body
+        b"#!/bin/sh\n# vibes-lsp pre-commit hook 99, sha256 of what follows: %s\n"
+        % hashlib.sha256(body).hexdigest().encode()
+        + body
     )
     within("init", cwd=hooked.root)
-    assert health(within("doctor", "--json", cwd=hooked.root))[1].endswith("is of another version of this program")
-    assert within("init", "--git-hooks", "--json", cwd=hooked.root).json["hook"]["change"] == "updated"
+    assert health(within("doctor", "--json", cwd=hooked.root))[1].endswith(
+        "is of another version of this program"
+    )
+    assert (
+        within("init", "--git-hooks", "--json", cwd=hooked.root).json["hook"]["change"] == "updated"
+    )
     assert hooked.commit() == [CALL]
     assert health(within("doctor", "--json", cwd=hooked.root))[0] == "ok"
 
@@ -121,7 +165,10 @@ def test_one_that_somebody_changed_is_left_alone(hooked: Hooked, within: Vibes) 
         assert (done.code, done.err.count("\n")) == (2, 1)
         assert f"{hooked.hook} was changed since it was written" in done.err
     assert hooked.hook.read_text() == changed
-    assert health(within("doctor", "--json", cwd=hooked.root)) == ("problem", f"{hooked.hook} was changed since it was written")
+    assert health(within("doctor", "--json", cwd=hooked.root)) == (
+        "problem",
+        f"{hooked.hook} was changed since it was written",
+    )
 
 
 def test_a_hook_that_took_the_place_of_ours_is_left_alone(hooked: Hooked, within: Vibes) -> None:

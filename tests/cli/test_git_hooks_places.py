@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from tests.cli.running import Vibes
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stubs are shell scripts that the system itself runs")
+pytestmark = pytest.mark.skipif(
+    os.name == "nt", reason="the stubs are shell scripts that the system itself runs"
+)
 
 
 def test_hooks_in_the_work_tree(hooked: Hooked, within: Vibes) -> None:
@@ -23,18 +25,27 @@ def test_hooks_in_the_work_tree(hooked: Hooked, within: Vibes) -> None:
     hook = executable(hooked.root / "tools" / "hooks" / "pre-commit", OTHER)
     (hooked.root / "sub").mkdir()
     done = within("init", "../", "--git-hooks", cwd=hooked.root / "sub")
-    assert done.lines[-1] == "  it lies in the work tree (core.hooksPath): commit it to have it everywhere"
+    assert (
+        done.lines[-1]
+        == "  it lies in the work tree (core.hooksPath): commit it to have it everywhere"
+    )
     assert "vibes=''" in hook.read_text(), "no path of this machine in a file for everybody"
     assert hooked.commit() == [CALL, "other "]
     assert not hooked.hook.exists()
 
 
-@pytest.mark.parametrize("place", ["absolute", "home", "linked", "", "/dev/null", "for every repository"])
-def test_hooks_that_are_not_the_repositorys_own_are_left_alone(hooked: Hooked, within: Vibes, tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize(
+    "place", ["absolute", "home", "linked", "", "/dev/null", "for every repository"]
+)
+def test_hooks_that_are_not_the_repositorys_own_are_left_alone(
+    hooked: Hooked, within: Vibes, tmp_path: Path, place: str
+) -> None:
     outside = tmp_path / "home" / "hooks"
     outside.mkdir(parents=True)
     (hooked.root / "linked").symlink_to(outside, target_is_directory=True)
-    value = {"absolute": str(outside), "home": "~/hooks", "for every repository": str(outside)}.get(place, place)
+    value = {"absolute": str(outside), "home": "~/hooks", "for every repository": str(outside)}.get(
+        place, place
+    )
     where = ["--file", str(tmp_path / "gitconfig")] if place == "for every repository" else []
     hooked.repository.git("config", *where, "core.hooksPath", value)
     done = within("init", "--git-hooks", cwd=hooked.root)
@@ -44,7 +55,9 @@ def test_hooks_that_are_not_the_repositorys_own_are_left_alone(hooked: Hooked, w
     assert not hooked.hook.exists()
 
 
-def test_a_hooks_folder_that_leads_out_of_the_repository_is_left_alone(hooked: Hooked, within: Vibes, tmp_path: Path) -> None:
+def test_a_hooks_folder_that_leads_out_of_the_repository_is_left_alone(
+    hooked: Hooked, within: Vibes, tmp_path: Path
+) -> None:
     hooked.hook.parent.rename(tmp_path / "shared")
     hooked.hook.parent.symlink_to(tmp_path / "shared", target_is_directory=True)
     done = within("init", "--git-hooks", cwd=hooked.root)
@@ -60,7 +73,9 @@ def test_what_is_in_the_way_is_said(hooked: Hooked, within: Vibes) -> None:
     assert f"{hooked.hook} is a folder" in done.err
 
 
-def test_hooks_that_another_tool_makes_anew_are_not_ours_to_change(hooked: Hooked, within: Vibes) -> None:
+def test_hooks_that_another_tool_makes_anew_are_not_ours_to_change(
+    hooked: Hooked, within: Vibes
+) -> None:
     hooked.repository.git("config", "core.hooksPath", ".husky/_")
     own = executable(hooked.root / ".husky" / "_" / "pre-commit", "#!/bin/sh\n")
     done = within("init", "--git-hooks", cwd=hooked.root)
@@ -69,7 +84,10 @@ def test_hooks_that_another_tool_makes_anew_are_not_ours_to_change(hooked: Hooke
     assert own.read_text() == "#!/bin/sh\n"
     assert health(within("doctor", "--json", cwd=hooked.root))[0] == "note"
     executable(hooked.root / ".husky" / "pre-commit", "vibes backfill --pre-commit\n")
-    assert health(within("doctor", "--json", cwd=hooked.root)) == ("ok", f"{hooked.root / '.husky' / 'pre-commit'} runs the back-fill")
+    assert health(within("doctor", "--json", cwd=hooked.root)) == (
+        "ok",
+        f"{hooked.root / '.husky' / 'pre-commit'} runs the back-fill",
+    )
 
 
 def test_every_work_tree_runs_it(hooked: Hooked, within: Vibes, tmp_path: Path) -> None:
@@ -84,7 +102,9 @@ def test_every_work_tree_runs_it(hooked: Hooked, within: Vibes, tmp_path: Path) 
 def test_a_submodule_has_hooks_of_its_own(hooked: Hooked, within: Vibes, tmp_path: Path) -> None:
     inner = Repository(tmp_path / "inner")
     inner.commit("Begin")
-    hooked.repository.git("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", str(inner.path), "sub")
+    hooked.repository.git(
+        "-c", "protocol.file.allow=always", "submodule", "add", "--quiet", str(inner.path), "sub"
+    )
     within("init", "sub", "--git-hooks", cwd=hooked.root)
     assert hooked.commit(hooked.root / "sub") == [CALL]
     assert hooked.commit() == []
@@ -97,7 +117,9 @@ def test_without_git_it_is_wrong_use(tmp_path: Path, within: Vibes) -> None:
         assert "is in no git work tree" in done.err
 
 
-def test_the_doctor_tells_of_every_way_in_which_it_does_not_run(hooked: Hooked, within: Vibes) -> None:
+def test_the_doctor_tells_of_every_way_in_which_it_does_not_run(
+    hooked: Hooked, within: Vibes
+) -> None:
     def seen() -> tuple[str, str]:
         return health(within("doctor", "--json", cwd=hooked.root))
 
@@ -112,5 +134,7 @@ def test_the_doctor_tells_of_every_way_in_which_it_does_not_run(hooked: Hooked, 
     hooked.repository.git("config", "core.hooksPath", "tools")
     assert seen() == ("problem", f"git does not run {hooked.hook}: core.hooksPath is 'tools'")
     assert hooked.commit() == []
-    assert within("init", "--remove-git-hooks", cwd=hooked.root).lines == [f"hook {hooked.hook}: taken away"]
+    assert within("init", "--remove-git-hooks", cwd=hooked.root).lines == [
+        f"hook {hooked.hook}: taken away"
+    ]
     assert seen()[0] == "note"

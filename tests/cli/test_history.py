@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from tests.cli.running import Vibes
 
 LINES = STORY.splitlines(keepends=True)
-EDITED = STORY.replace('    """Return', '    # what for?\n    """Return').replace("seen.hexdigest()", "seen.hexdigest().lower()")
+EDITED = STORY.replace('    """Return', '    # what for?\n    """Return').replace(
+    "seen.hexdigest()", "seen.hexdigest().lower()"
+)
 """The story with a line put into lines 4 to 7, and another one changed."""
 
 
@@ -39,7 +41,17 @@ def test_blame_names_the_lines_that_a_person_put_in(story: Project, within: Vibe
     shown = within("blame", "a.py", cwd=story.root).lines[3:8]
     assert ["a person's" in line for line in shown] == [False, True, False, False, False]
     told = json.loads(within("blame", "a.py", "--json", cwd=story.root).out)
-    assert [each["kind"] for each in told["lines"]] == ["ai", "human", "ai", "ai", "edited", "ai", "ai", "ai", "ai"]
+    assert [each["kind"] for each in told["lines"]] == [
+        "ai",
+        "human",
+        "ai",
+        "ai",
+        "edited",
+        "ai",
+        "ai",
+        "ai",
+        "ai",
+    ]
     assert {each["commitMethod"] for each in told["placements"]} == {"log"}
 
 
@@ -60,8 +72,18 @@ def test_coverage_does_not_count_a_persons_lines(story: Project, within: Vibes) 
 def test_survival_by_model_and_file(story: Project, within: Vibes) -> None:
     story.file("a.py", EDITED)
     told = json.loads(within("stats", "--survival", "--json", cwd=story.root).out)["survival"]
-    assert told["total"] == {"name": "in all", "lines": 8, "intactLines": 7, "unknownLines": 0, "lostFunctions": 0, "share": 0.875}
-    assert {each["name"].split()[0]: each["share"] for each in told["models"]} == {"older-model": 0.75, "newer-model": 1.0}
+    assert told["total"] == {
+        "name": "in all",
+        "lines": 8,
+        "intactLines": 7,
+        "unknownLines": 0,
+        "lostFunctions": 0,
+        "share": 0.875,
+    }
+    assert {each["name"].split()[0]: each["share"] for each in told["models"]} == {
+        "older-model": 0.75,
+        "newer-model": 1.0,
+    }
     assert [(each["name"], each["intactLines"]) for each in told["files"]] == [("a.py", 7)]
     shown = within("stats", "--survival", cwd=story.root)
     assert shown.code == 0
@@ -71,17 +93,31 @@ def test_survival_by_model_and_file(story: Project, within: Vibes) -> None:
 def test_survival_says_what_it_cannot_know(story: Project, within: Vibes) -> None:
     story.line("a.py", 1, 2)
     story.file("a.py")
-    told = json.loads(within("stats", "--survival", "--json", "--no-git", cwd=story.root).out)["survival"]["total"]
+    told = json.loads(within("stats", "--survival", "--json", "--no-git", cwd=story.root).out)[
+        "survival"
+    ]["total"]
     assert (told["lines"], told["intactLines"], told["unknownLines"]) == (8, 8, 2)
 
 
 def test_survival_counts_functions_that_are_gone(story: Project, within: Vibes) -> None:
-    for name, action in (("gone", "create"), ("also_gone", "modify"), ("removed", "delete"), ("parse", "create")):
+    for name, action in (
+        ("gone", "create"),
+        ("also_gone", "modify"),
+        ("removed", "delete"),
+        ("parse", "create"),
+    ):
         story.function("a.py", name, action=action)
     story.file("a.py", f"{STORY}\ndef parse():\n    pass\n")
     told = json.loads(within("stats", "--survival", "--json", cwd=story.root).out)["survival"]
-    assert (told["total"]["lines"], told["total"]["unknownLines"], told["total"]["lostFunctions"]) == (8, 0, 2)
-    assert {each["name"].split()[0]: each["lostFunctions"] for each in told["models"]} == {"older-model": 0, "newer-model": 2}
+    assert (
+        told["total"]["lines"],
+        told["total"]["unknownLines"],
+        told["total"]["lostFunctions"],
+    ) == (8, 0, 2)
+    assert {each["name"].split()[0]: each["lostFunctions"] for each in told["models"]} == {
+        "older-model": 0,
+        "newer-model": 2,
+    }
     assert [each["lostFunctions"] for each in told["files"]] == [2]
     total = within("stats", "--survival", cwd=story.root).lines[-1].split()
     assert total == ["100%", "8", "0", "2", "in", "all"]
@@ -98,7 +134,10 @@ def test_why_lines_are_not_verified_is_said(tmp_path: Path, within: Vibes) -> No
     project.file("a.py", STORY + "# of the AI\n")
     commit = Repository(project.root).git("rev-parse", "HEAD")
     when = f"since 2026-02-03 or earlier (commit {commit[:8]})"
-    text, lines = "git had its text before it was recorded", "git had its lines before it was recorded"
+    text, lines = (
+        "git had its text before it was recorded",
+        "git had its lines before it was recorded",
+    )
     nothing = "the record has nothing to check against"
     found = within("find", cwd=project.root).lines
     assert set(found[-3:]) == {f"1 unverified: {why}" for why in (text, lines, nothing)}
@@ -113,8 +152,14 @@ def test_why_lines_are_not_verified_is_said(tmp_path: Path, within: Vibes) -> No
         f"1 unverified: {text}, {when}; record an edit before it is committed; 1 unverified: {lines}, {when}; 1 unverified: {nothing}"
     )
     told = within("find", "--json", cwd=project.root).json["placements"]
-    assert [each["method"] for each in told] == ["anchor-before-edit", "older-than-edit", "recorded"]
-    assert [each.get("inGitSince") for each in told] == [{"commit": commit, "at": "2026-02-03T08:00:00.000Z"}] * 2 + [None]
+    assert [each["method"] for each in told] == [
+        "anchor-before-edit",
+        "older-than-edit",
+        "recorded",
+    ]
+    assert [each.get("inGitSince") for each in told] == [
+        {"commit": commit, "at": "2026-02-03T08:00:00.000Z"}
+    ] * 2 + [None]
     assert [each["ownedRanges"] == [] for each in told] == [True, True, False]
 
 
@@ -123,12 +168,19 @@ def test_find_follows_a_file_that_was_renamed(story: Project, within: Vibes) -> 
     repository.git("mv", "a.py", "b.py")
     repository.commit("renamed", "2026-02-03T12:00:00+00:00")
     found = json.loads(within("find", "--json", cwd=story.root).out)["placements"]
-    assert {(each["filePath"], each["movedFrom"], each["state"]) for each in found} == {("b.py", "a.py", "exact")}
+    assert {(each["filePath"], each["movedFrom"], each["state"]) for each in found} == {
+        ("b.py", "a.py", "exact")
+    }
 
 
-def test_find_finds_a_function_in_a_file_that_has_no_annotations_of_its_own(story: Project, within: Vibes) -> None:
+def test_find_finds_a_function_in_a_file_that_has_no_annotations_of_its_own(
+    story: Project, within: Vibes
+) -> None:
     story.file("a.py", "".join([*LINES[:3], *LINES[7:]]))
     story.file("new.py", "import hashlib\n\n" + "".join(LINES[3:7]))
     Repository(story.root).commit("split", "2026-02-03T12:00:00+00:00")
     found = json.loads(within("find", "--json", cwd=story.root).out)["placements"]
-    assert {(each["filePath"], each.get("movedFrom"), each["lineStart"]) for each in found} == {("new.py", "a.py", 3), ("a.py", None, 6)}
+    assert {(each["filePath"], each.get("movedFrom"), each["lineStart"]) for each in found} == {
+        ("new.py", "a.py", 3),
+        ("a.py", None, 6),
+    }

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(os.name == "nt", reason="the stubs are shell scripts that the system itself runs"),
+    pytest.mark.skipif(
+        os.name == "nt", reason="the stubs are shell scripts that the system itself runs"
+    ),
 ]
 
 STUB = """#!/bin/sh
@@ -30,7 +32,13 @@ echo '{"type":"filled"}' >> .ai-audit/annotations.jsonl
 git add .ai-audit
 """
 FRAMEWORK = Path(sys.prefix) / "bin" / "pre-commit"
-LINT = {"id": "lint", "name": "lint", "language": "system", "entry": "sh -c 'echo lint >> \"$TOLD\"'", "pass_filenames": False}
+LINT = {
+    "id": "lint",
+    "name": "lint",
+    "language": "system",
+    "entry": "sh -c 'echo lint >> \"$TOLD\"'",
+    "pass_filenames": False,
+}
 
 
 class Framed:
@@ -57,7 +65,9 @@ class Framed:
         return self.told.read_text().splitlines()
 
     def configure(self, hook: dict[str, object], **repository: str) -> None:
-        self.repository.write(".pre-commit-config.yaml", json.dumps({"repos": [{**repository, "hooks": [hook]}]}))
+        self.repository.write(
+            ".pre-commit-config.yaml", json.dumps({"repos": [{**repository, "hooks": [hook]}]})
+        )
 
 
 @pytest.fixture
@@ -76,14 +86,19 @@ def framed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, within: Vibes) -> Fr
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
-def test_in_whichever_order_they_were_installed_nothing_recorded_is_put_aside(framed: Framed, within: Vibes, ours_first: bool) -> None:
+def test_in_whichever_order_they_were_installed_nothing_recorded_is_put_aside(
+    framed: Framed, within: Vibes, ours_first: bool
+) -> None:
     steps = [lambda: within("init", "--git-hooks", cwd=framed.root), framed.install]
     for step in steps if ours_first else reversed(steps):
         step()
     for number in range(1, 3):
         framed.record()
         assert framed.commit() == ["vibes backfill --pre-commit --audit-dir ./.ai-audit", "lint"]
-        assert framed.log.read_text().splitlines() == ['{"type":"recorded"}', '{"type":"filled"}'] * number
+        assert (
+            framed.log.read_text().splitlines()
+            == ['{"type":"recorded"}', '{"type":"filled"}'] * number
+        )
         assert framed.repository.git("status", "--porcelain") == ""
     assert health(within("doctor", "--json", cwd=framed.root))[0] == "ok"
     before = within("init", "--remove-git-hooks", "--json", cwd=framed.root)
@@ -91,15 +106,22 @@ def test_in_whichever_order_they_were_installed_nothing_recorded_is_put_aside(fr
     assert framed.commit() == ["lint"]
 
 
-def test_the_hook_that_we_publish_runs_the_back_fill(framed: Framed, within: Vibes, tmp_path: Path) -> None:
+def test_the_hook_that_we_publish_runs_the_back_fill(
+    framed: Framed, within: Vibes, tmp_path: Path
+) -> None:
     published = Repository(tmp_path / "published")
     shutil.copy(REPOSITORY / ".pre-commit-hooks.yaml", published.path)
     revision = published.commit("Publish")
     # the framework would install this package into an environment of its own, from a package index; `system` takes it from PATH
-    framed.configure({"id": "vibes-backfill", "language": "system"}, repo=str(published.path), rev=revision)
+    framed.configure(
+        {"id": "vibes-backfill", "language": "system"}, repo=str(published.path), rev=revision
+    )
     framed.repository.git("add", "--all")
     framed.install()
     assert framed.commit() == ["vibes backfill --pre-commit"]
     assert framed.log.read_text() == '{"type":"filled"}\n'
     assert framed.repository.git("status", "--porcelain") == ""
-    assert health(within("doctor", "--json", cwd=framed.root)) == ("ok", f"{framed.root / '.pre-commit-config.yaml'} runs the back-fill")
+    assert health(within("doctor", "--json", cwd=framed.root)) == (
+        "ok",
+        f"{framed.root / '.pre-commit-config.yaml'} runs the back-fill",
+    )

@@ -36,7 +36,9 @@ ACTING: Final = re.compile(
     "\U0001bca0\U0001d173\U000e0000-\U000e0100]"
 )
 """Characters that a terminal acts on, or that hide themselves or others; a newline is ours."""
-FINDING: Final = re.compile(r"\.ai-audit/[a-z.]+(:\d+)?: (error|warning|note)\[[a-z-]+\] |(ok|note|problem) +[a-z. ]+: | {10}\S")
+FINDING: Final = re.compile(
+    r"\.ai-audit/[a-z.]+(:\d+)?: (error|warning|note)\[[a-z-]+\] |(ok|note|problem) +[a-z. ]+: | {10}\S"
+)
 """How the lines begin whose number depends on what is wrong: those of the report and of the diagnosis."""
 TABLES: Final = ("log --limit 99", "log --type all", "sessions", "models", "stats", "find")
 LONGEST: Final = 2 * MAX_PATH + 200
@@ -65,36 +67,104 @@ class Poisoner:
     def everywhere(self) -> None:
         text = self.text
         level = {"standard": "VIBES", "standard_version": "1.0", "assurance_level": "high"}
-        config = {**level, "project_name": f"name {text}", "exclude_patterns": [text], f"x {text}": text}
+        config = {
+            **level,
+            "project_name": f"name {text}",
+            "exclude_patterns": [text],
+            f"x {text}": text,
+        }
         self.writer.files.config.write_text(json.dumps(config), encoding="utf-8")
-        named = {"tool_name": f"tool {text}", "tool_version": text, "model_name": f"model {text}", "model_version": text}
+        named = {
+            "tool_name": f"tool {text}",
+            "tool_version": text,
+            "model_name": f"model {text}",
+            "model_version": text,
+        }
         environment = self.entry("1", {"type": "environment", **named})
-        prompt = self.entry("2", {"type": "prompt", "prompt_text": f"do {text}", "prompt_type": text, f"name {text}": text})
-        command = self.entry("3", {"type": f"type {text}", "command_text": text, "list": [text, {text: text}]})
-        session = {"session_id": f"session-{text}", "environment_hash": environment, "assurance_level": text, "timestamp": text}
-        said = {"description": f"what {text}", "agent_name": text, "agent_type": text, "parent_session_id": text}
+        prompt = self.entry(
+            "2",
+            {
+                "type": "prompt",
+                "prompt_text": f"do {text}",
+                "prompt_type": text,
+                f"name {text}": text,
+            },
+        )
+        command = self.entry(
+            "3", {"type": f"type {text}", "command_text": text, "list": [text, {text: text}]}
+        )
+        session = {
+            "session_id": f"session-{text}",
+            "environment_hash": environment,
+            "assurance_level": text,
+            "timestamp": text,
+        }
+        said = {
+            "description": f"what {text}",
+            "agent_name": text,
+            "agent_type": text,
+            "parent_session_id": text,
+        }
         self.record("session", event="start", **session, **said)
-        place = {"file_path": f"path {text}", "line_start": text, "line_end": 1, "action": text, f"name {text}": text}
-        self.record("line", **session, **place, prompt_hash=prompt, command_hash=command, annotation_id="0" * 64)
+        place = {
+            "file_path": f"path {text}",
+            "line_start": text,
+            "line_end": 1,
+            "action": text,
+            f"name {text}": text,
+        }
+        self.record(
+            "line",
+            **session,
+            **place,
+            prompt_hash=prompt,
+            command_hash=command,
+            annotation_id="0" * 64,
+        )
         for start, digit in ((9, 4), (1, 5)):  # a line of nobody's, and one that somebody owns
-            place = {"file_path": "src/auth.py", "line_start": start, "line_end": start, "action": text}
-            self.record("line", **session, **place, prompt_hash=prompt, annotation_id=f"{digit}{text}")
-        self.record("function", **session, file_path=text, function_name=f"def {text}", action="modify")
-        ends = {"source_ref": "0" * 64, "source_type": "annotation", "target_ref": text, "target_type": text}
+            place = {
+                "file_path": "src/auth.py",
+                "line_start": start,
+                "line_end": start,
+                "action": text,
+            }
+            self.record(
+                "line", **session, **place, prompt_hash=prompt, annotation_id=f"{digit}{text}"
+            )
+        self.record(
+            "function", **session, file_path=text, function_name=f"def {text}", action="modify"
+        )
+        ends = {
+            "source_ref": "0" * 64,
+            "source_type": "annotation",
+            "target_ref": text,
+            "target_type": text,
+        }
         self.record("edge", edge_type=text, **ends, timestamp=text)
-        self.record("delegation", parent_session_id=text, child_session_id=f"child {text}", task_description=text, timestamp=text)
+        self.record(
+            "delegation",
+            parent_session_id=text,
+            child_session_id=f"child {text}",
+            task_description=text,
+            timestamp=text,
+        )
         self.record(f"kind {text}", annotation_id=f"identifier-{text}")
 
     def entry(self, digit: str, members: dict[str, Any]) -> str:
         """Add an entry, escaped, as the writer cannot, under a key of one digit."""
         manifest = self.writer.files.manifest
         whole = json.dumps({**members, "created_at": self.writer.now()}).encode()
-        manifest.write_bytes(manifest.read_bytes().removesuffix(b"}}\n") + b',"%s":%s\n}}\n' % (digit.encode() * 64, whole))
+        manifest.write_bytes(
+            manifest.read_bytes().removesuffix(b"}}\n")
+            + b',"%s":%s\n}}\n' % (digit.encode() * 64, whole)
+        )
         return digit * 64
 
     def record(self, kind: str, **members: Any) -> None:
         """Append a record, escaped, as the writer cannot."""
-        self.writer.raw_log(json.dumps({"type": kind, "annotation_id": "f" * 64, **members}).encode() + b"\n")
+        self.writer.raw_log(
+            json.dumps({"type": kind, "annotation_id": "f" * 64, **members}).encode() + b"\n"
+        )
 
 
 def printed(project: Project, within: Vibes, text: str) -> Iterator[tuple[str, str]]:
@@ -117,15 +187,22 @@ def shape(command: str, output: str) -> int:
 @pytest.fixture
 def harmless(project: Project, within: Vibes) -> dict[str, int]:
     """How many lines each command prints when the text is harmless."""
-    manifest, log = project.writer.files.manifest.read_bytes(), project.writer.files.log.read_bytes()
-    shapes = {command: shape(command, output) for command, output in printed(project, within, HARMLESS)}
+    manifest, log = (
+        project.writer.files.manifest.read_bytes(),
+        project.writer.files.log.read_bytes(),
+    )
+    shapes = {
+        command: shape(command, output) for command, output in printed(project, within, HARMLESS)
+    }
     project.writer.raw_manifest(manifest)
     project.writer.files.log.write_bytes(log)
     return shapes
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_text_is_inert_and_on_its_line(project: Project, within: Vibes, harmless: dict[str, int], kind: str) -> None:
+def test_hostile_text_is_inert_and_on_its_line(
+    project: Project, within: Vibes, harmless: dict[str, int], kind: str
+) -> None:
     for command, output in printed(project, within, HOSTILE[kind]):
         assert not ACTING.search(output), command
         assert shape(command, output) == harmless[command], command
@@ -142,10 +219,18 @@ def test_json_of_hostile_text_gives_it_back(project: Project, within: Vibes, kin
     text = HOSTILE[kind]
     Poisoner(project, text).everywhere()
     records = within("log", "--type", "all", "--json", cwd=project.root).json["records"]
-    assert [each["record"] for each in records] == [json.loads(line) for line in project.writer.files.log.read_bytes().split(b"\n")[:-1]]
-    assert within("show", "2222", "--json", cwd=project.root).json["entry"]["prompt_text"] == f"do {text}"
+    assert [each["record"] for each in records] == [
+        json.loads(line) for line in project.writer.files.log.read_bytes().split(b"\n")[:-1]
+    ]
+    assert (
+        within("show", "2222", "--json", cwd=project.root).json["entry"]["prompt_text"]
+        == f"do {text}"
+    )
     assert within("check", "--json", cwd=project.root).json["project"] == f"name {text}"
-    assert within("sessions", "--json", cwd=project.root).json["sessions"][-1]["session_id"] == f"session-{text}"
+    assert (
+        within("sessions", "--json", cwd=project.root).json["sessions"][-1]["session_id"]
+        == f"session-{text}"
+    )
     for command in ("models", "stats", "doctor"):
         assert within(command, "--json", cwd=project.root).json
 
@@ -178,19 +263,29 @@ def test_surrogates_come_out_of_a_process_of_its_own_as_utf_8(project: Project) 
     Poisoner(project, text).everywhere()
     shown = vibes("show", "2222", "--json", cwd=project.root)
     assert shown.json["entry"]["prompt_text"] == f"do {text}"
-    assert r"do lone \ud83d end \udc00" in vibes("show", "2222", cwd=project.root, PYTHONIOENCODING="ascii").out
-    assert vibes("check", cwd=project.root, LC_ALL="C", PYTHONUTF8="0").lines[1] == r"Project: name lone \ud83d end \udc00"
+    assert (
+        r"do lone \ud83d end \udc00"
+        in vibes("show", "2222", cwd=project.root, PYTHONIOENCODING="ascii").out
+    )
+    assert (
+        vibes("check", cwd=project.root, LC_ALL="C", PYTHONUTF8="0").lines[1]
+        == r"Project: name lone \ud83d end \udc00"
+    )
 
 
 @pytest.mark.slow
-def test_a_megabyte_of_text_is_cut(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_megabyte_of_text_is_cut(
+    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "x" * 1_000_000
     Poisoner(project, HARMLESS).everywhere()
     project.writer.config(project_name=text)
     environment = project.writer.environment(tool=text, model=text)
     session = project.writer.session_start(environment=environment, description=text)
     prompt = project.writer.prompt(text)
-    one = project.line(text, environment=environment, prompt=prompt, session_id=session, tool_note=text)
+    one = project.line(
+        text, environment=environment, prompt=prompt, session_id=session, tool_note=text
+    )
     odd = project.writer.entry({"type": text, text: text, "short": 1})
     for command in (*COMMANDS[:-3], f"show {one}", f"show {prompt}", f"show {odd}"):
         piped = within(*command.split(), cwd=project.root)
@@ -207,19 +302,31 @@ def test_a_megabyte_of_text_is_cut(project: Project, within: Vibes, monkeypatch:
 
 def test_a_megabyte_of_text_is_whole_in_json(project: Project, within: Vibes) -> None:
     prompt = project.writer.prompt("x" * 1_000_000)
-    assert len(within("show", prompt, "--json", cwd=project.root).json["entry"]["prompt_text"]) == 1_000_000
+    assert (
+        len(within("show", prompt, "--json", cwd=project.root).json["entry"]["prompt_text"])
+        == 1_000_000
+    )
 
 
-@pytest.mark.parametrize("kind", [kind for kind in HOSTILE if kind not in ("surrogates", "controls")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in HOSTILE if kind not in ("surrogates", "controls")]
+)
 def test_hostile_arguments_come_back_inert(project: Project, within: Vibes, kind: str) -> None:
-    for arguments in (["show", HOSTILE[kind]], ["check", "--base", HOSTILE[kind]], ["log", "--audit-dir", HOSTILE[kind]], [HOSTILE[kind]]):
+    for arguments in (
+        ["show", HOSTILE[kind]],
+        ["check", "--base", HOSTILE[kind]],
+        ["log", "--audit-dir", HOSTILE[kind]],
+        [HOSTILE[kind]],
+    ):
         done = within(*arguments, cwd=project.root)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert not ACTING.search(done.err)
     assert not ACTING.search(within("doctor", HOSTILE[kind], cwd=project.root).out)
 
 
-def test_a_path_that_no_file_can_have_is_looked_for_nowhere(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_that_no_file_can_have_is_looked_for_nowhere(
+    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folders = 5_000
     project.line("x/" * folders + "a.py")
     project.line("../" * folders + "a.py")
@@ -238,7 +345,16 @@ def test_a_path_that_no_file_can_have_is_looked_for_nowhere(project: Project, wi
         monkeypatch.setattr(os.path, name, noting(getattr(os.path, name)))
     project.writer.config(risk_scoring={"enabled": True})
     base = project.repository.commit("policy")
-    for command in ("blame src/auth.py", "find", "coverage", "check", f"gate --base {base}", "diff", "backfill --dry-run", "doctor"):
+    for command in (
+        "blame src/auth.py",
+        "find",
+        "coverage",
+        "check",
+        f"gate --base {base}",
+        "diff",
+        "backfill --dry-run",
+        "doctor",
+    ):
         assert within(*command.split(), cwd=project.root).code in (0, 1), command
     assert asked
     assert max(asked) < folders

@@ -36,21 +36,35 @@ def test_the_options_decide_the_policy(tmp_path: Path, within: Vibes) -> None:
     options = ["--project-name", "Größe", "--assurance-level", "high", "--extensions", ".py, .ts"]
     assert within("init", *options, cwd=tmp_path).code == 0
     config = json.loads((tmp_path / ".ai-audit" / "config.json").read_bytes())
-    assert (config["project_name"], config["assurance_level"], config["tracked_extensions"]) == ("Größe", "high", [".py", ".ts"])
+    assert (config["project_name"], config["assurance_level"], config["tracked_extensions"]) == (
+        "Größe",
+        "high",
+        [".py", ".ts"],
+    )
 
 
 @pytest.mark.parametrize("folder", ["sub", "./sub", "sub/../sub", "sub/inner/.."])
-def test_a_project_is_named_for_its_folder_however_that_is_spelled(tmp_path: Path, within: Vibes, folder: str) -> None:
+def test_a_project_is_named_for_its_folder_however_that_is_spelled(
+    tmp_path: Path, within: Vibes, folder: str
+) -> None:
     (tmp_path / "sub" / "inner").mkdir(parents=True)
     assert within("init", folder, cwd=tmp_path).code == 0
-    assert json.loads((tmp_path / "sub" / ".ai-audit" / "config.json").read_bytes())["project_name"] == "sub"
+    assert (
+        json.loads((tmp_path / "sub" / ".ai-audit" / "config.json").read_bytes())["project_name"]
+        == "sub"
+    )
 
 
 def test_json_says_what_was_created_and_kept(tmp_path: Path, within: Vibes) -> None:
     (tmp_path / ".ai-audit").mkdir()
     (tmp_path / ".ai-audit" / "config.json").write_text("{}")
     done = within("init", "--json", cwd=tmp_path)
-    assert done.json == {"path": str(tmp_path / ".ai-audit"), "created": FILES[1:], "completed": [], "kept": FILES[:1]}
+    assert done.json == {
+        "path": str(tmp_path / ".ai-audit"),
+        "created": FILES[1:],
+        "completed": [],
+        "kept": FILES[:1],
+    }
     assert (tmp_path / ".ai-audit" / "config.json").read_text() == "{}"
 
 
@@ -63,7 +77,9 @@ def test_a_second_time_changes_nothing(tmp_path: Path, within: Vibes) -> None:
 
 
 @pytest.mark.parametrize("missing", FILES)
-def test_what_is_missing_is_added_and_nothing_else_changes(tmp_path: Path, within: Vibes, missing: str) -> None:
+def test_what_is_missing_is_added_and_nothing_else_changes(
+    tmp_path: Path, within: Vibes, missing: str
+) -> None:
     within("init", cwd=tmp_path)
     (tmp_path / ".ai-audit" / missing).unlink()
     before = contents(tmp_path)
@@ -75,7 +91,9 @@ def test_what_is_missing_is_added_and_nothing_else_changes(tmp_path: Path, withi
 
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
-def test_what_it_made_passes_every_check_once_committed(tmp_path: Path, within: Vibes, level: str) -> None:
+def test_what_it_made_passes_every_check_once_committed(
+    tmp_path: Path, within: Vibes, level: str
+) -> None:
     repository = Repository(tmp_path)
     within("init", "--assurance-level", level, cwd=tmp_path)
     repository.commit("Start an audit trail")
@@ -113,7 +131,9 @@ def test_entries_of_two_branches_merge_by_plain_git(tmp_path: Path, within: Vibe
     assert within("check", "--base", "topic", cwd=tmp_path).code == 0
 
 
-def test_one_entry_recorded_on_two_branches_at_two_times_is_no_contradiction(tmp_path: Path, within: Vibes) -> None:
+def test_one_entry_recorded_on_two_branches_at_two_times_is_no_contradiction(
+    tmp_path: Path, within: Vibes
+) -> None:
     repository = Repository(tmp_path)
     within("init", cwd=tmp_path)
     repository.commit("Start an audit trail")
@@ -128,14 +148,23 @@ def test_one_entry_recorded_on_two_branches_at_two_times_is_no_contradiction(tmp
 
 
 @pytest.mark.parametrize("file", ["config.json", "manifest.json"])
-def test_nothing_is_added_to_a_trail_of_another_major_version(tmp_path: Path, within: Vibes, file: str) -> None:
+def test_nothing_is_added_to_a_trail_of_another_major_version(
+    tmp_path: Path, within: Vibes, file: str
+) -> None:
     writer = TrailWriter(tmp_path)
-    writer.files.write("config.json", b'{"standard_version":"%d.0"}' % (2 if file == "config.json" else 1))
-    writer.raw_manifest(b'{"standard":"VIBES","version":"%d.0","entries":{}}' % (2 if file == "manifest.json" else 1))
+    writer.files.write(
+        "config.json", b'{"standard_version":"%d.0"}' % (2 if file == "config.json" else 1)
+    )
+    writer.raw_manifest(
+        b'{"standard":"VIBES","version":"%d.0","entries":{}}'
+        % (2 if file == "manifest.json" else 1)
+    )
     before = contents(tmp_path)
     done = within("init", cwd=tmp_path)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert done.err.startswith(f"vibes: {file} declares version '2.0' of the standard, which this program does not know")
+    assert done.err.startswith(
+        f"vibes: {file} declares version '2.0' of the standard, which this program does not know"
+    )
     assert contents(tmp_path) == before
 
 
@@ -160,4 +189,7 @@ def test_a_folder_whose_name_is_no_text_can_have_a_trail(tmp_path: Path, within:
     except OSError:
         pytest.skip("this file system has no such names")
     assert within("init", folder, cwd=tmp_path).code == 0
-    assert json.loads((folder / ".ai-audit" / "config.json").read_bytes())["project_name"] == "gr\ufffd\ufffde"
+    assert (
+        json.loads((folder / ".ai-audit" / "config.json").read_bytes())["project_name"]
+        == "gr\ufffd\ufffde"
+    )

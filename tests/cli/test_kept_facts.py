@@ -105,7 +105,9 @@ def test_what_decides_or_writes_uses_nothing_that_was_kept(
         assert not cache.exists(), command
 
 
-def test_a_cache_that_a_workspace_brings_is_not_believed(tmp_path: Path, cache: Path, ask: Ask) -> None:
+def test_a_cache_that_a_workspace_brings_is_not_believed(
+    tmp_path: Path, cache: Path, ask: Ask
+) -> None:
     repository = made(tmp_path / "project", 6)
     ask(repository.path, cache)
     planted = repository.path / ".cache"
@@ -114,14 +116,20 @@ def test_a_cache_that_a_workspace_brings_is_not_believed(tmp_path: Path, cache: 
     for file in before:
         file.write_bytes(before[file][::-1])
     assert ask(repository.path, planted) == ask(repository.path, NOWHERE)
-    assert {file: file.read_bytes()[::-1] for file in planted.rglob("*") if file.is_file()} == before
+    assert {
+        file: file.read_bytes()[::-1] for file in planted.rglob("*") if file.is_file()
+    } == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the git that counts is a shell script")
-def test_git_is_asked_as_often_for_many_files_as_for_a_few_but_for_lines_in_doubt(tmp_path: Path, cache: Path) -> None:
+def test_git_is_asked_as_often_for_many_files_as_for_a_few_but_for_lines_in_doubt(
+    tmp_path: Path, cache: Path
+) -> None:
     few, many = made(tmp_path / "few", 6), made(tmp_path / "many", 18)
     for question in (("find",), ("coverage", "--json")):
-        assert asked(few, question, tmp_path, cache) == asked(many, question, tmp_path, cache), question
+        assert asked(few, question, tmp_path, cache) == asked(many, question, tmp_path, cache), (
+            question
+        )
         again = asked(many, question, tmp_path, cache)
         assert not {"log", "rev-list", "diff-tree", "blame"} & set(again), question
         assert len(again) <= 9, question
@@ -130,7 +138,9 @@ def test_git_is_asked_as_often_for_many_files_as_for_a_few_but_for_lines_in_doub
         put_in_doubt(many, number)
     many.commit("Third", "2026-03-05T09:00:00+00:00")
     first, again = (asked(many, ("find",), tmp_path, cache) for _ in range(2))
-    assert first.count("blame") == plain.count("blame") + 6, "once for each file with lines in doubt"
+    assert first.count("blame") == plain.count("blame") + 6, (
+        "once for each file with lines in doubt"
+    )
     assert len(first) - first.count("blame") <= len(plain) - plain.count("blame")
     assert "blame" not in again
     assert len(again) <= 9
@@ -144,18 +154,27 @@ def put_in_doubt(repository: Repository, number: int) -> None:
     file.write_text("\n".join(lines), "utf-8")
 
 
-def asked(repository: Repository, question: tuple[str, ...], tmp_path: Path, cache: Path) -> list[str]:
+def asked(
+    repository: Repository, question: tuple[str, ...], tmp_path: Path, cache: Path
+) -> list[str]:
     """Return the git commands that a question starts."""
     folder, asked = tmp_path / "bin", tmp_path / "asked"
     folder.mkdir(exist_ok=True)
     asked.unlink(missing_ok=True)
-    real = next(Path(each) / "git" for each in os.environ["PATH"].split(os.pathsep) if (Path(each) / "git").exists())
+    real = next(
+        Path(each) / "git"
+        for each in os.environ["PATH"].split(os.pathsep)
+        if (Path(each) / "git").exists()
+    )
     script = folder / "git"
     script.write_text(
-        '#!/bin/sh\nfor word; do case "$word" in -*|*=*) ;; *) echo "$word" >> "$ASKED"; break;; esac; done\n' + f'exec "{real}" "$@"\n'
+        '#!/bin/sh\nfor word; do case "$word" in -*|*=*) ;; *) echo "$word" >> "$ASKED"; break;; esac; done\n'
+        f'exec "{real}" "$@"\n'
     )
     script.chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    done = vibes(*question, cwd=repository.path, XDG_CACHE_HOME=str(cache), PATH=path, ASKED=str(asked))
+    done = vibes(
+        *question, cwd=repository.path, XDG_CACHE_HOME=str(cache), PATH=path, ASKED=str(asked)
+    )
     assert done.code == 0
     return asked.read_text().split()

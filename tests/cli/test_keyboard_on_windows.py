@@ -54,8 +54,13 @@ def press(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     return pressed
 
 
-@pytest.mark.parametrize(("keys", "key"), [("a", "a"), ("?", "?"), ("\x00;", ""), ("\xe0H", ""), ("\r", "\r"), ("ä", "ä")])
-def test_a_key_is_its_character_and_one_without_is_none(press: Callable[..., str], keys: str, key: str) -> None:
+@pytest.mark.parametrize(
+    ("keys", "key"),
+    [("a", "a"), ("?", "?"), ("\x00;", ""), ("\xe0H", ""), ("\r", "\r"), ("ä", "ä")],
+)
+def test_a_key_is_its_character_and_one_without_is_none(
+    press: Callable[..., str], keys: str, key: str
+) -> None:
     assert press(keys) == key
 
 

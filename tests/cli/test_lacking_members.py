@@ -28,11 +28,19 @@ CHANGES: Final[dict[str, dict[str, Any]]] = {
     "no commit": {"commit_hash": ...},
     "no anchors": {"anchor_hash": ..., "anchor_context": ..., "file_content_hash": ...},
     "no type": {"type": ...},
-    "no members": dict.fromkeys(("file_path", "line_start", "line_end", "action", "timestamp", "environment_hash"), ...),
+    "no members": dict.fromkeys(
+        ("file_path", "line_start", "line_end", "action", "timestamp", "environment_hash"), ...
+    ),
 }
 
 
-@pytest.mark.parametrize("name", [*list(CHANGES)[:1], *(pytest.param(each, marks=pytest.mark.slow) for each in list(CHANGES)[1:])])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *list(CHANGES)[:1],
+        *(pytest.param(each, marks=pytest.mark.slow) for each in list(CHANGES)[1:]),
+    ],
+)
 def test_what_writes_records_goes_on(tmp_path: Path, within: Vibes, name: str) -> None:
     workspace = Workspace(tmp_path / "project", hook=False)
     workspace.init()
@@ -41,7 +49,11 @@ def test_what_writes_records_goes_on(tmp_path: Path, within: Vibes, name: str) -
     for record in records:
         if record["type"] == "line":
             changed = {**record, **CHANGES[name]}
-            kept = {member: value for member, value in changed.items() if value is not ... and member != "annotation_id"}
+            kept = {
+                member: value
+                for member, value in changed.items()
+                if value is not ... and member != "annotation_id"
+            }
             record.clear()
             record.update({**kept, "annotation_id": annotation_id(kept)})
     (workspace.path / LOG).write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -49,7 +61,13 @@ def test_what_writes_records_goes_on(tmp_path: Path, within: Vibes, name: str) -
     workspace.step("commit", "-m", "Add a.py")
     workspace.install()
     workspace.settle()
-    for command in (["backfill"], ["remap"], ["merge", "HEAD~1"], ["export", "--current", str(tmp_path / "export")], ["db", "build"]):
+    for command in (
+        ["backfill"],
+        ["remap"],
+        ["merge", "HEAD~1"],
+        ["export", "--current", str(tmp_path / "export")],
+        ["db", "build"],
+    ):
         done = within(*command, cwd=workspace.path)
         assert done.code == 0, (command, done.err)
     assert workspace.status() == ""

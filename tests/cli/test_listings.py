@@ -28,9 +28,21 @@ def test_log_lists_annotations_the_newest_last(sound: CompleteTrail) -> None:
     done = vibes("log", cwd=sound.root)
     assert (done.code, done.err) == (0, "")
     assert done.lines[0].split() == ["line", "id", "when", "what"]
-    assert done.lines[2].split()[:7] == ["2", sound.created[:8], "2026-02-03", "10:00", "create", "src/auth.py:1-8", "claude-opus-4-5"]
+    assert done.lines[2].split()[:7] == [
+        "2",
+        sound.created[:8],
+        "2026-02-03",
+        "10:00",
+        "create",
+        "src/auth.py:1-8",
+        "claude-opus-4-5",
+    ]
     shown = [line.split()[1] for line in done.lines[2:] if line.split()[0].isdigit()]
-    assert shown == [record["annotation_id"][:8] for record in records(sound) if record["type"] in ("line", "function")]
+    assert shown == [
+        record["annotation_id"][:8]
+        for record in records(sound)
+        if record["type"] in ("line", "function")
+    ]
 
 
 def test_records_in_json_are_exactly_as_on_disk(project: Project) -> None:
@@ -47,13 +59,17 @@ def test_records_in_json_are_exactly_as_on_disk(project: Project) -> None:
     on_disk = [ordered(line) for line in project.writer.files.log.read_bytes().splitlines()]
     assert [dict(each)["record"] for each in pairs] == on_disk
     assert [dict(each)["line"] for each in pairs] == list(range(1, 28))
-    assert [dict(each)["id"] for each in pairs] == [dict(record)["annotation_id"] for record in on_disk]
+    assert [dict(each)["id"] for each in pairs] == [
+        dict(record)["annotation_id"] for record in on_disk
+    ]
 
 
 @pytest.mark.parametrize("kind", ["line", "function", "session", "edge", "delegation"])
 def test_log_of_one_type(sound: CompleteTrail, within: Vibes, kind: str) -> None:
     done = within("log", "--type", kind, "--json", cwd=sound.root)
-    assert [each["record"] for each in done.json["records"]] == [each for each in records(sound) if each["type"] == kind]
+    assert [each["record"] for each in done.json["records"]] == [
+        each for each in records(sound) if each["type"] == kind
+    ]
     assert within("log", "--type", kind, cwd=sound.root).code == 0
 
 
@@ -69,14 +85,22 @@ def test_log_of_one_type(sound: CompleteTrail, within: Vibes, kind: str) -> None
         (["--limit", "2"], ["committed", "remapped"]),
     ],
 )
-def test_log_filters(sound: CompleteTrail, within: Vibes, arguments: list[str], expected: list[str]) -> None:
+def test_log_filters(
+    sound: CompleteTrail, within: Vibes, arguments: list[str], expected: list[str]
+) -> None:
     done = within("log", "--json", *arguments, cwd=sound.root)
-    assert [each["id"] for each in done.json["records"]] == [getattr(sound, name) for name in expected]
+    assert [each["id"] for each in done.json["records"]] == [
+        getattr(sound, name) for name in expected
+    ]
 
 
 def test_log_of_one_session(sound: CompleteTrail, within: Vibes) -> None:
     done = within("log", "--json", "--session", sound.session[:6], cwd=sound.root)
-    assert [each["id"] for each in done.json["records"]] == [sound.created, sound.modified, sound.function]
+    assert [each["id"] for each in done.json["records"]] == [
+        sound.created,
+        sound.modified,
+        sound.function,
+    ]
 
 
 def test_an_empty_listing_says_so(sound: CompleteTrail, within: Vibes) -> None:
@@ -89,12 +113,23 @@ def test_sessions_are_listed_with_what_happened_in_them(sound: CompleteTrail) ->
     done = vibes("sessions", cwd=sound.root)
     assert (done.code, done.err) == (0, "")
     rows = [line.split() for line in done.lines[2:] if line[:1].strip()]
-    assert rows[0][:8] == [sound.session[:8], "2026-02-03", "10:00", "17", "s", "3", "Sign-up", "claude-opus-4-5"]
+    assert rows[0][:8] == [
+        sound.session[:8],
+        "2026-02-03",
+        "10:00",
+        "17",
+        "s",
+        "3",
+        "Sign-up",
+        "claude-opus-4-5",
+    ]
     assert [row[0] for row in rows][:2] == [sound.session[:8], sound.worker_session[:8]]
     assert rows[2][-3:] == ["Ada", "a", "person"]
 
 
-def test_sessions_in_json_have_the_names_that_records_have(sound: CompleteTrail, within: Vibes) -> None:
+def test_sessions_in_json_have_the_names_that_records_have(
+    sound: CompleteTrail, within: Vibes
+) -> None:
     lead, worker, reviewer = within("sessions", "--json", cwd=sound.root).json["sessions"]
     assert lead == {
         "session_id": sound.session,
@@ -112,7 +147,10 @@ def test_sessions_in_json_have_the_names_that_records_have(sound: CompleteTrail,
         "annotations": 3,
         "line": 1,
     }
-    assert (worker["session_id"], worker["parent_session_id"]) == (sound.worker_session, sound.session)
+    assert (worker["session_id"], worker["parent_session_id"]) == (
+        sound.worker_session,
+        sound.session,
+    )
     assert reviewer["model_name"] == "none"
 
 
@@ -145,7 +183,11 @@ def test_models_say_who_wrote_how_much_of_what_is_current(sound: CompleteTrail) 
 def test_stats_give_the_trail_in_numbers(sound: CompleteTrail) -> None:
     done = vibes("stats", cwd=sound.root)
     assert (done.code, done.err) == (0, "")
-    for row in ("annotations        5, of which 0 history", "actions            4 create, 1 modify", "log records        25"):
+    for row in (
+        "annotations        5, of which 0 history",
+        "actions            4 create, 1 modify",
+        "log records        25",
+    ):
         assert row in [line.rstrip() for line in done.lines]
     stats = vibes("stats", "--json", cwd=sound.root).json
     shares = stats.pop("models")
@@ -168,4 +210,8 @@ def test_stats_give_the_trail_in_numbers(sound: CompleteTrail) -> None:
 @pytest.mark.parametrize("limit", [2**63 - 1, 2**63, 10**30])
 def test_a_limit_beyond_all_bounds_is_none(sound: CompleteTrail, within: Vibes, limit: int) -> None:
     done = within("log", "--limit", str(limit), cwd=sound.root)
-    assert (done.code, done.out, done.err) == (0, within("log", "--limit", "9999", cwd=sound.root).out, "")
+    assert (done.code, done.out, done.err) == (
+        0,
+        within("log", "--limit", "9999", cwd=sound.root).out,
+        "",
+    )

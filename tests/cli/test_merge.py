@@ -58,7 +58,9 @@ class Branches:
     def everything_is_there(self, *but: str) -> None:
         for branch in ("main", "topic"):
             report = self.within("check", "--base", branch, "--json", cwd=self.root).json
-            assert {each["check"] for each in report["findings"]} <= {"git-attributes", *but}, report["findings"]
+            assert {each["check"] for each in report["findings"]} <= {"git-attributes", *but}, (
+                report["findings"]
+            )
             assert (report["entries"]["environment"], report["records"]["session"]) == (3, 4)
 
 
@@ -71,13 +73,19 @@ def test_a_merge_that_stopped_is_settled(branches: Branches) -> None:
     branches.conflict("merge", "main")
     assert branches.unmerged() == [".ai-audit/annotations.jsonl", ".ai-audit/manifest.json"]
     done = vibes("merge", "main", cwd=branches.root)
-    assert (done.code, done.lines, done.err) == (0, ["annotations.jsonl: merged, resolved", "manifest.json: merged, resolved"], "")
+    assert (done.code, done.lines, done.err) == (
+        0,
+        ["annotations.jsonl: merged, resolved", "manifest.json: merged, resolved"],
+        "",
+    )
     assert branches.unmerged() == []
     branches.repository.git("commit", "--quiet", "--no-edit")
     assert branches.repository.git("status", "--porcelain") == ""
     branches.everything_is_there()
     branches.repository.switch("main")
-    branches.repository.git("merge", "--quiet", "topic")  # what the host does then: nothing conflicts
+    branches.repository.git(
+        "merge", "--quiet", "topic"
+    )  # what the host does then: nothing conflicts
 
 
 @pytest.mark.parametrize("command", [("rebase", "main"), ("cherry-pick", "main")])
@@ -93,13 +101,17 @@ def test_so_are_a_rebase_and_a_cherry_pick(branches: Branches, command: tuple[st
 def test_what_was_recorded_while_it_stood_in_conflict_is_kept(branches: Branches) -> None:
     branches.conflict("merge", "main")
     with (branches.audit / "annotations.jsonl").open("a") as log:
-        log.write('{"type":"session","event":"end","session_id":"late","timestamp":"2026-02-03T12:00:00Z"}\n')
+        log.write(
+            '{"type":"session","event":"end","session_id":"late","timestamp":"2026-02-03T12:00:00Z"}\n'
+        )
     assert branches.within("merge", cwd=branches.root).code == 0
     assert '"late"' in (branches.audit / "annotations.jsonl").read_text().splitlines()[-1]
 
 
 def test_a_resolution_that_dropped_records_is_made_good(branches: Branches) -> None:
-    branches.repository.git("merge", "--quiet", "--strategy=ours", "--message", "Merge main", "main")
+    branches.repository.git(
+        "merge", "--quiet", "--strategy=ours", "--message", "Merge main", "main"
+    )
     assert branches.within("check", "--base", "main", cwd=branches.root).code == 1
     done = branches.within("merge", "main", "--json", cwd=branches.root)
     assert done.code == 0
@@ -121,8 +133,12 @@ def test_markers_that_somebody_committed_go(branches: Branches) -> None:
     branches.everything_is_there()
 
 
-@pytest.mark.parametrize("owners", [("", "", ""), ("Ada", "", "Ada"), ("", "Bob", "Bob"), ("Ada", "Bob", None)])
-def test_a_manifest_of_another_tool_is_merged_too(branches: Branches, owners: tuple[str, str, str | None]) -> None:
+@pytest.mark.parametrize(
+    "owners", [("", "", ""), ("Ada", "", "Ada"), ("", "Bob", "Bob"), ("Ada", "Bob", None)]
+)
+def test_a_manifest_of_another_tool_is_merged_too(
+    branches: Branches, owners: tuple[str, str, str | None]
+) -> None:
     manifest = branches.audit / "manifest.json"
     for branch, owner in zip(("main", "topic"), owners, strict=False):
         branches.repository.switch(branch)
@@ -137,19 +153,32 @@ def test_a_manifest_of_another_tool_is_merged_too(branches: Branches, owners: tu
         assert "manifest.json: both sides changed owner.name, each in its own way" in done.err
         return
     assert done.code == 0
-    assert json.loads(manifest.read_text()).get("owner") == ({"name": owners[2]} if owners[2] else None)
+    assert json.loads(manifest.read_text()).get("owner") == (
+        {"name": owners[2]} if owners[2] else None
+    )
     branches.everything_is_there()
 
 
 def test_the_policy_is_merged_member_by_member(branches: Branches) -> None:
-    branches.config("main", tracked_extensions=[".py", ".ts"], assurance_level="high", risk_scoring={"enabled": True})
+    branches.config(
+        "main",
+        tracked_extensions=[".py", ".ts"],
+        assurance_level="high",
+        risk_scoring={"enabled": True},
+    )
     branches.config("topic", tracked_extensions=[".py", ".go"], exclude_patterns=["vendor/"])
     branches.conflict("merge", "main")
     assert branches.within("merge", cwd=branches.root).code == 0
     config = json.loads((branches.audit / "config.json").read_text())
     assert config["tracked_extensions"] == [".py", ".go", ".ts"]
-    assert (config["assurance_level"], config["exclude_patterns"], config["risk_scoring"]) == ("high", ["vendor/"], {"enabled": True})
-    branches.everything_is_there("base-policy", "base-level")  # what one branch decided is news to the other
+    assert (config["assurance_level"], config["exclude_patterns"], config["risk_scoring"]) == (
+        "high",
+        ["vendor/"],
+        {"enabled": True},
+    )
+    branches.everything_is_there(
+        "base-policy", "base-level"
+    )  # what one branch decided is news to the other
 
 
 def test_what_both_decided_differently_is_left_to_people(branches: Branches) -> None:
@@ -159,10 +188,18 @@ def test_what_both_decided_differently_is_left_to_people(branches: Branches) -> 
     before = (branches.audit / "config.json").read_bytes()
     done = branches.within("merge", "main", cwd=branches.root)
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert done.err.startswith("vibes: config.json: both sides changed assurance_level, each in its own way; ")
+    assert done.err.startswith(
+        "vibes: config.json: both sides changed assurance_level, each in its own way; "
+    )
     assert branches.unmerged() == [".ai-audit/config.json"], "the others are settled"
     assert (branches.audit / "config.json").read_bytes() == before
-    decided = {"standard": "VIBES", "standard_version": "1.0", "assurance_level": "low", "project_name": "shop", "note": "by hand"}
+    decided = {
+        "standard": "VIBES",
+        "standard_version": "1.0",
+        "assurance_level": "low",
+        "project_name": "shop",
+        "note": "by hand",
+    }
     (branches.audit / "config.json").write_text(json.dumps(decided))
     assert branches.within("merge", "main", cwd=branches.root).code == 0
     assert branches.unmerged() == []
@@ -176,7 +213,9 @@ def test_what_both_decided_differently_is_left_to_people(branches: Branches) -> 
         ("config.json", b"{", "config.json (ours) cannot be parsed: "),
     ],
 )
-def test_what_cannot_be_parsed_stays_as_it_is(branches: Branches, file: str, content: bytes, message: str) -> None:
+def test_what_cannot_be_parsed_stays_as_it_is(
+    branches: Branches, file: str, content: bytes, message: str
+) -> None:
     branches.config("main", project_name="other")
     branches.repository.switch("topic")
     (branches.audit / file).write_bytes(content)
@@ -194,7 +233,9 @@ def test_a_line_that_is_no_record_stops_the_settling_of_a_conflict(branches: Bra
     before = log.read_bytes()
     done = branches.within("merge", cwd=branches.root)
     assert (done.code, done.out) == (2, "manifest.json: merged, resolved\n")
-    assert done.err.startswith(f"vibes: annotations.jsonl line {len(before.splitlines())} is no record: ")
+    assert done.err.startswith(
+        f"vibes: annotations.jsonl line {len(before.splitlines())} is no record: "
+    )
     assert log.read_bytes() == before
     assert branches.unmerged() == [".ai-audit/annotations.jsonl"]
 

@@ -64,7 +64,9 @@ def replace_value(data: bytes, chance: random.Random) -> bytes:
 
 
 def rename_member(data: bytes, chance: random.Random) -> bytes:
-    names = sorted({part for part in data.split(b'"') if part.isascii() and part.replace(b"_", b"").isalpha()})
+    names = sorted(
+        {part for part in data.split(b'"') if part.isascii() and part.replace(b"_", b"").isalpha()}
+    )
     if len(names) < 2:
         return data
     old, new = chance.sample(names, 2)
@@ -86,7 +88,11 @@ def change_bytes(data: bytes, chance: random.Random) -> bytes:
     if not data:
         return b"\x00"
     at = chance.randrange(len(data))
-    return data[:at] + bytes(chance.choices(range(256), k=chance.randrange(1, 4))) + data[at + chance.randrange(3) :]
+    return (
+        data[:at]
+        + bytes(chance.choices(range(256), k=chance.randrange(1, 4)))
+        + data[at + chance.randrange(3) :]
+    )
 
 
 def cut(data: bytes, chance: random.Random) -> bytes:
@@ -126,7 +132,11 @@ def change_record(data: bytes, chance: random.Random) -> bytes:
                 place[name] = chance.choice(SHAPES)
                 break
         written = json.dumps(value).encode()
-        lines[at] = written if text.startswith(b"{") else lines[at][: len(lines[at]) - len(text)] + written[1:-1]
+        lines[at] = (
+            written
+            if text.startswith(b"{")
+            else lines[at][: len(lines[at]) - len(text)] + written[1:-1]
+        )
         return b"\n".join(lines)
     return data
 
@@ -137,7 +147,9 @@ MUTATIONS: Final[tuple[Callable[[bytes, random.Random], bytes], ...]] = (
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_no_mutation_of_a_trail_brings_a_command_down(project: Project, netted: Vibes, seed: int) -> None:
+def test_no_mutation_of_a_trail_brings_a_command_down(
+    project: Project, netted: Vibes, seed: int
+) -> None:
     chance = random.Random(seed)
     sound = {name: (project.root / name).read_bytes() for name in FILES}
     for name in FILES:
@@ -151,7 +163,10 @@ def test_no_mutation_of_a_trail_brings_a_command_down(project: Project, netted: 
         done = netted(*command, cwd=project.root)
         assert done.code in (0, 1, 2), (command, done)
         assert "internal error" not in done.err, (command, done.err)
-        assert done.code != 2 or (done.err.startswith("vibes: ") and done.out == ""), (command, done)
+        assert done.code != 2 or (done.err.startswith("vibes: ") and done.out == ""), (
+            command,
+            done,
+        )
     after = project.contents()
     assert {name: after[name] for name in before} == before
     assert set(after) - set(before) <= {"audit.db"}

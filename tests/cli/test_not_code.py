@@ -45,7 +45,9 @@ def test_it_owns_no_line_and_counts_in_no_share(project: Project, within: Vibes)
     assert (diff["changedLines"], diff["verifiedLines"], diff["claimedLines"]) == (13, 0, 0)
 
 
-def test_blame_still_says_what_it_is_below_the_text(project: Project, within: Vibes, kind: str) -> None:
+def test_blame_still_says_what_it_is_below_the_text(
+    project: Project, within: Vibes, kind: str
+) -> None:
     lines = within("blame", FILE, cwd=project.root).lines
     assert len(lines) == STORY.count("\n") + 1
     said = {"review": "review: ", "contradicted": "git had its text before it was recorded"}
@@ -66,8 +68,17 @@ def test_it_is_no_item_of_the_gate(project: Project, within: Vibes, flags: tuple
 
 
 @pytest.mark.parametrize("scope", ["file", "range", "prompt"])
-def test_no_review_of_what_is_around_reaches_it(project: Project, within: Vibes, scope: str) -> None:
-    real = project.line(FILE, 10, 13, text=STORY, prompt=project.prompt("Change it."), timestamp="2026-02-03T08:59:00Z")
+def test_no_review_of_what_is_around_reaches_it(
+    project: Project, within: Vibes, scope: str
+) -> None:
+    real = project.line(
+        FILE,
+        10,
+        13,
+        text=STORY,
+        prompt=project.prompt("Change it."),
+        timestamp="2026-02-03T08:59:00Z",
+    )
     given: dict[str, Any] = {"verdict": "approved", "file": FILE, "scope": scope}
     if scope == "range":
         given = {"verdict": "approved", "file": FILE, "lineStart": 1, "lineEnd": 13}
@@ -79,7 +90,9 @@ def test_no_review_of_what_is_around_reaches_it(project: Project, within: Vibes,
     assert done.json["reviewed"] == [real]
 
 
-def test_find_has_no_reviews_and_says_why_it_doubts_others(project: Project, within: Vibes, kind: str) -> None:
+def test_find_has_no_reviews_and_says_why_it_doubts_others(
+    project: Project, within: Vibes, kind: str
+) -> None:
     done = within("find", cwd=project.root)
     if kind == "review":
         assert done.lines[-1] == "nothing found"
@@ -87,34 +100,50 @@ def test_find_has_no_reviews_and_says_why_it_doubts_others(project: Project, wit
         assert done.lines[-1] == "1 unverified: git had its text before it was recorded"
 
 
-def test_what_history_contradicts_does_not_stand_in_an_export(tmp_path: Path, within: Vibes) -> None:
+def test_what_history_contradicts_does_not_stand_in_an_export(
+    tmp_path: Path, within: Vibes
+) -> None:
     project, _ = not_code(tmp_path / "project", "contradicted", action="create")
     real = project.line(FILE, 4, 5, text=STORY, action="create", timestamp="2026-02-03T08:59:00Z")
     done = within("export", "--current", str(tmp_path / "current"), "--json", cwd=project.root)
     assert (done.json["leftOut"]["contradicted"], done.json["records"]["line"]) == (1, 1)
-    records = [json.loads(line) for line in (tmp_path / "current/.ai-audit/annotations.jsonl").read_text().splitlines()]
+    records = [
+        json.loads(line)
+        for line in (tmp_path / "current/.ai-audit/annotations.jsonl").read_text().splitlines()
+    ]
     assert [each["annotation_id"] for each in records if each["type"] == "line"] == [real]
 
 
-def test_a_review_is_found_by_its_id_in_the_log_and_with_what_it_is_of(tmp_path: Path, within: Vibes) -> None:
+def test_a_review_is_found_by_its_id_in_the_log_and_with_what_it_is_of(
+    tmp_path: Path, within: Vibes
+) -> None:
     project, review = not_code(tmp_path / "project", "review")
     code = project.line(FILE, 4, 7, text=STORY, risk_score=0.2, timestamp="2026-02-03T08:59:00Z")
     project.edge("reviewed_by", code, review, target_type="annotation")
     assert told(within, project, "show", review)["record"]["action"] == "review"
     assert review[:8] in within("log", cwd=project.root).out
     (found,) = told(within, project, "find")["placements"]
-    assert (found["annotationId"], found["ownedRanges"] != [], found["review"]["kind"]) == (code, True, "unknown")
+    assert (found["annotationId"], found["ownedRanges"] != [], found["review"]["kind"]) == (
+        code,
+        True,
+        "unknown",
+    )
     gate = within("gate", "--json", cwd=project.root)
     assert (gate.code, [each["annotationId"] for each in gate.json["items"]]) == (1, [code])
 
     done = within("export", "--current", str(tmp_path / "current"), cwd=project.root)
     assert done.code == 0, done.err
-    records = [json.loads(line) for line in (tmp_path / "current/.ai-audit/annotations.jsonl").read_text().splitlines()]
+    records = [
+        json.loads(line)
+        for line in (tmp_path / "current/.ai-audit/annotations.jsonl").read_text().splitlines()
+    ]
     columns, *standing = records
     assert columns["type"] == "columns", "its type is not the standard's, and no query counts it"
     risk = [each["risk_score"] for each in standing if each.get("risk_score") is not None]
     assert risk == [0.2], "sums of risk count code alone"
-    (edge,) = [each for each in records if each["type"] == "edge" and each["edge_type"] == "reviewed_by"]
+    (edge,) = [
+        each for each in records if each["type"] == "edge" and each["edge_type"] == "reviewed_by"
+    ]
     assert edge["source_ref"] == code
     assert edge["target_ref"] in {each["annotation_id"] for each in records}
 
@@ -123,6 +152,16 @@ def test_a_review_is_found_by_its_id_in_the_log_and_with_what_it_is_of(tmp_path:
 def test_a_review_replaces_no_edit(tmp_path: Path, within: Vibes, reason: str | None) -> None:
     project, review = not_code(tmp_path / "project", "review")
     code = project.line(FILE, 4, 7, text=STORY, risk_score=0.9, timestamp="2026-02-03T08:59:00Z")
-    project.edge("supersedes", review, code, target_type="annotation", metadata={} if reason is None else {"reason": reason})
-    assert [each["annotationId"] for each in within("gate", "--json", cwd=project.root).json["items"]] == [code]
-    assert {each["annotationId"] for each in told(within, project, "blame", FILE)["lines"]} == {code}
+    project.edge(
+        "supersedes",
+        review,
+        code,
+        target_type="annotation",
+        metadata={} if reason is None else {"reason": reason},
+    )
+    assert [
+        each["annotationId"] for each in within("gate", "--json", cwd=project.root).json["items"]
+    ] == [code]
+    assert {each["annotationId"] for each in told(within, project, "blame", FILE)["lines"]} == {
+        code
+    }

@@ -21,18 +21,36 @@ if TYPE_CHECKING:
 def story(tmp_path: Path) -> Project:
     """Two files: of one an AI wrote two functions, the second of which a review approved; of the other nothing."""
     project = Project(tmp_path / "story")
-    project.config(tracked_extensions=[".py"], risk_scoring={"enabled": True, "algorithm": "our-own"})
+    project.config(
+        tracked_extensions=[".py"], risk_scoring={"enabled": True, "algorithm": "our-own"}
+    )
     project.environment(model="older-model", tool="Old Tool")
-    project.line("a.py", 4, 7, text=STORY, prompt=project.prompt("Write a digest."), risk_score=0.7, session="first-session")
+    project.line(
+        "a.py",
+        4,
+        7,
+        text=STORY,
+        prompt=project.prompt("Write a digest."),
+        risk_score=0.7,
+        session="first-session",
+    )
     project.environment(model="newer-model")
-    project.review(project.line("a.py", 10, 13, text=STORY, prompt=project.prompt("Compare."), commit="c0ffee" * 6))
+    project.review(
+        project.line(
+            "a.py", 10, 13, text=STORY, prompt=project.prompt("Compare."), commit="c0ffee" * 6
+        )
+    )
     project.file("a.py")
     project.file("b.py")
     return project
 
 
 def ids(project: Project) -> list[str]:
-    return [str(record["annotation_id"]) for record in project.files.records() if record["type"] == "line"]
+    return [
+        str(record["annotation_id"])
+        for record in project.files.records()
+        if record["type"] == "line"
+    ]
 
 
 def test_blame_tells_for_each_line_whose_it_is(story: Project, within: Vibes) -> None:
@@ -49,19 +67,37 @@ def test_blame_tells_for_each_line_whose_it_is(story: Project, within: Vibes) ->
         label, _, shown = line.partition(f"{number:>2} ")
         identifier, what = owned.get(number, ("", ""))
         mark = " +" if identifier else ""
-        assert (" ".join(label.split()), shown.rstrip()) == (f"{identifier[:8]} {what}{mark}".strip(), text.rstrip())
+        assert (" ".join(label.split()), shown.rstrip()) == (
+            f"{identifier[:8]} {what}{mark}".strip(),
+            text.rstrip(),
+        )
 
 
 def test_blame_follows_what_was_inserted_above(story: Project, within: Vibes) -> None:
     story.file("a.py", "# one\n" + STORY)
     done = within("blame", "a.py", cwd=story.root)
-    assert [number for number, line in enumerate(done.lines, 1) if " moved " in line] == [5, 6, 7, 8, 11, 12, 13, 14]
+    assert [number for number, line in enumerate(done.lines, 1) if " moved " in line] == [
+        5,
+        6,
+        7,
+        8,
+        11,
+        12,
+        13,
+        14,
+    ]
 
 
 def test_blame_shows_tabs_as_stops_of_the_code(story: Project, within: Vibes) -> None:
     story.file("a.go", "func a() {\n\tif b {\n\t\tc()\t// d\n\t}\n}\n")
     done = within("blame", "a.go", cwd=story.root)
-    assert [line[3:] for line in done.lines] == ["func a() {", "    if b {", "        c() // d", "    }", "}"]
+    assert [line[3:] for line in done.lines] == [
+        "func a() {",
+        "    if b {",
+        "        c() // d",
+        "    }",
+        "}",
+    ]
 
 
 def test_blame_takes_text_that_is_not_saved(story: Project) -> None:
@@ -75,7 +111,16 @@ def test_blame_takes_text_that_is_not_saved(story: Project) -> None:
     )
     lines = done.stdout.decode().splitlines()
     assert len(lines) == STORY.count("\n") + 2
-    assert [number for number, line in enumerate(lines, 1) if " moved " in line] == [6, 7, 8, 9, 12, 13, 14, 15]
+    assert [number for number, line in enumerate(lines, 1) if " moved " in line] == [
+        6,
+        7,
+        8,
+        9,
+        12,
+        13,
+        14,
+        15,
+    ]
 
 
 def test_blame_names_what_is_lost_below_the_text(story: Project, within: Vibes) -> None:
@@ -92,7 +137,9 @@ def test_blame_in_json_is_what_the_server_tells(story: Project, within: Vibes) -
     digest, same = ids(story)
     assert found["filePath"] == "a.py"
     assert [each["annotationId"] for each in found["placements"]] == [digest, same]
-    assert [(each["lineStart"], each["lineEnd"], each["state"]) for each in found["placements"]] == [(4, 7, "exact"), (10, 13, "exact")]
+    assert [
+        (each["lineStart"], each["lineEnd"], each["state"]) for each in found["placements"]
+    ] == [(4, 7, "exact"), (10, 13, "exact")]
     assert [(each["line"], each["annotationId"], each["kind"]) for each in found["lines"]] == [
         *((line, digest, "ai") for line in range(4, 8)),
         *((line, same, "ai") for line in range(10, 14)),
@@ -102,10 +149,14 @@ def test_blame_in_json_is_what_the_server_tells(story: Project, within: Vibes) -
 def test_blame_of_a_file_that_no_ai_touched(story: Project, within: Vibes) -> None:
     done = within("blame", "b.py", cwd=story.root)
     assert done.code == 0
-    assert [line.split(maxsplit=1)[0] for line in done.lines] == [str(number) for number in range(1, 14)]
+    assert [line.split(maxsplit=1)[0] for line in done.lines] == [
+        str(number) for number in range(1, 14)
+    ]
 
 
-def test_blame_of_what_is_no_file_of_the_project(story: Project, within: Vibes, tmp_path: Path) -> None:
+def test_blame_of_what_is_no_file_of_the_project(
+    story: Project, within: Vibes, tmp_path: Path
+) -> None:
     (tmp_path / "outside.py").write_text("x = 1\n")
     for path in ("gone.py", "../outside.py"):
         done = within("blame", path, cwd=story.root)
@@ -114,7 +165,9 @@ def test_blame_of_what_is_no_file_of_the_project(story: Project, within: Vibes, 
 
 
 @pytest.mark.parametrize("folder", [".", "folder", "..", "../.."])
-def test_blame_of_a_folder_says_what_to_run_instead(story: Project, within: Vibes, folder: str) -> None:
+def test_blame_of_a_folder_says_what_to_run_instead(
+    story: Project, within: Vibes, folder: str
+) -> None:
     (story.root / "sub" / "folder").mkdir(parents=True)
     done = within("blame", folder, cwd=story.root / "sub")
     hint = f"give a file; `vibes find --file {folder}` lists what is in all of its files"
@@ -122,7 +175,9 @@ def test_blame_of_a_folder_says_what_to_run_instead(story: Project, within: Vibe
 
 
 @pytest.mark.parametrize("named", [[], ["--audit-dir", "../.ai-audit"], ["--audit-dir", ".."]])
-def test_a_file_may_be_named_from_a_folder_beside_it(story: Project, within: Vibes, named: list[str]) -> None:
+def test_a_file_may_be_named_from_a_folder_beside_it(
+    story: Project, within: Vibes, named: list[str]
+) -> None:
     (story.root / "sub").mkdir()
     for command in (["blame"], ["find", "--file"]):
         there = within(*command, "a.py", cwd=story.root)
@@ -152,12 +207,16 @@ def test_a_file_may_be_named_from_a_folder_beside_it(story: Project, within: Vib
         ("--file b.py", []),
     ],
 )
-def test_find_answers_each_question(story: Project, within: Vibes, question: str, found: list[int]) -> None:
+def test_find_answers_each_question(
+    story: Project, within: Vibes, question: str, found: list[int]
+) -> None:
     answer = within("find", *question.split(), "--json", cwd=story.root)
     assert answer.code == 0
     assert [each["lineStart"] for each in answer.json["placements"]] == found
     shown = within("find", *question.split(), cwd=story.root)
-    assert [f"a.py:{start}-{start + 3}" in shown.out for start in (4, 10)] == [start in found for start in (4, 10)]
+    assert [f"a.py:{start}-{start + 3}" in shown.out for start in (4, 10)] == [
+        start in found for start in (4, 10)
+    ]
     assert ("nothing found" in shown.out) == (not found)
 
 
@@ -165,12 +224,18 @@ def test_find_says_who_stands_where_with_reviewers(story: Project, within: Vibes
     digest, same = ids(story)
 
     def unreviewed() -> list[str]:
-        return [each["annotationId"] for each in within("find", "--unreviewed", "--json", cwd=story.root).json["placements"]]
+        return [
+            each["annotationId"]
+            for each in within("find", "--unreviewed", "--json", cwd=story.root).json["placements"]
+        ]
 
     def told() -> list[bool]:
         rows = [line for line in within("find", cwd=story.root).lines if "a.py" in line]
         blamed = within("blame", "a.py", cwd=story.root).out
-        return [words in row and words in blamed for row, words in zip(rows, ("approved by AI", "review stale"), strict=True)]
+        return [
+            words in row and words in blamed
+            for row, words in zip(rows, ("approved by AI", "review stale"), strict=True)
+        ]
 
     story.review(digest, kind="ai", reviewer="Critic")
     assert unreviewed() == [digest], "an AI's review is none"
@@ -190,16 +255,30 @@ def test_find_tells_where_code_is_now(story: Project, within: Vibes) -> None:
 def test_find_refuses_what_is_no_date(story: Project, within: Vibes) -> None:
     done = within("find", "--since", "yesterday", cwd=story.root)
     assert (done.code, done.out) == (2, "")
-    assert done.err == "vibes: --since 'yesterday' is not a date; write it like 2026-02-03 or 2026-02-03T10:00Z\n"
+    assert (
+        done.err
+        == "vibes: --since 'yesterday' is not a date; write it like 2026-02-03 or 2026-02-03T10:00Z\n"
+    )
 
 
 def test_coverage_counts_lines_of_tracked_files(story: Project, within: Vibes) -> None:
     Repository(story.root).commit("All")
     found = within("coverage", "--json", cwd=story.root).json
-    by_path = {each["filePath"]: (each["verifiedLines"], each["lines"], each["share"]) for each in found["files"]}
+    by_path = {
+        each["filePath"]: (each["verifiedLines"], each["lines"], each["share"])
+        for each in found["files"]
+    }
     assert by_path == {"a.py": (8, 13, 0.6154), "b.py": (0, 13, 0.0)}
-    assert {"lines": 26, "verifiedLines": 8, "claimedLines": 0, "editedLines": 0, "share": 0.3077}.items() <= found["total"].items()
-    listed, everything = (within("coverage", *flags, cwd=story.root).out for flags in ((), ("--all",)))
+    assert {
+        "lines": 26,
+        "verifiedLines": 8,
+        "claimedLines": 0,
+        "editedLines": 0,
+        "share": 0.3077,
+    }.items() <= found["total"].items()
+    listed, everything = (
+        within("coverage", *flags, cwd=story.root).out for flags in ((), ("--all",))
+    )
     assert "a.py" in listed
     assert ("b.py" in listed, "b.py" in everything) == (False, True)
     assert listed.rstrip().endswith("in all, of 2 files")
@@ -210,14 +289,28 @@ def test_verified_claimed_and_edited_lines_are_told_apart(story: Project, within
     repository = Repository(story.root, start="2026-02-03T11:00:00+00:00")
     repository.commit("All")
     story.file("a.py", STORY.replace("left = digest(one)", "left = digest(one or b'')"))
-    (file,) = [each for each in within("coverage", "--json", cwd=story.root).json["files"] if each["filePath"] == "a.py"]
-    assert file == {"filePath": "a.py", "lines": 13, "verifiedLines": 7, "claimedLines": 2, "editedLines": 1, "share": 0.5385}
+    (file,) = [
+        each
+        for each in within("coverage", "--json", cwd=story.root).json["files"]
+        if each["filePath"] == "a.py"
+    ]
+    assert file == {
+        "filePath": "a.py",
+        "lines": 13,
+        "verifiedLines": 7,
+        "claimedLines": 2,
+        "editedLines": 1,
+        "share": 0.5385,
+    }
     shown = within("coverage", cwd=story.root).lines
     assert shown[0].split() == ["share", "verified", "claimed", "edited", "lines", "file"]
     assert ["54%", "7", "2", "1", "13", "a.py"] in [line.split() for line in shown]
 
     lines = within("blame", "a.py", cwd=story.root).lines[:13]
-    marks = ["".join(each for each in line.split(f"{number:>2} ")[0][-2:].strip()) for number, line in enumerate(lines, 1)]
+    marks = [
+        "".join(each for each in line.split(f"{number:>2} ")[0][-2:].strip())
+        for number, line in enumerate(lines, 1)
+    ]
     assert marks == ["?", "?", "", "+", "+", "+", "+", "", "", "+", "~", "+", "+"]
 
 
@@ -229,13 +322,19 @@ def test_diff_marks_what_is_only_claimed(story: Project, within: Vibes) -> None:
     lines = within("diff", cwd=story.root).lines
     assert lines[0] == "c.py  0 verified, 2 claimed of 2 changed lines"
     assert [line for line in lines if " ? " in line] == ["  1 ? one = 1", "  2 ? two = 2"]
-    assert lines[-1] == "AI lines: 0 verified, 2 claimed of 2 changed lines (0% verified), in 1 of 1 changed files"
+    assert (
+        lines[-1]
+        == "AI lines: 0 verified, 2 claimed of 2 changed lines (0% verified), in 1 of 1 changed files"
+    )
 
 
 def test_coverage_says_which_files_git_does_not_track_yet(story: Project, within: Vibes) -> None:
     repository = Repository(story.root)
     before = within("coverage", cwd=story.root)
-    assert before.lines[-1] == "1 annotated file is not counted: git does not track it; `git add` changes that"
+    assert (
+        before.lines[-1]
+        == "1 annotated file is not counted: git does not track it; `git add` changes that"
+    )
     repository.commit("all")
     assert "git" not in within("coverage", cwd=story.root).out
 
@@ -262,8 +361,13 @@ def test_bands_are_those_of_the_score_as_it_is_now(tmp_path: Path, within: Vibes
     other = project.line("a.py", 10, 13, text=STORY, risk_score=0.1)
     project.review(approved)
     project.file("a.py")
-    found = {band: within("find", "--band", band, "--json", cwd=project.root).json["placements"] for band in ("low", "critical")}
-    assert {band: [each["annotationId"] for each in placements] for band, placements in found.items()} == {
+    found = {
+        band: within("find", "--band", band, "--json", cwd=project.root).json["placements"]
+        for band in ("low", "critical")
+    }
+    assert {
+        band: [each["annotationId"] for each in placements] for band, placements in found.items()
+    } == {
         "low": [approved],
         "critical": [other],
     }

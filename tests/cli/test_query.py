@@ -39,9 +39,16 @@ def test_every_record_and_entry_is_a_row_and_git_sees_nothing(project: Project) 
     repository.commit("All")
     done = vibes("db", "build", "--json", cwd=project.root)
     assert done.code == 0, done.err
-    records = [json.loads(line) for line in (project.audit / "annotations.jsonl").read_bytes().splitlines()]
+    records = [
+        json.loads(line) for line in (project.audit / "annotations.jsonl").read_bytes().splitlines()
+    ]
     rows = done.json["rows"]
-    for kind, table in (("line", "line_annotations"), ("function", "function_annotations"), ("session", "sessions"), ("edge", "edges")):
+    for kind, table in (
+        ("line", "line_annotations"),
+        ("function", "function_annotations"),
+        ("session", "sessions"),
+        ("edge", "edges"),
+    ):
         assert rows[table] == sum(record["type"] == kind for record in records)
     assert (rows["prompts"], rows["decisions"], rows["reasoning"]) == (2, 1, 3)
     assert repository.git("status", "--porcelain") == ""
@@ -50,10 +57,22 @@ def test_every_record_and_entry_is_a_row_and_git_sees_nothing(project: Project) 
 
 def test_rows_say_what_is_current_and_reasoning_is_text(project: Project, within: Vibes) -> None:
     trail = project.trail
-    current = within("query", "SELECT annotation_id, lineage_id FROM line_annotations WHERE is_current", "--json", cwd=project.root)
+    current = within(
+        "query",
+        "SELECT annotation_id, lineage_id FROM line_annotations WHERE is_current",
+        "--json",
+        cwd=project.root,
+    )
     assert dict(current.json["rows"])[trail.remapped] == trail.pending
     assert {row[0] for row in current.json["rows"]} == set(trail.current) - {trail.function}
-    assert one(within, project, "SELECT count(*) FROM reasoning WHERE reasoning_text LIKE 'Windows slide.%' AND external") == 1
+    assert (
+        one(
+            within,
+            project,
+            "SELECT count(*) FROM reasoning WHERE reasoning_text LIKE 'Windows slide.%' AND external",
+        )
+        == 1
+    )
 
 
 def test_a_query_sees_what_was_just_recorded(project: Project, within: Vibes) -> None:
@@ -79,7 +98,9 @@ def test_a_broken_database_is_made_anew(project: Project, within: Vibes, content
     assert one(within, project, "SELECT count(*) > 0 FROM line_annotations") == 1
 
 
-def test_where_it_cannot_be_kept_a_query_is_answered_all_the_same(project: Project, within: Vibes) -> None:
+def test_where_it_cannot_be_kept_a_query_is_answered_all_the_same(
+    project: Project, within: Vibes
+) -> None:
     database(project).mkdir()
     assert one(within, project, "SELECT count(*) > 0 FROM edges") == 1
     done = within("db", "build", cwd=project.root)
@@ -142,30 +163,50 @@ def test_there_is_no_answer_to_nothing(project: Project, within: Vibes, sql: str
 
 
 def test_rows_are_bounded_and_it_is_said(project: Project, within: Vibes) -> None:
-    done = within("query", "SELECT annotation_id FROM edges", "--limit", "2", "--json", cwd=project.root)
+    done = within(
+        "query", "SELECT annotation_id FROM edges", "--limit", "2", "--json", cwd=project.root
+    )
     assert (len(done.json["rows"]), done.json["truncated"]) == (2, True)
-    assert "the first 2; there are more" in within("query", "SELECT annotation_id FROM edges", "--limit", "2", cwd=project.root).out
+    assert (
+        "the first 2; there are more"
+        in within("query", "SELECT annotation_id FROM edges", "--limit", "2", cwd=project.root).out
+    )
 
 
-def test_columns_that_do_not_fit_are_said_and_cells_are_cut(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_that_do_not_fit_are_said_and_cells_are_cut(
+    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     as_on_a_terminal(monkeypatch)
     done = within("query", "SELECT * FROM environments", cwd=project.root)
     assert max(map(len, done.lines)) <= 80
     shown = done.lines[0].split()
-    every = within("query", "SELECT * FROM environments", "--json", cwd=project.root).json["columns"]
+    every = within("query", "SELECT * FROM environments", "--json", cwd=project.root).json[
+        "columns"
+    ]
     left_out = every[len(shown) :]
     assert shown
     assert left_out
-    assert all(name.startswith(heading.removesuffix("…")) for heading, name in zip(shown, every, strict=False))
-    assert done.lines[-1].startswith(f"{len(left_out)} of {len(every)} columns are not shown; --json has all: {left_out[0]}")
+    assert all(
+        name.startswith(heading.removesuffix("…"))
+        for heading, name in zip(shown, every, strict=False)
+    )
+    assert done.lines[-1].startswith(
+        f"{len(left_out)} of {len(every)} columns are not shown; --json has all: {left_out[0]}"
+    )
     few = within("query", "SELECT hash, tool_name FROM environments", cwd=project.root)
     assert "not shown" not in few.out
     assert all(len(line.split()[0]) == 64 for line in few.lines[2:])
 
 
-def test_cells_that_do_not_fit_end_in_an_ellipsis(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_that_do_not_fit_end_in_an_ellipsis(
+    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     as_on_a_terminal(monkeypatch)
-    done = within("query", "SELECT printf('%.100c', 'x') AS a, 1 AS b, printf('%.100c', '漢') AS c", cwd=project.root)
+    done = within(
+        "query",
+        "SELECT printf('%.100c', 'x') AS a, 1 AS b, printf('%.100c', '漢') AS c",
+        cwd=project.root,
+    )
     assert done.lines[0].split() == ["a", "b", "c"]
     cells = done.lines[2].split()
     assert (cells[0].strip("x"), cells[1], cells[2].strip("漢")) == ("…", "1", "…")
@@ -173,7 +214,12 @@ def test_cells_that_do_not_fit_end_in_an_ellipsis(project: Project, within: Vibe
 
 
 def test_what_json_does_not_know_is_still_json(project: Project, within: Vibes) -> None:
-    done = within("query", "SELECT x'00ff', 9e999, NULL, 1.5, CAST(x'ff41' AS TEXT)", "--json", cwd=project.root)
+    done = within(
+        "query",
+        "SELECT x'00ff', 9e999, NULL, 1.5, CAST(x'ff41' AS TEXT)",
+        "--json",
+        cwd=project.root,
+    )
     assert done.json["rows"] == [["00ff", None, None, 1.5, "\ufffdA"]]
 
 
@@ -183,7 +229,13 @@ def test_hostile_text_comes_out_escaped(project: Project, within: Vibes) -> None
 
 
 def test_the_statement_may_come_by_standard_input(project: Project) -> None:
-    run = subprocess.run([SCRIPT, "query", "-"], input=b"SELECT 41 + 1 AS answer", cwd=project.root, capture_output=True, check=False)
+    run = subprocess.run(
+        [SCRIPT, "query", "-"],
+        input=b"SELECT 41 + 1 AS answer",
+        cwd=project.root,
+        capture_output=True,
+        check=False,
+    )
     assert (run.returncode, b"42" in run.stdout) == (0, True)
 
 
@@ -191,7 +243,12 @@ COUNTING = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)"
 
 
 def test_an_answer_is_bounded_in_bytes(project: Project, within: Vibes) -> None:
-    done = within("query", f"{COUNTING} SELECT printf('%.*c', 5000000, 'x') FROM r", "--json", cwd=project.root)
+    done = within(
+        "query",
+        f"{COUNTING} SELECT printf('%.*c', 5000000, 'x') FROM r",
+        "--json",
+        cwd=project.root,
+    )
     assert done.code == 0
     assert done.json["truncated"]
     assert len(done.json["rows"]) == 13
@@ -212,7 +269,9 @@ def test_a_function_that_does_not_come_back_is_left(project: Project) -> None:
     assert done.err == "vibes: the query takes longer than 0.5 seconds; narrow it down\n"
 
 
-def test_thousands_of_columns_are_shown_as_far_as_they_fit(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thousands_of_columns_are_shown_as_far_as_they_fit(
+    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     statement = "SELECT " + ",".join(["1"] * 2000)
     piped = within("query", statement, cwd=project.root)
     assert piped.code == 0

@@ -23,7 +23,15 @@ def report(real_trail: Path) -> dict[str, Any]:
 
 
 def test_every_record_and_entry_is_counted(report: dict[str, Any]) -> None:
-    assert report["records"] == {"line": 484, "function": 0, "session": 168, "edge": 61, "delegation": 0, "other": 0, "broken": 0}
+    assert report["records"] == {
+        "line": 484,
+        "function": 0,
+        "session": 168,
+        "edge": 61,
+        "delegation": 0,
+        "other": 0,
+        "broken": 0,
+    }
     assert sum(report["records"].values()) == 713
     assert sum(report["entries"].values()) == 2985
     assert (report["project"], report["assuranceLevel"]) == ("Maestro", "high")
@@ -35,15 +43,23 @@ def test_every_hash_is_explained(report: dict[str, Any]) -> None:
         "no-type": 2546,
         "environment-unknown": 2,
     }
-    assert {name: count for name, count in report["annotationIds"].items() if count} == {"spec": 34, "less-anchors": 39, "absent": 640}
+    assert {name: count for name, count in report["annotationIds"].items() if count} == {
+        "spec": 34,
+        "less-anchors": 39,
+        "absent": 640,
+    }
 
 
 def test_it_fails_for_its_missing_prompts_alone(report: dict[str, Any]) -> None:
     assert report["result"] == "FAIL"
-    assert [finding["check"] for finding in report["findings"] if finding["severity"] == "error"] == ["prompts-absent"]
+    assert [
+        finding["check"] for finding in report["findings"] if finding["severity"] == "error"
+    ] == ["prompts-absent"]
 
 
-def test_everything_leads_somewhere_and_foreign_paths_are_one_finding(report: dict[str, Any]) -> None:
+def test_everything_leads_somewhere_and_foreign_paths_are_one_finding(
+    report: dict[str, Any],
+) -> None:
     checks = [finding["check"] for finding in report["findings"]]
     assert not {"reference-dangling", "edge-end"} & set(checks)
     assert checks.count("path-foreign") == 1
@@ -55,14 +71,18 @@ def test_hash_integrity_passes(real_trail: Path, within: Vibes) -> None:
 
 
 @pytest.mark.parametrize("command", ["log", "sessions", "models", "stats"])
-def test_every_table_of_it_fits_into_80_columns(real_trail: Path, within: Vibes, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_table_of_it_fits_into_80_columns(
+    real_trail: Path, within: Vibes, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     as_on_a_terminal(monkeypatch)
     done = within(command, "--audit-dir", real_trail, cwd=real_trail.parent)
     assert (done.code, done.err) == (0, "")
     assert max(map(len, done.lines)) <= 80
 
 
-def test_into_a_pipe_each_record_of_it_is_one_line_with_its_path(real_trail: Path, within: Vibes) -> None:
+def test_into_a_pipe_each_record_of_it_is_one_line_with_its_path(
+    real_trail: Path, within: Vibes
+) -> None:
     asked = ("log", "--limit", "9999", "--audit-dir", real_trail)
     records = within(*asked, "--json", cwd=real_trail.parent).json["records"]
     _, _, *rows = within(*asked, cwd=real_trail.parent).lines
@@ -72,7 +92,17 @@ def test_into_a_pipe_each_record_of_it_is_one_line_with_its_path(real_trail: Pat
 
 
 def test_every_record_of_it_comes_out_as_it_is(real_trail: Path, within: Vibes) -> None:
-    done = within("log", "--type", "all", "--limit", "9999", "--json", "--audit-dir", real_trail, cwd=real_trail.parent)
+    done = within(
+        "log",
+        "--type",
+        "all",
+        "--limit",
+        "9999",
+        "--json",
+        "--audit-dir",
+        real_trail,
+        cwd=real_trail.parent,
+    )
     lines = (real_trail / "annotations.jsonl").read_bytes().splitlines()
     assert [each["line"] for each in done.json["records"]] == list(range(1, len(lines) + 1))
     assert len(lines) == 713

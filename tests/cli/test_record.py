@@ -48,29 +48,64 @@ def test_a_story_in_json(project: Project, said: Any, within: Vibes) -> None:
     assert set(started) == {"sessionId", "environmentHash"}
     session = started["sessionId"]
     assert set(said("read", sessionId=session, files=["a.py"]).json) >= {"commandHash", "edges"}
-    run = said("command", sessionId=session, command={"text": "make", "type": "shell", "exitCode": 0, "outputSummary": "ok"}).json
-    options = [{"id": "a", "description": "this", "pros": ["short"]}, {"id": "b", "description": "that"}]
-    decided = said("decision", decisionPoint="Which", options=options, selected="a", rationale="short", confidence="high").json
+    run = said(
+        "command",
+        sessionId=session,
+        command={"text": "make", "type": "shell", "exitCode": 0, "outputSummary": "ok"},
+    ).json
+    options = [
+        {"id": "a", "description": "this", "pros": ["short"]},
+        {"id": "b", "description": "that"},
+    ]
+    decided = said(
+        "decision",
+        decisionPoint="Which",
+        options=options,
+        selected="a",
+        rationale="short",
+        confidence="high",
+    ).json
     annotated = said(
-        "annotate", **LINES, sessionId=session, prompt=PROMPT, decision=decided["decisionHash"], informedBy=[run["commandHash"]]
+        "annotate",
+        **LINES,
+        sessionId=session,
+        prompt=PROMPT,
+        decision=decided["decisionHash"],
+        informedBy=[run["commandHash"]],
     ).json
     assert annotated["record"] == project.records("line")[0]
     assert annotated["annotationId"] == annotated["record"]["annotation_id"]
     assert annotated["edges"] == [edge["annotation_id"] for edge in project.records("edge")[2:]]
-    function = said("annotate", file="a.py", function={"name": "same"}, action="create", sessionId=session).json
+    function = said(
+        "annotate", file="a.py", function={"name": "same"}, action="create", sessionId=session
+    ).json
     assert function["record"]["function_name"] == "same"
-    child = said("delegation", parentSessionId=session, taskDescription="Test it", delegationType="test").json
+    child = said(
+        "delegation", parentSessionId=session, taskDescription="Test it", delegationType="test"
+    ).json
     relation = {"edgeType": "depends_on", "sourceType": "annotation", "targetType": "annotation"}
-    edge = said("edge", **relation, sourceRef=function["annotationId"], targetRef=annotated["annotationId"]).json
+    edge = said(
+        "edge", **relation, sourceRef=function["annotationId"], targetRef=annotated["annotationId"]
+    ).json
     assert set(edge) == {"edgeId"}
-    reviewed = said("review", file="a.py", lineStart=5, lineEnd=5, verdict="approved", note="Good.", reviewer="Ada").json
+    reviewed = said(
+        "review",
+        file="a.py",
+        lineStart=5,
+        lineEnd=5,
+        verdict="approved",
+        note="Good.",
+        reviewer="Ada",
+    ).json
     assert reviewed["reviewed"] == [annotated["annotationId"]]
     for each in (child["childSessionId"], session, session):
         assert said("session-end", sessionId=each).json == {}
     shown = within("blame", "a.py", "--json", cwd=project.root).json["placements"]
-    assert [(each["annotationId"], each["prompt"], each["review"]["verdict"]) for each in shown if each["type"] == "line"] == [
-        (annotated["annotationId"], "Write a digest.", "approved")
-    ]
+    assert [
+        (each["annotationId"], each["prompt"], each["review"]["verdict"])
+        for each in shown
+        if each["type"] == "line"
+    ] == [(annotated["annotationId"], "Write a digest.", "approved")]
     assert within("check", cwd=project.root).code == 0
 
 
@@ -99,22 +134,41 @@ def test_the_object_comes_from_standard_input(project: Project) -> None:
     ],
 )
 def test_a_range_is_lsps(project: Project, said: Any, start: Any, end: Any, lines: Any) -> None:
-    ends = {"start": dict(zip(("line", "character"), start, strict=True)), "end": dict(zip(("line", "character"), end, strict=True))}
-    said("annotate", uri=(project.root / "a.py").as_uri(), range=ends, action="create", tool=TOOL, model=MODEL)
+    ends = {
+        "start": dict(zip(("line", "character"), start, strict=True)),
+        "end": dict(zip(("line", "character"), end, strict=True)),
+    }
+    said(
+        "annotate",
+        uri=(project.root / "a.py").as_uri(),
+        range=ends,
+        action="create",
+        tool=TOOL,
+        model=MODEL,
+    )
     [written] = project.records("line")
     assert (written["file_path"], written["line_start"], written["line_end"]) == ("a.py", *lines)
 
 
-def test_a_file_named_absolutely_finds_its_trail(project: Project, within: Vibes, tmp_path: Path) -> None:
+def test_a_file_named_absolutely_finds_its_trail(
+    project: Project, within: Vibes, tmp_path: Path
+) -> None:
     members = {**LINES, "file": str(project.root / "a.py"), "tool": TOOL, "model": MODEL}
     (tmp_path / "in.json").write_text(json.dumps(members))
     assert within("record", "annotate", "--input", "in.json", cwd=tmp_path).code == 0
-    assert within("record", "annotate", "--input", "in.json", "--audit-dir", project.root, cwd=tmp_path).code == 0
+    assert (
+        within(
+            "record", "annotate", "--input", "in.json", "--audit-dir", project.root, cwd=tmp_path
+        ).code
+        == 0
+    )
     assert len(project.records("line")) == 2
 
 
 def test_a_repeated_request_says_the_same(project: Project, said: Any) -> None:
-    outputs = {said("annotate", **LINES, tool=TOOL, model=MODEL, requestId="edit-1").out for _ in range(2)}
+    outputs = {
+        said("annotate", **LINES, tool=TOOL, model=MODEL, requestId="edit-1").out for _ in range(2)
+    }
     assert len(outputs) == 1
     assert len(project.records("line")) == 1
 
@@ -124,7 +178,11 @@ def test_what_is_not_tracked_is_said(tmp_path: Path, within: Vibes) -> None:
     (tmp_path / "in.json").write_text(json.dumps({**LINES, "tool": TOOL, "model": MODEL}))
     answer = within("record", "annotate", "--input", tmp_path / "in.json", cwd=project.root)
     assert answer.code == 0
-    assert (answer.json["untracked"], answer.json["annotationId"], answer.json["record"]) == (True, None, None)
+    assert (answer.json["untracked"], answer.json["annotationId"], answer.json["record"]) == (
+        True,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,39 +195,93 @@ def test_what_is_not_tracked_is_said(tmp_path: Path, within: Vibes) -> None:
             {"tool": TOOL, "modl": MODEL},
             "modl: is not a member; there are agentName, agentType, description, file, model,",
         ),
-        ("session-start", {"tool": {**TOOL, "colour": 1}, "model": MODEL}, "tool.colour: is not a member of it"),
+        (
+            "session-start",
+            {"tool": {**TOOL, "colour": 1}, "model": MODEL},
+            "tool.colour: is not a member of it",
+        ),
         ("session-end", {"sessionId": 7}, "sessionId: input should be a valid string"),
         ("session-end", {"sessionId": "nobody"}, "no session 'nobody' was started"),
-        ("annotate", {"action": "create", "tool": TOOL, "model": MODEL}, "file: is required, or a uri"),
-        ("annotate", {"file": "a.py", "action": "create", "tool": TOOL, "model": MODEL}, "lineStart: is required, or a function"),
-        ("annotate", {**LINES, "lineEnd": None, "tool": TOOL, "model": MODEL}, "lineEnd: is required"),
-        ("annotate", {**LINES, "lineEnd": 99, "tool": TOOL, "model": MODEL}, "lineStart: lines 4 to 99 are not in a.py, which has 10"),
-        ("annotate", {**LINES, "action": "invent", "tool": TOOL, "model": MODEL}, "action: is one of create, modify, delete, review"),
+        (
+            "annotate",
+            {"action": "create", "tool": TOOL, "model": MODEL},
+            "file: is required, or a uri",
+        ),
+        (
+            "annotate",
+            {"file": "a.py", "action": "create", "tool": TOOL, "model": MODEL},
+            "lineStart: is required, or a function",
+        ),
+        (
+            "annotate",
+            {**LINES, "lineEnd": None, "tool": TOOL, "model": MODEL},
+            "lineEnd: is required",
+        ),
+        (
+            "annotate",
+            {**LINES, "lineEnd": 99, "tool": TOOL, "model": MODEL},
+            "lineStart: lines 4 to 99 are not in a.py, which has 10",
+        ),
+        (
+            "annotate",
+            {**LINES, "action": "invent", "tool": TOOL, "model": MODEL},
+            "action: is one of create, modify, delete, review",
+        ),
         ("annotate", {**LINES}, "sessionId: is required, or tool and model instead of it"),
         (
             "annotate",
             {**LINES, "tool": TOOL, "model": MODEL, "prompt": {"text": "x", "type": "song"}},
             "prompt.type: input should be 'user_i",
         ),
-        ("annotate", {**LINES, "tool": TOOL, "model": MODEL, "prompt": {**PROMPT, "text": ""}}, "prompt.text: must not be empty"),
-        ("annotate", {**LINES, "tool": TOOL, "model": MODEL, "decision": {"selected": "a"}}, "decision.decisionPoint: is required"),
-        ("annotate", {**LINES, "file": "../a.py", "tool": TOOL, "model": MODEL}, "file: '../a.py' is no file inside the project"),
-        ("annotate", {"uri": "https://example.org/a.py", "action": "create"}, "uri: 'https://example.org/a.py' is no file URI"),
-        ("annotate", {**LINES, "range": {"start": {"line": -1, "character": 0}}}, "range.start.line: input should be greater"),
+        (
+            "annotate",
+            {**LINES, "tool": TOOL, "model": MODEL, "prompt": {**PROMPT, "text": ""}},
+            "prompt.text: must not be empty",
+        ),
+        (
+            "annotate",
+            {**LINES, "tool": TOOL, "model": MODEL, "decision": {"selected": "a"}},
+            "decision.decisionPoint: is required",
+        ),
+        (
+            "annotate",
+            {**LINES, "file": "../a.py", "tool": TOOL, "model": MODEL},
+            "file: '../a.py' is no file inside the project",
+        ),
+        (
+            "annotate",
+            {"uri": "https://example.org/a.py", "action": "create"},
+            "uri: 'https://example.org/a.py' is no file URI",
+        ),
+        (
+            "annotate",
+            {**LINES, "range": {"start": {"line": -1, "character": 0}}},
+            "range.start.line: input should be greater",
+        ),
         ("read", {"sessionId": "s", "files": "a.py"}, "files: input should be a valid array"),
-        ("review", {"file": "a.py", "lineStart": 1, "lineEnd": 1, "verdict": "good"}, "verdict: input should be 'approved' or 'rejected'"),
+        (
+            "review",
+            {"file": "a.py", "lineStart": 1, "lineEnd": 1, "verdict": "good"},
+            "verdict: input should be 'approved' or 'rejected'",
+        ),
         ("edge", {"edgeType": "likes"}, "edgeType: input should be 'caused_by'"),
     ],
 )
-def test_wrong_input_is_said_in_one_line(project: Project, said: Any, name: str, members: dict[str, Any], message: str) -> None:
+def test_wrong_input_is_said_in_one_line(
+    project: Project, said: Any, name: str, members: dict[str, Any], message: str
+) -> None:
     done = said(name, **members)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith(f"vibes: {message}"), done.err
     assert project.records() == []
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"a": NaN}', b"\xff", b'{"a": "\\ud800"}', b'{"a": 1, "a": 2}'])
-def test_what_is_no_json_object_is_said_in_one_line(project: Project, within: Vibes, tmp_path: Path, data: bytes) -> None:
+@pytest.mark.parametrize(
+    "data", [b"", b"[]", b"{", b'{"a": NaN}', b"\xff", b'{"a": "\\ud800"}', b'{"a": 1, "a": 2}']
+)
+def test_what_is_no_json_object_is_said_in_one_line(
+    project: Project, within: Vibes, tmp_path: Path, data: bytes
+) -> None:
     (tmp_path / "in.json").write_bytes(data)
     done = within("record", "annotate", "--input", tmp_path / "in.json", cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
@@ -177,7 +289,9 @@ def test_what_is_no_json_object_is_said_in_one_line(project: Project, within: Vi
     assert (gone.code, gone.err.count("\n")) == (2, 1)
 
 
-def test_a_number_of_too_many_digits_is_refused_in_our_words(project: Project, within: Vibes, tmp_path: Path) -> None:
+def test_a_number_of_too_many_digits_is_refused_in_our_words(
+    project: Project, within: Vibes, tmp_path: Path
+) -> None:
     (tmp_path / "in.json").write_text('{"tool":\n' + "9" * 5000 + "}")
     done = within("record", "session-start", "--input", tmp_path / "in.json", cwd=project.root)
     said = f"{tmp_path / 'in.json'}: a number of more than 4,300 digits (line 2, column 1)"
@@ -196,15 +310,25 @@ def test_a_broken_manifest_loses_nothing_and_is_said(project: Project, said: Any
     session = said("session-start", tool=TOOL, model=MODEL)
     annotated = said("annotate", **LINES, tool=TOOL, model=MODEL)
     ended = said("session-end", sessionId=session.json["sessionId"])
-    assert [(done.code, done.err.count("vibes: warning: recorded, but ")) for done in (session, annotated, ended)] == [(0, 1)] * 3
-    assert [record["type"] for record in project.records()] == ["session", "line", "edge", "session"]
+    assert [
+        (done.code, done.err.count("vibes: warning: recorded, but "))
+        for done in (session, annotated, ended)
+    ] == [(0, 1)] * 3
+    assert [record["type"] for record in project.records()] == [
+        "session",
+        "line",
+        "edge",
+        "session",
+    ]
     assert manifest.read_bytes() == b"<<<<<<< ours\n"
     manifest.unlink()
     key = annotated.json["record"]["environment_hash"]
     assert project.entry(key)["tool_name"] == "Some Tool"
 
 
-def test_a_broken_config_is_said_for_the_defaults_may_mask_less(project: Project, said: Any) -> None:
+def test_a_broken_config_is_said_for_the_defaults_may_mask_less(
+    project: Project, said: Any
+) -> None:
     whole = said("annotate", **LINES, tool=TOOL, model=MODEL)
     (project.root / ".ai-audit" / "config.json").write_bytes(b'{"assurance_level": "lo\n')
     broken = said("annotate", **LINES, tool=TOOL, model=MODEL)
@@ -229,10 +353,18 @@ def test_a_request_has_a_limit(project: Project, tmp_path: Path, within: Vibes) 
         file.truncate(MAX_REQUEST + 1)
     with source.open("rb") as given:
         piped = subprocess.run(
-            [SCRIPT, "record", "session-start"], cwd=project.root, stdin=given, capture_output=True, text=True, check=False
+            [SCRIPT, "record", "session-start"],
+            cwd=project.root,
+            stdin=given,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     named = within("record", "session-start", "--input", source, cwd=project.root)
-    for code, out, err in ((piped.returncode, piped.stdout, piped.stderr), (named.code, named.out, named.err)):
+    for code, out, err in (
+        (piped.returncode, piped.stdout, piped.stderr),
+        (named.code, named.out, named.err),
+    ):
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert f"{MAX_REQUEST:,}" in err
     assert project.records() == []

@@ -45,9 +45,13 @@ def test_the_list_goes_by_risk(story: Waiting, within: Vibes) -> None:
         ("--model claude --band low", []),
     ],
 )
-def test_the_list_answers_each_question(story: Waiting, within: Vibes, question: str, found: list[tuple[str, int]]) -> None:
+def test_the_list_answers_each_question(
+    story: Waiting, within: Vibes, question: str, found: list[tuple[str, int]]
+) -> None:
     assert listed(within, story, *question.split()) == found
-    assert ("nothing waits" in within("review", "--list", *question.split(), cwd=story.root).out) == (not found)
+    assert (
+        "nothing waits" in within("review", "--list", *question.split(), cwd=story.root).out
+    ) == (not found)
 
 
 def test_who_waits_for_whom(story: Waiting, within: Vibes) -> None:
@@ -76,7 +80,9 @@ def test_without_a_terminal_it_says_what_to_do_instead(story: Waiting, within: V
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
-def test_an_agent_that_shows_itself_is_no_person(story: Waiting, within: Vibes, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_an_agent_that_shows_itself_is_no_person(
+    story: Waiting, within: Vibes, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
     monkeypatch.setenv(variable, "1")
     done = within("review", cwd=story.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)

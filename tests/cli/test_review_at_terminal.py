@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminal that a test could hold"),
+    pytest.mark.skipif(
+        sys.platform == "win32", reason="Windows has no pseudo-terminal that a test could hold"
+    ),
 ]
 QUESTION: Final = "[?] "
 
@@ -40,7 +42,10 @@ def answer(shown: Terminal, *keys: str) -> str:
 
 def test_each_is_shown_with_what_it_takes_to_judge(story: Waiting) -> None:
     Repository(story.root, start="2026-02-05T09:00:00+00:00").commit("All")
-    story.file("a.py", STORY.replace("    seen = hashlib.sha256(payload)\n", "    seen = hashlib.sha1(payload)\n"))
+    story.file(
+        "a.py",
+        STORY.replace("    seen = hashlib.sha256(payload)\n", "    seen = hashlib.sha1(payload)\n"),
+    )
     story.review(story.digest, note="Not yet.", verdict="rejected", text_hash="0" * 64)
     with terminal("review", cwd=story.root) as shown:
         text = shown.see(QUESTION)
@@ -73,7 +78,10 @@ def test_a_key_for_each_verdict(story: Waiting) -> None:
         shown.see("1 approved, 1 rejected, 1 left")
         assert shown.end() == 0
         assert shown.echoes
-    assert story.verdicts() == [(story.digest, "approved", None), (story.other, "rejected", "No tests, no salt.")]
+    assert story.verdicts() == [
+        (story.digest, "approved", None),
+        (story.other, "rejected", "No tests, no salt."),
+    ]
 
 
 def test_a_review_is_recorded_for_whom_it_names(story: Waiting, within: Vibes) -> None:
@@ -82,7 +90,11 @@ def test_a_review_is_recorded_for_whom_it_names(story: Waiting, within: Vibes) -
         shown.see("1 approved, 0 rejected, 0 left")
         assert shown.end() == 0
     (found,) = within("find", "--file", "b/c.py", "--json", cwd=story.root).json["placements"]
-    assert (found["review"]["by"], found["review"]["kind"], found["review"]["stale"]) == ("Grace", "human", False)
+    assert (found["review"]["by"], found["review"]["kind"], found["review"]["stale"]) == (
+        "Grace",
+        "human",
+        False,
+    )
     assert within("check", cwd=story.root).code == 0
 
 
@@ -109,8 +121,13 @@ def test_thinking_better_of_a_rejection(story: Waiting) -> None:
     assert story.verdicts() == []
 
 
-@pytest.mark.parametrize(("key", "place", "reviewed"), [("p", "b/c.py:4-7", {"digest", "other"}), ("f", "a.py:10-13", {"digest", "same"})])
-def test_all_of_a_prompt_or_a_file_after_a_list(story: Waiting, key: str, place: str, reviewed: set[str]) -> None:
+@pytest.mark.parametrize(
+    ("key", "place", "reviewed"),
+    [("p", "b/c.py:4-7", {"digest", "other"}), ("f", "a.py:10-13", {"digest", "same"})],
+)
+def test_all_of_a_prompt_or_a_file_after_a_list(
+    story: Waiting, key: str, place: str, reviewed: set[str]
+) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, key)
         assert place in shown.see("[y/n] ")
@@ -123,7 +140,9 @@ def test_all_of_a_prompt_or_a_file_after_a_list(story: Waiting, key: str, place:
         answer(shown, "q")
         shown.see("2 approved, 0 rejected, 1 left")
         assert shown.end() == 0
-    assert {source for source, _, _ in story.verdicts()} == {getattr(story, name) for name in reviewed}
+    assert {source for source, _, _ in story.verdicts()} == {
+        getattr(story, name) for name in reviewed
+    }
 
 
 def test_what_somebody_rejected_is_not_approved_with_the_rest(story: Waiting) -> None:
@@ -134,7 +153,9 @@ def test_what_somebody_rejected_is_not_approved_with_the_rest(story: Waiting) ->
         shown.press("y")
         answer(shown, "q")
         assert shown.end() == 0
-    assert [source for source, verdict, _ in story.verdicts() if verdict == "approved"] == [story.digest]
+    assert [source for source, verdict, _ in story.verdicts() if verdict == "approved"] == [
+        story.digest
+    ]
 
 
 def test_a_verdict_on_lines_that_changed_meanwhile_is_not_recorded(story: Waiting) -> None:
@@ -229,10 +250,21 @@ def test_more_lines_than_one_can_see_are_approved_only_when_all_were_shown(story
 
 def test_hostile_text_is_inert(story: Waiting) -> None:
     text = 'x = "\x1b]0;owned\x07\u202e"\n' * 3
-    evil = story.line("evil.py", 1, 3, text=text, prompt=story.prompt("\x1b[2Jgone\nand more"), risk_score=1.0)
+    evil = story.line(
+        "evil.py", 1, 3, text=text, prompt=story.prompt("\x1b[2Jgone\nand more"), risk_score=1.0
+    )
     story.review(evil, kind="ai", reviewer="\x1b[31mCritic", note="\x07")
     story.file("evil.py", text)
-    with terminal("review", "--file", "evil.py", "--reviewer", "\x1b[5mEve", cwd=story.root, NO_COLOR="1", TERM="dumb") as shown:
+    with terminal(
+        "review",
+        "--file",
+        "evil.py",
+        "--reviewer",
+        "\x1b[5mEve",
+        cwd=story.root,
+        NO_COLOR="1",
+        TERM="dumb",
+    ) as shown:
         answer(shown, "q")
         assert shown.end() == 0
         assert not {"\x1b", "\x07", "\u202e"} & set(shown.whole)
@@ -241,7 +273,9 @@ def test_hostile_text_is_inert(story: Waiting) -> None:
 
 def test_without_a_name_nobody_is_asked(story: Waiting) -> None:
     Repository(story.root).git("config", "--unset", "user.name")
-    with terminal("review", cwd=story.root, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null") as shown:
+    with terminal(
+        "review", cwd=story.root, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null"
+    ) as shown:
         assert shown.end() == 2
         assert "reviewer: is required" in shown.whole
 

@@ -31,7 +31,9 @@ def test_a_record_is_shown_with_what_it_refers_to(sound: CompleteTrail) -> None:
 
 
 @pytest.mark.parametrize("name", ["compressed_reasoning", "external_reasoning"])
-def test_reasoning_is_shown_unpacked_whichever_form_it_has(sound: CompleteTrail, within: Vibes, name: str) -> None:
+def test_reasoning_is_shown_unpacked_whichever_form_it_has(
+    sound: CompleteTrail, within: Vibes, name: str
+) -> None:
     done = within("show", getattr(sound, name), cwd=sound.root)
     text = {"compressed_reasoning": "Length first. ", "external_reasoning": "Windows slide. "}[name]
     (line,) = [line for line in done.lines if line.startswith("  reasoning_text")]
@@ -45,12 +47,17 @@ def test_a_record_in_json(sound: CompleteTrail) -> None:
         "kind": "record",
         "id": sound.modified,
         "record": on_disk(sound, sound.modified),
-        "edges": {"out": [on_disk(sound, sound.causes[1]), on_disk(sound, sound.informed_by)], "in": []},
+        "edges": {
+            "out": [on_disk(sound, sound.causes[1]), on_disk(sound, sound.informed_by)],
+            "in": [],
+        },
     }
 
 
 def test_edges_of_any_member_are_those_of_the_lineage(sound: CompleteTrail, within: Vibes) -> None:
-    shown = [within("show", identifier, "--json", cwd=sound.root).json for identifier in sound.lineage]
+    shown = [
+        within("show", identifier, "--json", cwd=sound.root).json for identifier in sound.lineage
+    ]
     assert [each["record"]["annotation_id"] for each in shown] == list(sound.lineage)
     assert all(on_disk(sound, sound.causes[4]) in each["edges"]["out"] for each in shown)
 
@@ -74,12 +81,17 @@ def test_a_session_in_json(sound: CompleteTrail, within: Vibes) -> None:
 @pytest.mark.parametrize(
     ("prefix", "message"),
     [
-        ("ffffffff", "vibes: no record, context entry or session begins with 'ffffffff'; `vibes log` lists the records\n"),
+        (
+            "ffffffff",
+            "vibes: no record, context entry or session begins with 'ffffffff'; `vibes log` lists the records\n",
+        ),
         ("abc", "vibes: 'abc' is too short for an id; give at least 4 characters\n"),
         ("", "vibes: '' is too short for an id; give at least 4 characters\n"),
     ],
 )
-def test_an_id_that_names_nothing_is_wrong_use(sound: CompleteTrail, within: Vibes, prefix: str, message: str) -> None:
+def test_an_id_that_names_nothing_is_wrong_use(
+    sound: CompleteTrail, within: Vibes, prefix: str, message: str
+) -> None:
     done = within("show", prefix, cwd=sound.root)
     assert (done.code, done.out, done.err) == (2, "", message)
 
@@ -89,7 +101,10 @@ def test_a_prefix_of_two_ids_is_wrong_use(project: Project, within: Vibes) -> No
         project.writer.session_start(session_id=session)
     done = within("show", "same-start", cwd=project.root)
     assert (done.code, done.out) == (2, "")
-    assert done.err == "vibes: 'same-start' begins 2 ids: session same-start-1, session same-start-2; give more characters\n"
+    assert (
+        done.err
+        == "vibes: 'same-start' begins 2 ids: session same-start-1, session same-start-2; give more characters\n"
+    )
 
 
 def test_without_a_manifest_the_context_is_not_published(project: Project, within: Vibes) -> None:

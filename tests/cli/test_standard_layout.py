@@ -30,8 +30,12 @@ def excluded_by_the_user(root: Path) -> None:
 
 
 LAYOUTS: Final[dict[str, Callable[[Path], object]]] = {
-    "as the standard prints it": lambda root: (root / ".ai-audit/.gitignore").write_text(RFC, "utf-8"),
-    "at the top of the project": lambda root: (root / ".gitignore").write_text("/.ai-audit/audit.db\n", "utf-8"),
+    "as the standard prints it": lambda root: (root / ".ai-audit/.gitignore").write_text(
+        RFC, "utf-8"
+    ),
+    "at the top of the project": lambda root: (root / ".gitignore").write_text(
+        "/.ai-audit/audit.db\n", "utf-8"
+    ),
     "in the repository's own file": excluded,
     "in the user's file": excluded_by_the_user,
 }
@@ -66,7 +70,9 @@ def record(project: Repository) -> None:
         "prompt": {"text": "Do it.", "type": "user_instruction"},
     }  # fmt: skip
     (project.path.parent / "request.json").write_text(json.dumps(request), "utf-8")
-    done = vibes("record", "annotate", "--input", str(project.path.parent / "request.json"), cwd=project.path)
+    done = vibes(
+        "record", "annotate", "--input", str(project.path.parent / "request.json"), cwd=project.path
+    )
     assert done.code == 0, done.err
 
 
@@ -92,7 +98,11 @@ def test_nothing_of_this_machine_shows_in_git(project: Repository, layout: str) 
     project.commit("Recorded")
     assert vibes("merge", "topic", cwd=project.path).code == 0
     assert status(project) == ""
-    assert not [name for name in project.git("ls-files", ".ai-audit").splitlines() if "/wal/" in name or ".lock" in name]
+    assert not [
+        name
+        for name in project.git("ls-files", ".ai-audit").splitlines()
+        if "/wal/" in name or ".lock" in name
+    ]
 
 
 def test_the_standards_own_layout_is_no_finding(project: Repository) -> None:
@@ -142,7 +152,9 @@ def test_a_database_that_git_tracks_is_left_alone(project: Repository) -> None:
     done = vibes("db", "build", cwd=project.path)
     assert done.code == 2
     assert "git tracks" in done.err
-    assert vibes("query", "SELECT count(*) FROM line_annotations", "--json", cwd=project.path).json["rows"] == [[1]]
+    assert vibes("query", "SELECT count(*) FROM line_annotations", "--json", cwd=project.path).json[
+        "rows"
+    ] == [[1]]
     assert status(project) == ""
     project.git("rm", "--cached", "--quiet", ".ai-audit/audit.db")
     assert vibes("db", "build", cwd=project.path).code == 0

@@ -26,7 +26,9 @@ READING = ("check", "find", "coverage", "log", "sessions", "models", "stats", "d
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_that_fits_the_terminal(tmp_path: Path, within: Vibes, command: str) -> None:
+def test_every_command_has_help_that_fits_the_terminal(
+    tmp_path: Path, within: Vibes, command: str
+) -> None:
     for flag in ("--help", "-h"):
         done = within(command, flag, cwd=tmp_path)
         assert (done.code, done.err) == (0, "")
@@ -37,7 +39,11 @@ def test_every_command_has_help_that_fits_the_terminal(tmp_path: Path, within: V
 def test_the_help_of_all_lists_every_command(tmp_path: Path) -> None:
     done = vibes("--help", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
-    assert [line.split()[0] for line in done.lines if line.startswith("  ") and line.split()[0] in COMMANDS] == list(COMMANDS)
+    assert [
+        line.split()[0]
+        for line in done.lines
+        if line.startswith("  ") and line.split()[0] in COMMANDS
+    ] == list(COMMANDS)
     assert max(map(len, done.lines)) <= 80
 
 
@@ -58,28 +64,42 @@ def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, within: Vi
         (["check", "--nonsense"], "No such option '--nonsense'."),
         (["show"], "Missing argument 'ID'."),
         (["log", "--limit", "0"], "Invalid value for '--limit': 0 is not in the range x>=1."),
-        (["log", "--limit", "many"], "Invalid value for '--limit': 'many' is not a valid integer range."),
+        (
+            ["log", "--limit", "many"],
+            "Invalid value for '--limit': 'many' is not a valid integer range.",
+        ),
         (
             ["log", "--type", "x"],
             "Invalid value for '--type': 'x' is not one of 'line', 'function', 'session', 'edge', 'delegation', 'all'.",
         ),
         (["check", "--base"], "Option '--base' requires an argument."),
         (["stats", "surplus"], "Got unexpected extra argument (surplus)"),
-        (["init", "--assurance-level", "total"], "Invalid value for '--assurance-level': 'total' is not one of 'low', 'medium', 'high'."),
+        (
+            ["init", "--assurance-level", "total"],
+            "Invalid value for '--assurance-level': 'total' is not one of 'low', 'medium', 'high'.",
+        ),
         (["init", "--extensions", "py"], "'py' is not an extension; write them like .py,.ts"),
     ],
 )
-def test_wrong_use_is_one_line_and_exit_code_2(tmp_path: Path, within: Vibes, arguments: list[str], message: str) -> None:
+def test_wrong_use_is_one_line_and_exit_code_2(
+    tmp_path: Path, within: Vibes, arguments: list[str], message: str
+) -> None:
     done = within(*arguments, cwd=tmp_path)
     assert (done.code, done.out, done.err) == (2, "", f"vibes: {message}\n")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("command", [*READING[:-1], "show abcd"])
-def test_without_a_trail_it_says_where_it_looked(tmp_path: Path, within: Vibes, command: str) -> None:
+def test_without_a_trail_it_says_where_it_looked(
+    tmp_path: Path, within: Vibes, command: str
+) -> None:
     done = within(*command.split(), cwd=tmp_path)
     hint = "run `vibes init` in the project, or name one with --audit-dir"
-    assert (done.code, done.out, done.err) == (2, "", f"vibes: no .ai-audit/ in {tmp_path} or above it; {hint}\n")
+    assert (done.code, done.out, done.err) == (
+        2,
+        "",
+        f"vibes: no .ai-audit/ in {tmp_path} or above it; {hint}\n",
+    )
 
 
 @pytest.mark.parametrize("command", READING)
@@ -97,7 +117,9 @@ def test_a_nearer_trail_hides_the_one_above(project: Project, within: Vibes) -> 
 
 @pytest.mark.parametrize("command", READING)
 @pytest.mark.parametrize("named", [".ai-audit", "."])
-def test_a_trail_can_be_named_from_anywhere(sound: CompleteTrail, within: Vibes, tmp_path: Path, command: str, named: str) -> None:
+def test_a_trail_can_be_named_from_anywhere(
+    sound: CompleteTrail, within: Vibes, tmp_path: Path, command: str, named: str
+) -> None:
     done = within(command, "--audit-dir", sound.root / named, cwd=tmp_path)
     assert done.code == 0
     assert done.out == within(command, cwd=sound.root).out
@@ -109,7 +131,9 @@ def test_a_trail_may_have_any_name(project: Project, within: Vibes) -> None:
 
 
 @pytest.mark.parametrize("name", ["gone", "file"])
-def test_a_named_trail_that_is_no_folder_is_wrong_use(tmp_path: Path, within: Vibes, name: str) -> None:
+def test_a_named_trail_that_is_no_folder_is_wrong_use(
+    tmp_path: Path, within: Vibes, name: str
+) -> None:
     (tmp_path / "file").touch()
     done = within("log", "--audit-dir", name, cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
@@ -124,7 +148,9 @@ def test_reading_changes_nothing(project: Project, within: Vibes, command: str) 
     assert project.contents() == before
 
 
-@pytest.mark.parametrize("arguments", [[name] for name in READING] + [[name, "--json"] for name in READING])
+@pytest.mark.parametrize(
+    "arguments", [[name] for name in READING] + [[name, "--json"] for name in READING]
+)
 def test_tables_and_text_fit_into_80_columns(
     sound: CompleteTrail, within: Vibes, arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,9 +161,13 @@ def test_tables_and_text_fit_into_80_columns(
     assert "\x1b" not in done.out + done.err
 
 
-def test_tables_of_long_names_fit_into_80_columns(project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_of_long_names_fit_into_80_columns(
+    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     as_on_a_terminal(monkeypatch)
-    environment = project.writer.environment(tool="tool " * 30, model="model-" * 30, model_version="x" * 300)
+    environment = project.writer.environment(
+        tool="tool " * 30, model="model-" * 30, model_version="x" * 300
+    )
     session = project.writer.session_start(environment=environment, description="why " * 100)
     project.line("src/" + "deep/" * 40 + "a.py", environment=environment, session_id=session)
     project.line("src/größe/" + "漢字" * 40, environment=environment, action="x" * 200)
@@ -160,20 +190,36 @@ def test_the_output_is_as_wide_as_the_terminal_says(project: Project) -> None:
 
 LONG_PATH = "src/" + "a folder with a long name/" * 20 + "größe.py"
 TABLES = [
-    *(["log"], ["log", "--type", "all"], ["find", "--no-git"], ["coverage"], ["review", "--list"], ["sessions"], ["models"], ["stats"]),
-    ["query", "SELECT file_path, file_path AS again, environment_hash, action FROM line_annotations"],
+    *(
+        ["log"],
+        ["log", "--type", "all"],
+        ["find", "--no-git"],
+        ["coverage"],
+        ["review", "--list"],
+        ["sessions"],
+        ["models"],
+        ["stats"],
+    ),
+    [
+        "query",
+        "SELECT file_path, file_path AS again, environment_hash, action FROM line_annotations",
+    ],
 ]
 
 
 @pytest.mark.parametrize("arguments", TABLES, ids=" ".join)
 @pytest.mark.parametrize("columns", ["10", "40", "200"])
-def test_a_table_in_a_pipe_is_never_wrapped(project: Project, arguments: list[str], columns: str) -> None:
+def test_a_table_in_a_pipe_is_never_wrapped(
+    project: Project, arguments: list[str], columns: str
+) -> None:
     environment = project.writer.environment(model="a model with a long name " * 3)
     session = project.writer.session_start(environment=environment, description="why " * 10)
     (project.root / LONG_PATH).parent.mkdir(parents=True)
     (project.root / LONG_PATH).write_text("one\ntwo\n")
     project.line(LONG_PATH, environment=environment, session_id=session)
-    wide, narrow = (vibes(*arguments, cwd=project.root, COLUMNS=each) for each in ("10000", columns))
+    wide, narrow = (
+        vibes(*arguments, cwd=project.root, COLUMNS=each) for each in ("10000", columns)
+    )
     assert narrow.code == 0
     assert narrow.out == wide.out
     if arguments[0] in ("log", "find", "query"):
@@ -198,9 +244,21 @@ def test_no_color_means_no_escape_codes_at_all(project: Project, command: str) -
 @pytest.mark.skipif(os.name == "nt", reason="Windows closes pipes in its own way")
 @pytest.mark.parametrize(
     "arguments",
-    [["log"], ["log", "--json"], ["stats"], ["check"], ["blame", "src/auth.py"], ["find"], ["coverage"], ["doctor"], ["show", "--help"]],
+    [
+        ["log"],
+        ["log", "--json"],
+        ["stats"],
+        ["check"],
+        ["blame", "src/auth.py"],
+        ["find"],
+        ["coverage"],
+        ["doctor"],
+        ["show", "--help"],
+    ],
 )
-def test_a_reader_that_has_seen_enough_is_no_error(sound: CompleteTrail, arguments: list[str]) -> None:
+def test_a_reader_that_has_seen_enough_is_no_error(
+    sound: CompleteTrail, arguments: list[str]
+) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -220,25 +278,49 @@ def test_a_reader_that_has_seen_enough_is_no_error(sound: CompleteTrail, argumen
 
 @pytest.mark.skipif(os.name == "nt", reason="needs head")
 def test_the_first_line_of_a_long_log(project: Project) -> None:
-    project.writer.raw_log(project.writer.files.log.read_bytes().splitlines(keepends=True)[1] * 3000)
+    project.writer.raw_log(
+        project.writer.files.log.read_bytes().splitlines(keepends=True)[1] * 3000
+    )
     script = f'"{SCRIPT}" log --limit 5000 | head -1'
-    done = subprocess.run(["sh", "-c", script], cwd=project.root, env=surroundings({}), capture_output=True, check=False)
-    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [b"line", b"id", b"when", b"what"], b"")
+    done = subprocess.run(
+        ["sh", "-c", script],
+        cwd=project.root,
+        env=surroundings({}),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.split(), done.stderr) == (
+        0,
+        [b"line", b"id", b"when", b"what"],
+        b"",
+    )
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a folder in use cannot be removed there")
 def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
     script = f'mkdir gone && cd gone && rmdir ../gone && exec "{SCRIPT}" log'
-    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=surroundings({}), capture_output=True, check=False)
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, env=surroundings({}), capture_output=True, check=False
+    )
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"vibes: ")
     assert done.stderr.count(b"\n") == 1
 
 
-def test_a_trail_of_another_tool_that_annotates_git_and_itself_is_read(project: Project, within: Vibes) -> None:
+def test_a_trail_of_another_tool_that_annotates_git_and_itself_is_read(
+    project: Project, within: Vibes
+) -> None:
     for path in (".git/config", ".ai-audit/config.json"):
         project.line(path)
-    for command in (["blame", ".ai-audit/config.json"], ["log"], ["coverage"], ["find"], ["review", "--list"], ["stats"], ["check"]):
+    for command in (
+        ["blame", ".ai-audit/config.json"],
+        ["log"],
+        ["coverage"],
+        ["find"],
+        ["review", "--list"],
+        ["stats"],
+        ["check"],
+    ):
         done = within(*command, cwd=project.root)
         assert done.code in (0, 1)
         assert "Traceback" not in done.err

@@ -22,19 +22,35 @@ class Waiting(Project):
         self.config(risk_scoring={"enabled": True, "algorithm": "our-own"})
         self.environment()
         store, compare = self.prompt("Store it."), self.prompt("Compare.")
-        self.digest = self.line("a.py", 4, 7, text=STORY, prompt=store, risk_score=0.9, session="one", decision=self.choice())
+        self.digest = self.line(
+            "a.py",
+            4,
+            7,
+            text=STORY,
+            prompt=store,
+            risk_score=0.9,
+            session="one",
+            decision=self.choice(),
+        )
         self.same = self.line("a.py", 10, 13, text=STORY, prompt=compare, risk_score=0.5)
         self.other = self.line("b/c.py", 4, 7, text=STORY, prompt=store, risk_score=0.7)
         self.file("a.py")
         self.file("b/c.py")
 
     def choice(self) -> str:
-        options: list[dict[str, Any]] = [{"id": "one", "description": "SHA-256"}, {"id": "two", "description": "BLAKE2"}]
+        options: list[dict[str, Any]] = [
+            {"id": "one", "description": "SHA-256"},
+            {"id": "two", "description": "BLAKE2"},
+        ]
         return self.decision("Which digest", options, selected="one", rationale="It was asked for.")
 
     def verdicts(self) -> list[tuple[str, str, str | None]]:
         """Return what the log says of reviews: annotation, verdict, note."""
-        edges = [each for each in self.files.records() if each["type"] == "edge" and each["edge_type"] == "reviewed_by"]
+        edges = [
+            each
+            for each in self.files.records()
+            if each["type"] == "edge" and each["edge_type"] == "reviewed_by"
+        ]
         found: list[Any] = [(each["source_ref"], each["metadata"]) for each in edges]
         return [(source, said["verdict"], said.get("note")) for source, said in found]
 

@@ -22,7 +22,10 @@ def trail(tmp_path: Path) -> CompleteTrail:
 @pytest.fixture(scope="session")
 def all_written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Written]:
     """What the recorder writes at each level; nobody writes to it any more."""
-    return {level: record_everything(tmp_path_factory.mktemp("written") / level, level) for level in LEVELS}
+    return {
+        level: record_everything(tmp_path_factory.mktemp("written") / level, level)
+        for level in LEVELS
+    }
 
 
 @pytest.fixture(params=LEVELS)

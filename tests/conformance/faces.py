@@ -44,7 +44,9 @@ def checked(root: Path, base: str | None = None) -> Report:
     return check_trail(open_subject(audit_dir(root), NOW), base)
 
 
-def found(report: Report, file: str | None = None, line: int | None = None) -> set[tuple[str, str | None]]:
+def found(
+    report: Report, file: str | None = None, line: int | None = None
+) -> set[tuple[str, str | None]]:
     """Return what a report says, as check and field: all of it, or what it says of one line of a file."""
     return {
         (finding.check.id, finding.field)
@@ -60,7 +62,9 @@ def weight(report: Report, check: str) -> set[str]:
 
 def places(report: Report, check: str) -> list[tuple[str, int | None]]:
     """Return the file and line of each finding of a check."""
-    return [(finding.file, finding.line) for finding in report.findings if finding.check.id == check]
+    return [
+        (finding.file, finding.line) for finding in report.findings if finding.check.id == check
+    ]
 
 
 def log_lines(root: Path) -> int:
@@ -71,7 +75,11 @@ def log_lines(root: Path) -> int:
 def snapshot(root: Path) -> dict[str, bytes]:
     """Return every file of the audit directory with its content."""
     folder = root / AUDIT_DIR
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
 
-Level = Literal["MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "REQUIRED", "RECOMMENDED", "MAY", "OPTIONAL", "stated"]
+Level = Literal[
+    "MUST",
+    "MUST NOT",
+    "SHOULD",
+    "SHOULD NOT",
+    "REQUIRED",
+    "RECOMMENDED",
+    "MAY",
+    "OPTIONAL",
+    "stated",
+]
 """The RFC's keyword; `stated` where it defines something without one."""
 
 MARK: Final = "conformance_requirements"
@@ -53,10 +63,14 @@ def marks_of(function: object) -> tuple[Requirement, ...]:
     return marks
 
 
-def _marking(section: str, level: Level | None, rule: str, side: Literal["reader", "writer"] = "reader") -> Callable[[_F], _F]:
+def _marking(
+    section: str, level: Level | None, rule: str, side: Literal["reader", "writer"] = "reader"
+) -> Callable[[_F], _F]:
     def mark(function: _F) -> _F:
         path = f"{function.__module__.replace('.', '/')}.py::{function.__name__}"
-        setattr(function, MARK, (Requirement(section, level, rule, path, side), *marks_of(function)))
+        setattr(
+            function, MARK, (Requirement(section, level, rule, path, side), *marks_of(function))
+        )
         return function
 
     return mark

@@ -27,7 +27,9 @@ def _annotation(trail: CompleteTrail, start: int, end: int) -> dict[str, object]
         "assurance_level": "high",
         **anchors(SOURCES["src/auth.py"], start, end).members(),
         "risk_score": 0.5,
-        "risk_factors": [{"signal": "temperature", "value": 0.5, "weight": 0.15, "reason": "half of the range"}],
+        "risk_factors": [
+            {"signal": "temperature", "value": 0.5, "weight": 0.15, "reason": "half of the range"}
+        ],
     }
 
 
@@ -38,7 +40,12 @@ def line(trail: CompleteTrail) -> dict[str, object]:
 
 def function(trail: CompleteTrail) -> dict[str, object]:
     """Return a function record (RFC 7.4)."""
-    return {"type": "function", "function_name": "strong", "function_signature": "strong(password)", **_annotation(trail, 11, 12)}
+    return {
+        "type": "function",
+        "function_name": "strong",
+        "function_signature": "strong(password)",
+        **_annotation(trail, 11, 12),
+    }
 
 
 def session_start(trail: CompleteTrail) -> dict[str, object]:
@@ -59,7 +66,12 @@ def session_start(trail: CompleteTrail) -> dict[str, object]:
 
 def session_end(trail: CompleteTrail) -> dict[str, object]:
     """Return another end of a session that has both (RFC 7.5)."""
-    return {"type": "session", "event": "end", "session_id": trail.session, "timestamp": "2026-02-03T11:30:00Z"}
+    return {
+        "type": "session",
+        "event": "end",
+        "session_id": trail.session,
+        "timestamp": "2026-02-03T11:30:00Z",
+    }
 
 
 def edge(trail: CompleteTrail) -> dict[str, object]:
@@ -167,19 +179,25 @@ def append(trail: CompleteTrail, record: Members) -> int:
         session, parent = record.get("session_id"), record.get("parent_session_id")
         if isinstance(session, str) and isinstance(parent, str):
             trail.writer.delegation(parent, session)
-            trail.writer.edge("delegated_to", parent, session, source_type="session", target_type="session")
+            trail.writer.edge(
+                "delegated_to", parent, session, source_type="session", target_type="session"
+            )
         if isinstance(session, str):
             trail.writer.session_end(session, timestamp="2026-02-03T11:30:00Z")
     return number
 
 
-def record_findings(trail: CompleteTrail, record: Members, **changes: object) -> set[tuple[str, str | None]]:
+def record_findings(
+    trail: CompleteTrail, record: Members, **changes: object
+) -> set[tuple[str, str | None]]:
     """Append a record with some members changed; return what is found on its line, as check and field."""
     line_appended = append(trail, {**record, **changes})
     return found(checked(trail.root), LOG, line_appended)
 
 
-def entry_findings(trail: CompleteTrail, entry: Members, **changes: object) -> set[tuple[str, str | None]]:
+def entry_findings(
+    trail: CompleteTrail, entry: Members, **changes: object
+) -> set[tuple[str, str | None]]:
     """Add an entry with some members changed; return what is found on its line, as check and field."""
     kept = {name: value for name, value in {**entry, **changes}.items() if value is not OMIT}
     key = trail.writer.entry(kept)

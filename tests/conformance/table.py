@@ -36,12 +36,18 @@ Where the specifications contradict each other or real trails, the project follo
 
 def requirements(side: Literal["reader", "writer"] = "reader") -> list[Requirement]:
     """Return the rules of the RFC for one side that have a test, in the order of its sections."""
-    return sorted((each for each in _marks() if each.level is not None and each.side == side), key=lambda each: _numbers(each.section))
+    return sorted(
+        (each for each in _marks() if each.level is not None and each.side == side),
+        key=lambda each: _numbers(each.section),
+    )
 
 
 def readings() -> list[Requirement]:
     """Return the readings that have a test, in the order of their numbers."""
-    return sorted((each for each in _marks() if each.level is None), key=lambda each: _numbers(each.section.removeprefix("R")))
+    return sorted(
+        (each for each in _marks() if each.level is None),
+        key=lambda each: _numbers(each.section.removeprefix("R")),
+    )
 
 
 def every_test() -> Iterator[object]:
@@ -58,11 +64,19 @@ def markdown() -> str:
     count = len({each.test for each in (*ruled, *written, *read)})
     parts = [
         _HEAD.format(count=count),
-        _table(("Section", "Level", "What a reader must do", "Test"), [(each.section, each.level or "", each) for each in ruled]),
+        _table(
+            ("Section", "Level", "What a reader must do", "Test"),
+            [(each.section, each.level or "", each) for each in ruled],
+        ),
         _WRITING,
-        _table(("Section", "Level", "What a writer must do", "Test"), [(each.section, each.level or "", each) for each in written]),
+        _table(
+            ("Section", "Level", "What a writer must do", "Test"),
+            [(each.section, each.level or "", each) for each in written],
+        ),
         _READINGS,
-        _table(("Reading", "What a reader must do", "Test"), [(each.section, each) for each in read]),
+        _table(
+            ("Reading", "What a reader must do", "Test"), [(each.section, each) for each in read]
+        ),
     ]
     return "\n".join(parts)
 

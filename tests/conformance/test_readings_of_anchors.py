@@ -33,27 +33,48 @@ def record(trail: CompleteTrail, start: int, end: int, **members: object) -> str
     return trail.writer.record({**line(trail), **range_members, **members})
 
 
-@reading("R14", "line ends do not matter: a file that was converted to those of Windows still holds the same text")
+@reading(
+    "R14",
+    "line ends do not matter: a file that was converted to those of Windows still holds the same text",
+)
 def test_line_ends_do_not_matter(trail: CompleteTrail) -> None:
     rewrite(trail, ("# one\n" + TEXT).replace("\n", "\r\n"))
     found = placed(trail, trail.created)
     assert (found["lineStart"], found["lineEnd"], found["state"]) == (2, 9, "moved")
 
 
-@reading("R14", "an anchor that another tool made with a final newline, or with the line ends of Windows, is accepted")
-@pytest.mark.parametrize("joined", ["\n".join(LINES[5:8]) + "\n", "\r\n".join(LINES[5:8]), "\r\n".join(LINES[5:8]) + "\r\n"])
+@reading(
+    "R14",
+    "an anchor that another tool made with a final newline, or with the line ends of Windows, is accepted",
+)
+@pytest.mark.parametrize(
+    "joined",
+    ["\n".join(LINES[5:8]) + "\n", "\r\n".join(LINES[5:8]), "\r\n".join(LINES[5:8]) + "\r\n"],
+)
 def test_anchors_of_other_tools_are_accepted(trail: CompleteTrail, joined: str) -> None:
-    annotation = record(trail, 6, 8, anchor_hash=hashlib.sha256(joined.encode()).hexdigest(), file_content_hash=OMIT)
+    annotation = record(
+        trail, 6, 8, anchor_hash=hashlib.sha256(joined.encode()).hexdigest(), file_content_hash=OMIT
+    )
     rewrite(trail, "# one\n" + TEXT)
     found = placed(trail, annotation)
     assert (found["lineStart"], found["lineEnd"], found["state"]) == (7, 9, "moved")
 
 
-@reading("R14", "anchors describe what the AI wrote: those of the first record hold, whatever a later one of the edit says")
+@reading(
+    "R14",
+    "anchors describe what the AI wrote: those of the first record hold, whatever a later one of the edit says",
+)
 def test_the_anchors_of_the_first_record_hold(trail: CompleteTrail) -> None:
     annotation = record(trail, 6, 8)
     other = anchors(TEXT, 1, 3)
-    trail.writer.remap(annotation, commit="c0ffee" * 6, start=1, end=3, anchor_context=other.anchor_context, anchor_hash=other.anchor_hash)
+    trail.writer.remap(
+        annotation,
+        commit="c0ffee" * 6,
+        start=1,
+        end=3,
+        anchor_context=other.anchor_context,
+        anchor_hash=other.anchor_hash,
+    )
     rewrite(trail, "# one\n" + TEXT)
     assert placed(trail, annotation)["lineStart"] == 7
 
@@ -81,11 +102,24 @@ def test_every_state_is_told_with_its_method(trail: CompleteTrail, text: str, st
     rewrite(trail, text)
     found = placed(trail, trail.created)
     assert found["state"] == state
-    assert found["method"] in {"file-hash", "anchor-hash", "history", "context", "normalised", "fuzzy", "name", "log", "recorded"}
+    assert found["method"] in {
+        "file-hash",
+        "anchor-hash",
+        "history",
+        "context",
+        "normalised",
+        "fuzzy",
+        "name",
+        "log",
+        "recorded",
+    }
     assert 0 <= found["confidence"] <= 1
 
 
-@reading("R16", "of several copies of a text the one in the order of its neighbours is taken, and called ambiguous")
+@reading(
+    "R16",
+    "of several copies of a text the one in the order of its neighbours is taken, and called ambiguous",
+)
 def test_the_nearest_of_several_copies_is_taken(trail: CompleteTrail) -> None:
     copied = "\n".join(LINES[5:8]) + "\n"
     annotation = record(trail, 6, 8, file_content_hash=OMIT)

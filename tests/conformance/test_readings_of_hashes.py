@@ -34,7 +34,10 @@ def test_a_stored_null_is_hashed(trail: CompleteTrail) -> None:
     assert found(checked(trail.root)) == set()
 
 
-@reading("R1", "NaN, infinities and one member with two values are no JSON: the line or entry is reported")
+@reading(
+    "R1",
+    "NaN, infinities and one member with two values are no JSON: the line or entry is reported",
+)
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", '1,"risk_score":2'])
 def test_what_has_no_canonical_form_is_refused(trail: CompleteTrail, value: str) -> None:
     row = json.dumps({**sound.line(trail), "risk_score": 7777}).replace("7777", value)
@@ -44,14 +47,18 @@ def test_what_has_no_canonical_form_is_refused(trail: CompleteTrail, value: str)
     trail.writer.raw_manifest((trail.root / MANIFEST).read_bytes().replace(b"7777", value.encode()))
     report = checked(trail.root)
     assert places(report, "log-line") == [(LOG, line)]
-    assert ("entry-field" in {check for check, _ in found(report)}) or ("manifest-json" in {check for check, _ in found(report)})
+    assert ("entry-field" in {check for check, _ in found(report)}) or (
+        "manifest-json" in {check for check, _ in found(report)}
+    )
     assert opened(trail.root).manifest.entry(key) is None
 
 
 @reading("R1", "one member given twice with the same value is one member")
 def test_a_repeated_member_with_one_value_is_accepted(trail: CompleteTrail) -> None:
     record = {**sound.line(trail), "annotation_id": annotation_id(sound.line(trail))}
-    row = json.dumps(record, ensure_ascii=False).replace('"line_start": 2', '"line_start": 2, "line_start": 2')
+    row = json.dumps(record, ensure_ascii=False).replace(
+        '"line_start": 2', '"line_start": 2, "line_start": 2'
+    )
     trail.writer.raw_log(row.encode() + b"\n")
     trail.writer.cause(str(record["annotation_id"]), trail.command)
     assert found(checked(trail.root)) == set()
@@ -69,7 +76,15 @@ def test_a_key_made_by_a_known_mistake_verifies(trail: CompleteTrail, variant: s
 
 
 @reading("R2", "known mistakes made together are recognised together")
-@pytest.mark.parametrize("variant", ["no-type+ascii", "no-type+null-dropped+js-number", "no-type+environment-unknown", "ascii+replacer"])
+@pytest.mark.parametrize(
+    "variant",
+    [
+        "no-type+ascii",
+        "no-type+null-dropped+js-number",
+        "no-type+environment-unknown",
+        "ascii+replacer",
+    ],
+)
 def test_mistakes_made_together_are_recognised(trail: CompleteTrail, variant: str) -> None:
     trail.writer.entry(ODD_ENTRY, variant=variant)
     report = checked(trail.root)
@@ -85,7 +100,10 @@ def test_a_key_that_nothing_explains_is_a_mismatch(trail: CompleteTrail) -> None
     assert weight(report, "hash-mismatch") == {"error"}
 
 
-@reading("R3", "an id that was made before anchors, commit or risk were added verifies, and so does an escaped one")
+@reading(
+    "R3",
+    "an id that was made before anchors, commit or risk were added verifies, and so does an escaped one",
+)
 @pytest.mark.parametrize(
     ("variant", "name"),
     [
@@ -97,7 +115,9 @@ def test_a_key_that_nothing_explains_is_a_mismatch(trail: CompleteTrail) -> None
         ("less-anchors+less-risk", "less-risk"),
     ],
 )
-def test_an_id_made_by_a_known_mistake_verifies(trail: CompleteTrail, variant: str, name: str) -> None:
+def test_an_id_made_by_a_known_mistake_verifies(
+    trail: CompleteTrail, variant: str, name: str
+) -> None:
     record = {**sound.line(trail), "note": "für später"}
     identifier = trail.writer.record(record, id_variant=variant)
     trail.writer.cause(identifier, trail.command)
@@ -106,7 +126,10 @@ def test_an_id_made_by_a_known_mistake_verifies(trail: CompleteTrail, variant: s
     assert found(report) == {("annotation-id-variant", "annotation_id")}
 
 
-@reading("R3", "a record without an id has the one that its content gives it: it can be shown, and edges can name it")
+@reading(
+    "R3",
+    "a record without an id has the one that its content gives it: it can be shown, and edges can name it",
+)
 def test_a_record_without_an_id_gets_its_own(trail: CompleteTrail) -> None:
     identifier = trail.writer.record({**sound.line(trail), "annotation_id": OMIT})
     trail.writer.cause(identifier, trail.command)
@@ -116,7 +139,9 @@ def test_a_record_without_an_id_gets_its_own(trail: CompleteTrail) -> None:
     assert [edge["edge_type"] for edge in shown["edges"]["out"]] == ["caused_by"]
 
 
-@reading("R3", "two records with one id are one record, as after a merge of branches that both had it")
+@reading(
+    "R3", "two records with one id are one record, as after a merge of branches that both had it"
+)
 def test_two_records_with_one_id_are_one(trail: CompleteTrail) -> None:
     before = checked(trail.root)
     edits = len(opened(trail.root).lineages())

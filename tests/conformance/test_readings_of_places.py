@@ -17,9 +17,16 @@ pytestmark = pytest.mark.slow  # they start programs and servers
 BARE = dict.fromkeys(("anchor_context", "anchor_hash", "file_content_hash"), OMIT)
 
 
-@reading("R17", "without a commit and without the log in git, the first later commit that touches the file is taken")
-@pytest.mark.parametrize(("touched", "severities"), [("src/auth.py", set()), ("src/limits.py", {"warning"})])
-def test_a_commit_is_inferred_from_the_history_of_the_file(trail: CompleteTrail, touched: str, severities: set[str]) -> None:
+@reading(
+    "R17",
+    "without a commit and without the log in git, the first later commit that touches the file is taken",
+)
+@pytest.mark.parametrize(
+    ("touched", "severities"), [("src/auth.py", set()), ("src/limits.py", {"warning"})]
+)
+def test_a_commit_is_inferred_from_the_history_of_the_file(
+    trail: CompleteTrail, touched: str, severities: set[str]
+) -> None:
     repository = Repository(trail.root)
     repository.write(".git/info/exclude", f"{AUDIT_DIR}/\n")
     repository.commit("Before", "2026-02-03T10:00:00+00:00")
@@ -30,10 +37,16 @@ def test_a_commit_is_inferred_from_the_history_of_the_file(trail: CompleteTrail,
     assert weight(checked(trail.root), "commit-unknown") == severities
 
 
-@reading("R18", "repeated changes of line 1 without anchors stand for the whole file: one of them is shown, and on no line")
+@reading(
+    "R18",
+    "repeated changes of line 1 without anchors stand for the whole file: one of them is shown, and on no line",
+)
 def test_stand_ins_are_shown_once(trail: CompleteTrail) -> None:
     stand_in = {**sound.line(trail), **BARE, "line_start": 1, "line_end": 1}
-    ids = [trail.writer.record({**stand_in, "timestamp": f"2026-02-03T11:00:0{second}Z"}) for second in range(3)]
+    ids = [
+        trail.writer.record({**stand_in, "timestamp": f"2026-02-03T11:00:0{second}Z"})
+        for second in range(3)
+    ]
     shown = show_once(opened(trail.root).lineages_in("src/auth.py"))
     (one,) = (each for each in shown if each.placeholder)
     assert one.lineage.current.id == ids[-1]
@@ -48,13 +61,24 @@ def test_a_single_change_of_line_1_is_no_stand_in(trail: CompleteTrail, anchored
     record = {**sound.line(trail), **({} if anchored else BARE), "line_start": 1, "line_end": 1}
     for second in range(2 if anchored else 1):
         trail.writer.record({**record, "timestamp": f"2026-02-03T11:00:0{second}Z"})
-    assert not any(each.placeholder for each in show_once(opened(trail.root).lineages_in("src/auth.py")))
+    assert not any(
+        each.placeholder for each in show_once(opened(trail.root).lineages_in("src/auth.py"))
+    )
 
 
-@reading("R19", "absolute, escaping and absent paths are one remark that counts them by kind, and no error")
+@reading(
+    "R19",
+    "absolute, escaping and absent paths are one remark that counts them by kind, and no error",
+)
 def test_paths_of_elsewhere_are_summed_up(trail: CompleteTrail) -> None:
     first = trail.writer.files.log.read_bytes().count(b"\n") + 1
-    for path in ("/home/someone/a.py", "C:\\Users\\someone\\b.py", "../c.py", "src/../../d.py", "src/gone.py"):
+    for path in (
+        "/home/someone/a.py",
+        "C:\\Users\\someone\\b.py",
+        "../c.py",
+        "src/../../d.py",
+        "src/gone.py",
+    ):
         sound.append(trail, {**sound.line(trail), "file_path": path})
     report = checked(trail.root)
     assert report.passed
@@ -65,14 +89,19 @@ def test_paths_of_elsewhere_are_summed_up(trail: CompleteTrail) -> None:
 
 
 @reading("R19", "spellings of one path are one file")
-@pytest.mark.parametrize("spelling", ["./src/auth.py", "src//auth.py", "src\\auth.py", "src/x/../auth.py"])
+@pytest.mark.parametrize(
+    "spelling", ["./src/auth.py", "src//auth.py", "src\\auth.py", "src/x/../auth.py"]
+)
 def test_spellings_of_a_path_are_one_file(trail: CompleteTrail, spelling: str) -> None:
     before = len(opened(trail.root).lineages_in("src/auth.py"))
     assert sound.record_findings(trail, sound.line(trail), file_path=spelling) == set()
     assert len(opened(trail.root).lineages_in("src/auth.py")) == before + 1
 
 
-@reading("R26", "a path is tracked when its extension is listed and no exclude pattern matches it, as in a gitignore file")
+@reading(
+    "R26",
+    "a path is tracked when its extension is listed and no exclude pattern matches it, as in a gitignore file",
+)
 @pytest.mark.parametrize(
     ("path", "tracked"),
     [
@@ -88,8 +117,13 @@ def test_spellings_of_a_path_are_one_file(trail: CompleteTrail, spelling: str) -
         ("gen/keep.py", True),
     ],
 )
-def test_tracking_follows_extension_and_patterns(trail: CompleteTrail, path: str, tracked: bool) -> None:
-    trail.writer.config(tracked_extensions=[".py"], exclude_patterns=["/build/", "**/node_modules/**", "gen/*", "!gen/keep.py"])
+def test_tracking_follows_extension_and_patterns(
+    trail: CompleteTrail, path: str, tracked: bool
+) -> None:
+    trail.writer.config(
+        tracked_extensions=[".py"],
+        exclude_patterns=["/build/", "**/node_modules/**", "gen/*", "!gen/keep.py"],
+    )
     sound.append(trail, {**sound.line(trail), "file_path": path})
     report = checked(trail.root)
     assert weight(report, "path-untracked") == (set() if tracked else {"note"})
@@ -101,10 +135,16 @@ def test_records_of_untracked_files_are_counted_apart(trail: CompleteTrail) -> N
     line = sound.append(trail, {**sound.line(trail), "file_path": "plan.md"})
     stats = vibes(trail.root, "stats", "--json").json
     assert (stats["files"], stats["untrackedFiles"], stats["foreignFiles"]) == (4, 1, 0)
-    assert [each["line"] for each in vibes(trail.root, "log", "--file", "plan.md", "--json").json["records"]] == [line]
+    assert [
+        each["line"]
+        for each in vibes(trail.root, "log", "--file", "plan.md", "--json").json["records"]
+    ] == [line]
 
 
-@reading("R28", "a timestamp with any offset is read, and one without is UTC: records are ordered by instant")
+@reading(
+    "R28",
+    "a timestamp with any offset is read, and one without is UTC: records are ordered by instant",
+)
 def test_timestamps_with_any_offset_are_ordered_by_instant(trail: CompleteTrail) -> None:
     instants = [
         "2026-02-03T14:00:00+02:00",
@@ -114,8 +154,13 @@ def test_timestamps_with_any_offset_are_ordered_by_instant(trail: CompleteTrail)
         "2026-02-03T07:00:04-05:00",
         "2026-02-03 12:00:05Z",
     ]
-    records = [trail.writer.record({**sound.line(trail), "timestamp": instant}) for instant in reversed(instants)]
-    assert [lineage.current.id for lineage in opened(trail.root).lineages_in("src/auth.py")][-6:] == records[::-1]
+    records = [
+        trail.writer.record({**sound.line(trail), "timestamp": instant})
+        for instant in reversed(instants)
+    ]
+    assert [lineage.current.id for lineage in opened(trail.root).lineages_in("src/auth.py")][
+        -6:
+    ] == records[::-1]
     assert not places(checked(trail.root), "timestamp")
 
 
@@ -136,7 +181,10 @@ def test_a_commit_may_be_shortened(trail: CompleteTrail) -> None:
     assert sound.record_findings(trail, sound.line(trail), commit_hash=near[:7]) == set()
 
 
-@reading("R28", "the kind of an agent is shown as it was written, and means nothing to us; only the model `none` is a person")
+@reading(
+    "R28",
+    "the kind of an agent is shown as it was written, and means nothing to us; only the model `none` is a person",
+)
 @pytest.mark.parametrize("agent_type", ["human", "Claude-Code", "…"])
 def test_the_kind_of_an_agent_is_shown_verbatim(trail: CompleteTrail, agent_type: str) -> None:
     writer = TrailWriter(trail.root, level="high", start="2026-02-04T10:00:00Z")
@@ -148,4 +196,7 @@ def test_the_kind_of_an_agent_is_shown_verbatim(trail: CompleteTrail, agent_type
     assert found(checked(trail.root)) == set()
     assert vibes(trail.root, "show", session, "--json").json["record"]["agent_type"] == agent_type
     after = vibes(trail.root, "models", "--json").json["models"]
-    assert sum(each["annotations"] for each in after) == sum(each["annotations"] for each in before) + 1
+    assert (
+        sum(each["annotations"] for each in after)
+        == sum(each["annotations"] for each in before) + 1
+    )

@@ -27,7 +27,9 @@ def test_a_commit_is_derived_from_the_history_of_the_log(trail: CompleteTrail) -
     repository = Repository(trail.root)
     repository.commit("Recorded", "2026-02-03T10:30:00+00:00")
     sound.append(trail, {**sound.line(trail), "commit_hash": None})
-    assert weight(checked(trail.root), "commit-unknown") == {"note"}, "newer than HEAD: it waits for its commit"
+    assert weight(checked(trail.root), "commit-unknown") == {"note"}, (
+        "newer than HEAD: it waits for its commit"
+    )
     repository.commit("Recorded more", "2026-02-03T12:00:00+00:00")
     assert found(checked(trail.root)) == set()
 
@@ -44,10 +46,17 @@ def test_a_back_filled_record_is_no_second_edit(trail: CompleteTrail) -> None:
     assert (lineage.first.id, lineage.current.id) == (original, committed)
 
 
-@reading("R5", "an edge whose ends are called `source_id` and `target_id` leads where it leads; a missing kind means annotation")
+@reading(
+    "R5",
+    "an edge whose ends are called `source_id` and `target_id` leads where it leads; a missing kind means annotation",
+)
 def test_older_names_of_the_ends_are_read(trail: CompleteTrail) -> None:
     edge = trail.writer.edge("informed_by", trail.modified, trail.created, old_names=True)
-    (read,) = (each for each in opened(trail.root).log.edges(out_of=trail.modified) if each.record.id == edge)
+    (read,) = (
+        each
+        for each in opened(trail.root).log.edges(out_of=trail.modified)
+        if each.record.id == edge
+    )
     assert (read.source, read.target) == (trail.modified, trail.created)
     assert (read.source_type, read.target_type) == ("annotation", "annotation")
     report = checked(trail.root)
@@ -62,26 +71,46 @@ def reviews(trail: CompleteTrail, annotation: str) -> list[Review]:
     return trail_now.reviews_of(lineage)
 
 
-@reading("R6", "a review is an edge from the annotation to the reviewer's session, and says who, how, and about which text")
+@reading(
+    "R6",
+    "a review is an edge from the annotation to the reviewer's session, and says who, how, and about which text",
+)
 def test_a_review_is_told_whole(trail: CompleteTrail) -> None:
     trail.writer.review(trail.modified, verdict="rejected", reviewer="Grace", note="Too long.")
     (review,) = reviews(trail, trail.modified)
-    assert (review.by, review.kind, review.verdict, review.note) == ("Grace", "human", "rejected", "Too long.")
+    assert (review.by, review.kind, review.verdict, review.note) == (
+        "Grace",
+        "human",
+        "rejected",
+        "Too long.",
+    )
     assert review.text == trail.writer.files.record(trail.modified)["anchor_hash"]
 
 
-@reading("R6", "a review edge is read in either direction, and without metadata: then its reviewer is unknown")
+@reading(
+    "R6",
+    "a review edge is read in either direction, and without metadata: then its reviewer is unknown",
+)
 @pytest.mark.parametrize("backwards", [False, True])
 def test_a_review_of_another_tool_is_read(trail: CompleteTrail, backwards: bool) -> None:
     if backwards:
-        trail.writer.edge("reviewed_by", trail.session, trail.function, source_type="session", target_type="annotation")
+        trail.writer.edge(
+            "reviewed_by",
+            trail.session,
+            trail.function,
+            source_type="session",
+            target_type="annotation",
+        )
     else:
         trail.writer.edge("reviewed_by", trail.function, trail.session, target_type="session")
     (review,) = reviews(trail, trail.function)
     assert (review.annotation, review.kind, review.verdict) == (trail.function, "unknown", None)
 
 
-@reading("R6", "of two annotations joined by a review edge, the one whose action is `review` is the review")
+@reading(
+    "R6",
+    "of two annotations joined by a review edge, the one whose action is `review` is the review",
+)
 @pytest.mark.parametrize("backwards", [False, True])
 def test_the_review_of_two_annotations_is_told_apart(trail: CompleteTrail, backwards: bool) -> None:
     review = trail.writer.record({**sound.line(trail), "action": "review"})
@@ -108,8 +137,21 @@ def placed(project: Project) -> dict[str, Any]:
 def scored(tmp_path: Path) -> Project:
     """A project with one annotation, lines 4 to 7 of `a.py`, whose risk only its review decides."""
     project = Project(tmp_path / "scored")
-    others = ("scope_lines", "scope_files", "action_type", "assurance_gap", "temperature", "prompt_token_count", "model_capability_tier")
-    project.config(risk_scoring={"enabled": True, "weights": {**dict.fromkeys(others, 0), "human_review_present": 1}})
+    others = (
+        "scope_lines",
+        "scope_files",
+        "action_type",
+        "assurance_gap",
+        "temperature",
+        "prompt_token_count",
+        "model_capability_tier",
+    )
+    project.config(
+        risk_scoring={
+            "enabled": True,
+            "weights": {**dict.fromkeys(others, 0), "human_review_present": 1},
+        }
+    )
     project.environment()
     project.annotated()
     return project
@@ -146,7 +188,11 @@ def test_an_ais_review_changes_nothing(scored: Project, verdict: str) -> None:
     annotation = placed(scored)["annotationId"]
     scored.review(annotation, kind="ai", reviewer="Critic", verdict=verdict)
     placement = placed(scored)
-    assert (placement["score"], placement["review"]["kind"], placement["review"]["by"]) == (1.0, "ai", "Critic")
+    assert (placement["score"], placement["review"]["kind"], placement["review"]["by"]) == (
+        1.0,
+        "ai",
+        "Critic",
+    )
     assert len(vibes(scored.root, "find", "--unreviewed", "--json").json["placements"]) == 1
     scored.review(annotation)
     scored.review(annotation, kind="ai", reviewer="Critic", verdict=verdict)
@@ -154,13 +200,18 @@ def test_an_ais_review_changes_nothing(scored: Project, verdict: str) -> None:
 
 
 @reading(
-    "R6", "of a review that we write, the session says that it is a person's and of no model, or which AI's; no reviewer counts for a model"
+    "R6",
+    "of a review that we write, the session says that it is a person's and of no model, or which AI's; no reviewer counts for a model",
 )
 @pytest.mark.parametrize("kind", ["human", "ai"])
 def test_what_we_write_of_a_review_says_who(scored: Project, kind: str) -> None:
     who: dict[str, Any] = {"reviewer": "Ada"}
     if kind == "ai":
-        who = {"kind": ReviewerKind.AI, "tool": Tool("review-bot", "1"), "model": Model("critic-model", "1")}
+        who = {
+            "kind": ReviewerKind.AI,
+            "tool": Tool("review-bot", "1"),
+            "model": Model("critic-model", "1"),
+        }
     before = vibes(scored.root, "models", "--json").json
     with Recorder(scored.root) as recorder:
         recorder.review(Reviewing("approved", "a.py", (4, 7), **who))
@@ -169,10 +220,16 @@ def test_what_we_write_of_a_review_says_who(scored: Project, kind: str) -> None:
     start = next(each for each in records if each["type"] == "session" and each["event"] == "start")
     environment = opened(scored.root).manifest.entry(str(start["environment_hash"]))
     assert environment is not None
-    assert (edge["source_type"], edge["target_type"], edge["target_ref"]) == ("annotation", "session", start["session_id"])
-    assert (edge["metadata"]["kind"], start["agent_type"] == "human", environment["model_name"]) == (
-        (kind, True, "none") if kind == "human" else (kind, False, "critic-model")
+    assert (edge["source_type"], edge["target_type"], edge["target_ref"]) == (
+        "annotation",
+        "session",
+        start["session_id"],
     )
+    assert (
+        edge["metadata"]["kind"],
+        start["agent_type"] == "human",
+        environment["model_name"],
+    ) == ((kind, True, "none") if kind == "human" else (kind, False, "critic-model"))
     assert vibes(scored.root, "models", "--json").json == before
 
 
@@ -188,7 +245,10 @@ def test_any_member_finds_the_lineage(trail: CompleteTrail) -> None:
         assert trail.causes[4] in {edge.record.id for edge in out}
 
 
-@reading("R7", "of several ends of one edit, the one whose commit is nearest to HEAD holds; without git the later")
+@reading(
+    "R7",
+    "of several ends of one edit, the one whose commit is nearest to HEAD holds; without git the later",
+)
 def test_of_several_ends_the_nearest_to_head_holds(trail: CompleteTrail) -> None:
     original = trail.writer.record(sound.line(trail))
     here = trail.writer.remap(original, commit="aaaa" * 10, edge_timestamp="2026-02-03T12:00:00Z")
@@ -201,14 +261,33 @@ def test_of_several_ends_the_nearest_to_head_holds(trail: CompleteTrail) -> None
         assert lineage.current.id == expected
 
 
-@reading("R7", "a `supersedes` edge between two edits makes the older history only where the newer covers it")
-@pytest.mark.parametrize(("start", "end", "metadata", "history"), [(1, 9, None, True), (3, 9, None, False), (3, 9, "covers", True)])
+@reading(
+    "R7",
+    "a `supersedes` edge between two edits makes the older history only where the newer covers it",
+)
+@pytest.mark.parametrize(
+    ("start", "end", "metadata", "history"),
+    [(1, 9, None, True), (3, 9, None, False), (3, 9, "covers", True)],
+)
 def test_an_edit_becomes_history_when_it_is_covered(
     trail: CompleteTrail, start: int, end: int, metadata: str | None, history: bool
 ) -> None:
     older = trail.writer.record({**sound.line(trail), "line_start": 1, "line_end": 5})
-    newer = trail.writer.record({**sound.line(trail), "line_start": start, "line_end": end, "timestamp": "2026-02-03T12:00:00Z"})
-    trail.writer.edge("supersedes", newer, older, target_type="annotation", metadata=None if metadata is None else {"reason": metadata})
+    newer = trail.writer.record(
+        {
+            **sound.line(trail),
+            "line_start": start,
+            "line_end": end,
+            "timestamp": "2026-02-03T12:00:00Z",
+        }
+    )
+    trail.writer.edge(
+        "supersedes",
+        newer,
+        older,
+        target_type="annotation",
+        metadata=None if metadata is None else {"reason": metadata},
+    )
     lineage = opened(trail.root).lineage_of(older)
     assert lineage is not None
     assert lineage.superseded_by == (() if history is False and metadata is None else (newer,))
@@ -223,7 +302,9 @@ def test_a_remap_does_not_change_the_rank(trail: CompleteTrail) -> None:
     assert ranked[-2:] == [older, newer]
 
 
-@reading("R12", "a line that is no JSON object is reported with its number, and hides no other line")
+@reading(
+    "R12", "a line that is no JSON object is reported with its number, and hides no other line"
+)
 @pytest.mark.parametrize(
     ("row", "check"),
     [
@@ -238,7 +319,9 @@ def test_a_remap_does_not_change_the_rank(trail: CompleteTrail) -> None:
         (b"# remark", "log-line"),
     ],
 )
-def test_a_line_that_is_no_record_hides_nothing(trail: CompleteTrail, row: bytes, check: str) -> None:
+def test_a_line_that_is_no_record_hides_nothing(
+    trail: CompleteTrail, row: bytes, check: str
+) -> None:
     content = (trail.root / LOG).read_bytes()
     before = checked(trail.root).records
     first, _, rest = content.partition(b"\n")
@@ -248,11 +331,18 @@ def test_a_line_that_is_no_record_hides_nothing(trail: CompleteTrail, row: bytes
     assert report.records == {**before, "broken": 1}
 
 
-@reading("R12", "whatever stands in the log, the program answers, and says nothing of what it skips but in the report")
+@reading(
+    "R12",
+    "whatever stands in the log, the program answers, and says nothing of what it skips but in the report",
+)
 def test_broken_lines_do_not_stop_an_answer(trail: CompleteTrail) -> None:
     before = vibes(trail.root, "models", "--json")
-    trail.writer.raw_log(b'<<<<<<< HEAD\n{"type":"line","file_path":7,"timestamp":[]}\n{"type":{}}\n')
+    trail.writer.raw_log(
+        b'<<<<<<< HEAD\n{"type":"line","file_path":7,"timestamp":[]}\n{"type":{}}\n'
+    )
     after = vibes(trail.root, "models", "--json")
     assert (after.code, after.err) == (0, "")
-    assert {each["model_name"] for each in before.json["models"]} <= {each["model_name"] for each in after.json["models"]}
+    assert {each["model_name"] for each in before.json["models"]} <= {
+        each["model_name"] for each in after.json["models"]
+    }
     assert TrailWriter(trail.root).files.record(trail.created)

@@ -8,9 +8,28 @@ import zlib
 import pytest
 
 from tests.conformance import sound
-from tests.conformance.faces import LOG, MANIFEST, audit_dir, checked, found, opened, places, snapshot, vibes, weight
+from tests.conformance.faces import (
+    LOG,
+    MANIFEST,
+    audit_dir,
+    checked,
+    found,
+    opened,
+    places,
+    snapshot,
+    vibes,
+    weight,
+)
 from tests.conformance.requirement import reading
-from tests.trails import AUDIT_DIR, CompleteTrail, Repository, context_hash, corrupt_manifest, file_hash, gzipped
+from tests.trails import (
+    AUDIT_DIR,
+    CompleteTrail,
+    Repository,
+    context_hash,
+    corrupt_manifest,
+    file_hash,
+    gzipped,
+)
 from vibes_lsp.errors import BrokenBlob, EscapingBlob
 from vibes_lsp.store.reasoning import MAX_TEXT, reasoning_text
 
@@ -27,7 +46,9 @@ def external(path: str) -> dict[str, object]:
     }
 
 
-@reading("R8", "blobs with a short name, blobs of plain text and blobs that are not zipped are read")
+@reading(
+    "R8", "blobs with a short name, blobs of plain text and blobs that are not zipped are read"
+)
 @pytest.mark.parametrize(
     ("path", "content"),
     [
@@ -55,7 +76,11 @@ def test_a_packed_entry_may_be_keyed_by_its_inline_form(trail: CompleteTrail, fo
     text = ("Length first. " * 1000) if form == "compressed" else ("Windows slide. " * 8000)
     stored = opened(trail.root).manifest.entry(packed or "")
     assert stored is not None
-    inline = {"type": "reasoning", "reasoning_text": text, "reasoning_model": stored["reasoning_model"]}
+    inline = {
+        "type": "reasoning",
+        "reasoning_text": text,
+        "reasoning_model": stored["reasoning_model"],
+    }
     inline["reasoning_token_count"] = stored["reasoning_token_count"]
     trail.writer.entry(stored, key=context_hash(inline))
     report = checked(trail.root)
@@ -66,12 +91,23 @@ def test_a_packed_entry_may_be_keyed_by_its_inline_form(trail: CompleteTrail, fo
 @reading("R8", "a blob whose named digest is not that of its content is pointed out")
 def test_a_changed_blob_is_pointed_out(trail: CompleteTrail) -> None:
     (blob,) = (trail.root / AUDIT_DIR / "blobs").iterdir()
-    blob.write_bytes(gzipped(json.dumps({"type": "reasoning", "reasoning_text": "Nothing to see."}).encode()))
+    blob.write_bytes(
+        gzipped(json.dumps({"type": "reasoning", "reasoning_text": "Nothing to see."}).encode())
+    )
     assert found(checked(trail.root)) == {("blob-name", "blob_path")}
 
 
 @reading("R8", "a blob outside the audit directory is never opened, be it named or linked to")
-@pytest.mark.parametrize("path", ["../secret.txt", "blobs/../../secret.txt", "{root}/secret.txt", "blobs/link.txt", "..\\secret.txt"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../secret.txt",
+        "blobs/../../secret.txt",
+        "{root}/secret.txt",
+        "blobs/link.txt",
+        "..\\secret.txt",
+    ],
+)
 def test_a_blob_path_never_leaves_the_directory(trail: CompleteTrail, path: str) -> None:
     secret = trail.root / "secret.txt"
     secret.write_text("not for you", encoding="utf-8")
@@ -101,7 +137,10 @@ def test_unpacking_has_a_bound(trail: CompleteTrail) -> None:
     assert found(checked(trail.root)) == {("blob-broken", "blob_path")}
 
 
-@reading("R9", "the beginning of a record that is still being written is not read, and the record is once it is whole")
+@reading(
+    "R9",
+    "the beginning of a record that is still being written is not read, and the record is once it is whole",
+)
 def test_a_torn_record_is_read_once_it_is_whole(trail: CompleteTrail) -> None:
     trail_now = opened(trail.root)
     lines = len(trail_now.log.columns)
@@ -118,7 +157,10 @@ def test_a_torn_record_is_read_once_it_is_whole(trail: CompleteTrail) -> None:
     assert not trail_now.log.columns.broken
 
 
-@reading("R10", "a manifest that cannot be parsed is never written to; the place is named, and whole lines of it are used")
+@reading(
+    "R10",
+    "a manifest that cannot be parsed is never written to; the place is named, and whole lines of it are used",
+)
 def test_a_broken_manifest_is_left_alone(trail: CompleteTrail) -> None:
     corrupt_manifest(trail.root)
     before = snapshot(trail.root)
@@ -134,14 +176,20 @@ def test_a_broken_manifest_is_left_alone(trail: CompleteTrail) -> None:
 @reading("R10", "the RFC's interim form, one entry on each line, is read: a remark")
 def test_the_interim_form_is_read(trail: CompleteTrail) -> None:
     entries = json.loads((trail.root / MANIFEST).read_bytes())["entries"]
-    trail.writer.raw_manifest("".join(json.dumps({key: entry}, ensure_ascii=False) + "\n" for key, entry in entries.items()).encode())
+    trail.writer.raw_manifest(
+        "".join(
+            json.dumps({key: entry}, ensure_ascii=False) + "\n" for key, entry in entries.items()
+        ).encode()
+    )
     report = checked(trail.root)
     assert found(report) == {("manifest-jsonl", None)}
     assert weight(report, "manifest-jsonl") == {"note"}
     assert report.context_hashes["spec"] == len(entries)
 
 
-@reading("R10", "one entry twice under its key is one; two different ones are an error at the second")
+@reading(
+    "R10", "one entry twice under its key is one; two different ones are an error at the second"
+)
 @pytest.mark.parametrize("same", [True, False])
 def test_an_entry_may_stand_twice(trail: CompleteTrail, same: bool) -> None:
     lines = (trail.root / MANIFEST).read_bytes().splitlines(keepends=True)
@@ -156,13 +204,18 @@ def test_an_entry_may_stand_twice(trail: CompleteTrail, same: bool) -> None:
 @reading("R10", "entries that still wait in the journal are read, and records may refer to them")
 def test_the_journal_is_read(trail: CompleteTrail) -> None:
     key = context_hash(sound.prompt())
-    trail.writer.files.write("wal/1.jsonl", json.dumps({key: sound.prompt()}).encode() + b"\n" + b'{"torn')
+    trail.writer.files.write(
+        "wal/1.jsonl", json.dumps({key: sound.prompt()}).encode() + b"\n" + b'{"torn'
+    )
     assert sound.record_findings(trail, sound.line(trail), prompt_hash=key) == set()
     assert found(checked(trail.root)) == {("journal-pending", None)}
     assert vibes(trail.root, "show", key, "--json").json["entry"] == sound.prompt()
 
 
-@reading("R11", "a trail of an unknown major version is read as far as possible, with a warning; an unknown minor one without")
+@reading(
+    "R11",
+    "a trail of an unknown major version is read as far as possible, with a warning; an unknown minor one without",
+)
 @pytest.mark.parametrize(("version", "warned"), [("2.0", True), ("1.9", False)])
 def test_an_unknown_version_is_read(trail: CompleteTrail, version: str, warned: bool) -> None:
     trail.writer.config(standard_version=version)
@@ -183,7 +236,10 @@ def test_missing_git_housekeeping_is_pointed_out(trail: CompleteTrail) -> None:
     assert report.passed
 
 
-@reading("R13", "a manifest that git ignores on purpose is one remark, and its contexts are called not published")
+@reading(
+    "R13",
+    "a manifest that git ignores on purpose is one remark, and its contexts are called not published",
+)
 def test_a_manifest_may_be_unpublished(trail: CompleteTrail) -> None:
     repository = Repository(trail.root)
     (trail.root / MANIFEST).unlink()

@@ -19,7 +19,10 @@ from tests.server.project import STORY
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="bc is not to be had there")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="bc is not to be had there"),
+]
 
 HOT = [{"condition": "temperature.value > 0.9", "action": "block"}]
 NEVER = {"critical": 1, "high": 1}
@@ -51,7 +54,11 @@ def factors(value: float) -> list[dict[str, Any]]:
     return [{"signal": "temperature", "value": value, "weight": 0.15}]
 
 
-@rfc("10.4.5", "stated", "a gate by score stops at the highest stored score: `vibes gate --stored --all` agrees with the shown one")
+@rfc(
+    "10.4.5",
+    "stated",
+    "a gate by score stops at the highest stored score: `vibes gate --stored --all` agrees with the shown one",
+)
 @pytest.mark.parametrize("score", [None, 0, 0.2999, 0.7999, 0.8, 0.8001, 1])
 def test_by_score(project: Gated, score: float | None) -> None:
     project.write("low.py", risk_score=0.1)
@@ -60,7 +67,11 @@ def test_by_score(project: Gated, score: float | None) -> None:
     assert gated(project.root, "--stored", "--all") == by_score(project.root)
 
 
-@rfc("10.4.5", "stated", "a gate by a factor stops at its stored value: a rule with `temperature.value` agrees with the shown one")
+@rfc(
+    "10.4.5",
+    "stated",
+    "a gate by a factor stops at its stored value: a rule with `temperature.value` agrees with the shown one",
+)
 @pytest.mark.parametrize("value", [0, 0.9, 0.9001, 1])
 def test_by_a_factor(project: Gated, value: float) -> None:
     project.policy(review_rules=HOT, thresholds=NEVER)
@@ -69,18 +80,33 @@ def test_by_a_factor(project: Gated, value: float) -> None:
     assert gated(project.root, "--stored", "--all") == by_factor(project.root)
 
 
-@rfc("10.4.5", "stated", "both agree on a trail with history: replaced, back-filled, reviewed and removed records count")
+@rfc(
+    "10.4.5",
+    "stated",
+    "both agree on a trail with history: replaced, back-filled, reviewed and removed records count",
+)
 def test_on_a_trail_with_history(tmp_path: Path) -> None:
     story = tell(tmp_path / "project")
     config = story.root / ".ai-audit/config.json"
     for rules in ("[]", '[{"condition": "temperature.value > 0.9", "action": "block"}]'):
-        text = '{"assurance_level": "medium", "risk_scoring": {"enabled": true, "review_rules": %s}}'
+        text = (
+            '{"assurance_level": "medium", "risk_scoring": {"enabled": true, "review_rules": %s}}'
+        )
         config.write_text(text % rules)
-        assert gated(story.root, "--stored", "--all") == by_score(story.root) == by_factor(story.root) == 1
+        assert (
+            gated(story.root, "--stored", "--all")
+            == by_score(story.root)
+            == by_factor(story.root)
+            == 1
+        )
     assert gated(story.root, "--stored") == 0, "what was critical is history"
 
 
-@rfc("10.4.5", "MAY", "`vibes gate` differs where the record is not all that is known: approved, replaced, lost, removed, untracked")
+@rfc(
+    "10.4.5",
+    "MAY",
+    "`vibes gate` differs where the record is not all that is known: approved, replaced, lost, removed, untracked",
+)
 @pytest.mark.parametrize("reason", ["approved", "replaced", "lost", "removed", "untracked"])
 def test_where_the_gate_differs_and_why(project: Gated, reason: str) -> None:
     action = "delete" if reason == "removed" else "create"
@@ -91,7 +117,9 @@ def test_where_the_gate_differs_and_why(project: Gated, reason: str) -> None:
         project.review(identifier)
     elif reason == "replaced":
         newer = project.write(risk_score=0.1)
-        project.edge("supersedes", newer, identifier, target_type="annotation", metadata={"reason": "covers"})
+        project.edge(
+            "supersedes", newer, identifier, target_type="annotation", metadata={"reason": "covers"}
+        )
     elif reason == "lost":
         project.file(path, "nothing = 1\n")
     elif reason == "untracked":
@@ -100,14 +128,28 @@ def test_where_the_gate_differs_and_why(project: Gated, reason: str) -> None:
     assert by_score(project.root) == gated(project.root, "--stored", "--all") == 1
 
 
-@rfc("10.4.5", "MAY", "`vibes gate --all` counts functions by score, too; the shown gate reads lines only")
+@rfc(
+    "10.4.5",
+    "MAY",
+    "`vibes gate --all` counts functions by score, too; the shown gate reads lines only",
+)
 def test_functions_have_a_score_as_well(project: Gated) -> None:
-    project.function("a.py", "digest", text=STORY, lines=(4, 7), environment=project.calm, risk_score=0.9)
+    project.function(
+        "a.py", "digest", text=STORY, lines=(4, 7), environment=project.calm, risk_score=0.9
+    )
     project.file("a.py", STORY)
     assert (by_score(project.root), gated(project.root, "--stored", "--all")) == (0, 1)
 
 
-@rfc("10.4.5", "MAY", "`vibes gate` stops what a person rejected, whatever its score; the shown gates know no reviews")
+@rfc(
+    "10.4.5",
+    "MAY",
+    "`vibes gate` stops what a person rejected, whatever its score; the shown gates know no reviews",
+)
 def test_a_rejection_stops(project: Gated) -> None:
     project.review(project.write(risk_score=0.1), verdict="rejected")
-    assert (by_score(project.root), gated(project.root, "--stored"), gated(project.root, "--stored", "--all")) == (0, 1, 0)
+    assert (
+        by_score(project.root),
+        gated(project.root, "--stored"),
+        gated(project.root, "--stored", "--all"),
+    ) == (0, 1, 0)

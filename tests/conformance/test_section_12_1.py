@@ -6,13 +6,25 @@ import json
 
 import pytest
 
-from tests.conformance.faces import CONFIG, MANIFEST, READING, checked, found, places, snapshot, vibes, weight
+from tests.conformance.faces import (
+    CONFIG,
+    MANIFEST,
+    READING,
+    checked,
+    found,
+    places,
+    snapshot,
+    vibes,
+    weight,
+)
 from tests.conformance.requirement import rfc
 from tests.trails import AUDIT_DIR, CompleteTrail
 
 pytestmark = pytest.mark.slow  # they start programs and servers
 
-FILES = pytest.mark.parametrize(("file", "member"), [(MANIFEST, "version"), (CONFIG, "standard_version")])
+FILES = pytest.mark.parametrize(
+    ("file", "member"), [(MANIFEST, "version"), (CONFIG, "standard_version")]
+)
 
 
 def declare(trail: CompleteTrail, file: str, member: str, version: str) -> None:
@@ -22,10 +34,20 @@ def declare(trail: CompleteTrail, file: str, member: str, version: str) -> None:
     path.write_bytes(json.dumps(content | {member: version}, ensure_ascii=False).encode())
 
 
-@rfc("12.1", "MUST", "the versions that manifest and policy declare are looked at before anything is answered")
-@rfc("12.1", "SHOULD", "whoever asks about a trail of an unknown major version is warned, on standard error")
+@rfc(
+    "12.1",
+    "MUST",
+    "the versions that manifest and policy declare are looked at before anything is answered",
+)
+@rfc(
+    "12.1",
+    "SHOULD",
+    "whoever asks about a trail of an unknown major version is warned, on standard error",
+)
 @FILES
-@pytest.mark.parametrize("arguments", [each for each in READING if each[0] not in ("check", "doctor")], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [each for each in READING if each[0] not in ("check", "doctor")], ids=" ".join
+)
 def test_an_unknown_major_version_is_a_warning_beside_every_answer(
     trail: CompleteTrail, file: str, member: str, arguments: tuple[str, ...]
 ) -> None:
@@ -41,7 +63,9 @@ def test_an_unknown_major_version_is_a_warning_beside_every_answer(
 @rfc("12.1", "SHOULD", "a report about such a trail warns at the member, and goes on")
 @FILES
 @pytest.mark.parametrize("version", ["2.0", "0.9", "10.1.3", "next"])
-def test_an_unknown_major_version_is_a_warning_of_the_report(trail: CompleteTrail, file: str, member: str, version: str) -> None:
+def test_an_unknown_major_version_is_a_warning_of_the_report(
+    trail: CompleteTrail, file: str, member: str, version: str
+) -> None:
     declare(trail, file, member, version)
     report = checked(trail.root)
     assert places(report, "version-unsupported") == [(file, 1)]
@@ -53,7 +77,9 @@ def test_an_unknown_major_version_is_a_warning_of_the_report(trail: CompleteTrai
 @rfc("12.1", "MUST", "nothing is written to a trail of an unknown major version")
 @FILES
 @pytest.mark.parametrize("missing", [".gitignore", "annotations.jsonl"])
-def test_a_trail_of_an_unknown_major_version_is_not_written_to(trail: CompleteTrail, file: str, member: str, missing: str) -> None:
+def test_a_trail_of_an_unknown_major_version_is_not_written_to(
+    trail: CompleteTrail, file: str, member: str, missing: str
+) -> None:
     declare(trail, file, member, "2.0")
     (trail.root / AUDIT_DIR / missing).unlink()
     before = snapshot(trail.root)
@@ -69,7 +95,9 @@ def test_a_trail_of_an_unknown_major_version_is_not_written_to(trail: CompleteTr
 @rfc("12.1", "stated", "another minor version or patch level is read without a word")
 @FILES
 @pytest.mark.parametrize("version", ["1.0", "1.1", "1.0.7", "1.12.0-rc.1", "1"])
-def test_another_minor_version_is_fine(trail: CompleteTrail, file: str, member: str, version: str) -> None:
+def test_another_minor_version_is_fine(
+    trail: CompleteTrail, file: str, member: str, version: str
+) -> None:
     declare(trail, file, member, version)
     assert found(checked(trail.root)) == set()
     assert vibes(trail.root, "stats").err == ""

@@ -8,13 +8,30 @@ from collections.abc import Callable
 import pytest
 
 from tests.conformance import sound
-from tests.conformance.faces import LOG, READING, checked, found, log_lines, opened, places, snapshot, vibes, vibes_each
+from tests.conformance.faces import (
+    LOG,
+    READING,
+    checked,
+    found,
+    log_lines,
+    opened,
+    places,
+    snapshot,
+    vibes,
+    vibes_each,
+)
 from tests.conformance.requirement import rfc
 from tests.trails import CompleteTrail, Repository
 
 pytestmark = pytest.mark.slow  # they start programs and servers
 
-LATER = {"type": "checkpoint", "timestamp": "2026-02-03T11:00:00Z", "line_start": "no number", "action": "rest", "environment_hash": 5}
+LATER = {
+    "type": "checkpoint",
+    "timestamp": "2026-02-03T11:00:00Z",
+    "line_start": "no number",
+    "action": "rest",
+    "environment_hash": 5,
+}
 
 
 @rfc("12.2", "MUST", "record types of later versions are skipped without a word")
@@ -22,8 +39,12 @@ def test_an_unknown_type_of_record_is_skipped_silently(trail: CompleteTrail) -> 
     commands = [("log",), ("sessions",), ("models",)]
     before = vibes_each(trail.root, commands, "--json")
     trail.writer.record(LATER)
-    trail.writer.raw_log(json.dumps({**LATER, "session_id": "nobody", "timestamp": "soon"}).encode() + b"\n")  # without an id
-    trail.writer.raw_log(json.dumps({**LATER, "annotation_id": "made in another way"}).encode() + b"\n")
+    trail.writer.raw_log(
+        json.dumps({**LATER, "session_id": "nobody", "timestamp": "soon"}).encode() + b"\n"
+    )  # without an id
+    trail.writer.raw_log(
+        json.dumps({**LATER, "annotation_id": "made in another way"}).encode() + b"\n"
+    )
     report = checked(trail.root)
     assert found(report) == set()
     assert report.records["other"] == 3
@@ -31,17 +52,36 @@ def test_an_unknown_type_of_record_is_skipped_silently(trail: CompleteTrail) -> 
     assert vibes_each(trail.root, commands, "--json") == before
 
 
-@rfc("12.2", "MUST", "a record of an unknown type can still be shown, as it is, and edges may lead to it")
+@rfc(
+    "12.2",
+    "MUST",
+    "a record of an unknown type can still be shown, as it is, and edges may lead to it",
+)
 def test_an_unknown_type_of_record_is_not_lost(trail: CompleteTrail) -> None:
     identifier = trail.writer.record(LATER)
     trail.writer.edge("informed_by", trail.created, identifier, target_type="annotation")
     assert found(checked(trail.root)) == set()
-    assert vibes(trail.root, "show", identifier, "--json").json["record"] == {**LATER, "annotation_id": identifier}
+    assert vibes(trail.root, "show", identifier, "--json").json["record"] == {
+        **LATER,
+        "annotation_id": identifier,
+    }
 
 
 @rfc("12.2", "stated", "optional members of later versions are no finding, in a record of any type")
-@pytest.mark.parametrize("make", [sound.line, sound.function, sound.session_start, sound.session_end, sound.edge, sound.delegation])
-def test_an_unknown_member_is_no_finding(trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]) -> None:
+@pytest.mark.parametrize(
+    "make",
+    [
+        sound.line,
+        sound.function,
+        sound.session_start,
+        sound.session_end,
+        sound.edge,
+        sound.delegation,
+    ],
+)
+def test_an_unknown_member_is_no_finding(
+    trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]
+) -> None:
     assert sound.record_findings(trail, make(trail), added_later={"in": "1.7"}) == set()
 
 
@@ -51,11 +91,17 @@ def test_reading_changes_nothing(trail: CompleteTrail) -> None:
     before = snapshot(trail.root)
     commands = [*READING, ("show", trail.created), ("show", trail.external_reasoning or "")]
     for more in ((), ("--json",)):
-        assert vibes_each(trail.root, commands, *more).code == 1, "the check fails, and nothing breaks"
+        assert vibes_each(trail.root, commands, *more).code == 1, (
+            "the check fails, and nothing breaks"
+        )
     assert snapshot(trail.root) == before
 
 
-@rfc("12.2", "MUST NOT", "a record that was changed or removed since a base revision is found by the check against it")
+@rfc(
+    "12.2",
+    "MUST NOT",
+    "a record that was changed or removed since a base revision is found by the check against it",
+)
 @pytest.mark.parametrize("change", ["removed", "changed", "changed with its id"])
 def test_a_record_that_is_gone_is_found(trail: CompleteTrail, change: str) -> None:
     repository = Repository(trail.root)
@@ -63,7 +109,11 @@ def test_a_record_that_is_gone_is_found(trail: CompleteTrail, change: str) -> No
     sound.append(trail, sound.line(trail))
     assert not places(checked(trail.root, base), "base-record"), "appending is no change"
     lines = (trail.root / LOG).read_bytes().split(b"\n")
-    number = next(number for number, row in enumerate(lines) if f'"annotation_id":"{trail.created}"'.encode() in row)
+    number = next(
+        number
+        for number, row in enumerate(lines)
+        if f'"annotation_id":"{trail.created}"'.encode() in row
+    )
     if change == "removed":
         del lines[number]
     else:
@@ -76,7 +126,11 @@ def test_a_record_that_is_gone_is_found(trail: CompleteTrail, change: str) -> No
     assert not report.passed
 
 
-@rfc("12.2", "MUST", "members that we do not know are kept, value for value, wherever a record is handed on")
+@rfc(
+    "12.2",
+    "MUST",
+    "members that we do not know are kept, value for value, wherever a record is handed on",
+)
 def test_unknown_members_are_preserved(trail: CompleteTrail) -> None:
     unknown = {"x_tool": {"b": [1, 1.0, None, True], "a": "ü\u2028"}, "zeta": None, "alpha": 10**20}
     line = sound.append(trail, {**sound.line(trail), **unknown})
@@ -84,7 +138,9 @@ def test_unknown_members_are_preserved(trail: CompleteTrail) -> None:
     assert record is not None
     stored = json.loads((trail.root / LOG).read_bytes().split(b"\n")[line - 1])
     shown = vibes(trail.root, "show", record.id, "--json").json["record"]
-    listed = next(each for each in vibes(trail.root, "log", "--json").json["records"] if each["line"] == line)["record"]
+    listed = next(
+        each for each in vibes(trail.root, "log", "--json").json["records"] if each["line"] == line
+    )["record"]
     for handed_on in (record.members, shown, listed):
         assert json.dumps(handed_on) == json.dumps(stored), "in their order, too"
     assert log_lines(trail.root) == line + 1

@@ -9,11 +9,18 @@ from tests.conformance.requirement import rfc
 from tests.trails import CompleteTrail
 
 
-@rfc("13.3", "SHOULD", "every key of the manifest is verified, and an entry that was changed is named with its line")
+@rfc(
+    "13.3",
+    "SHOULD",
+    "every key of the manifest is verified, and an entry that was changed is named with its line",
+)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('"prompt_text":"Limit attempts: five an hour."', '"prompt_text":"Limit attempts: six an hour."'),
+        (
+            '"prompt_text":"Limit attempts: five an hour."',
+            '"prompt_text":"Limit attempts: six an hour."',
+        ),
         ('"selected":"regex"', '"selected":"library"'),
         ('"temperature":0.2', '"temperature":0.3'),
         ('"reasoning_token_count":12,', ""),
@@ -37,9 +44,16 @@ def test_exchanged_entries_are_found(trail: CompleteTrail) -> None:
     one, other = trail.command, trail.read_command
     content = (trail.root / MANIFEST).read_bytes()
     mark = b"0" * 64
-    trail.writer.raw_manifest(content.replace(one.encode(), mark).replace(other.encode(), one.encode()).replace(mark, other.encode()))
+    trail.writer.raw_manifest(
+        content.replace(one.encode(), mark)
+        .replace(other.encode(), one.encode())
+        .replace(mark, other.encode())
+    )
     manifest = opened(trail.root).manifest
-    assert {line for _, line in places(checked(trail.root), "hash-mismatch")} == {manifest.line_of(one), manifest.line_of(other)}
+    assert {line for _, line in places(checked(trail.root), "hash-mismatch")} == {
+        manifest.line_of(one),
+        manifest.line_of(other),
+    }
 
 
 @rfc("13.3", "SHOULD", "tampering makes the program's check fail")

@@ -51,14 +51,22 @@ def test_blobs_may_be_left_out_of_git(trail: CompleteTrail, repository: Reposito
     assert report.passed
 
 
-@rfc("4.2", "SHOULD", "an audit directory whose `.gitignore` does not name `audit.db` is pointed out")
-@pytest.mark.parametrize("content", [None, "", "*.lock\nwal/\nspool/\n"], ids=["absent", "empty", "without"])
-def test_a_gitignore_without_the_database_is_pointed_out(repository: Repository, content: str | None) -> None:
+@rfc(
+    "4.2", "SHOULD", "an audit directory whose `.gitignore` does not name `audit.db` is pointed out"
+)
+@pytest.mark.parametrize(
+    "content", [None, "", "*.lock\nwal/\nspool/\n"], ids=["absent", "empty", "without"]
+)
+def test_a_gitignore_without_the_database_is_pointed_out(
+    repository: Repository, content: str | None
+) -> None:
     path = repository.path / AUDIT_DIR / ".gitignore"
     path.unlink()
     if content is not None:
         path.write_text(content, encoding="utf-8")
-    (finding,) = (each for each in checked(repository.path).findings if each.check.id == "git-ignore")
+    (finding,) = (
+        each for each in checked(repository.path).findings if each.check.id == "git-ignore"
+    )
     assert "audit.db" in finding.message
     assert finding.file == f"{AUDIT_DIR}/.gitignore"
 

@@ -12,12 +12,20 @@ from tests.conformance.sound import prompt
 from tests.trails import CompleteTrail, context_hash
 
 
-@rfc("5.1", "stated", "only SHA-256 in lower-case hexadecimal makes a key: another digest of the same content is a mismatch")
+@rfc(
+    "5.1",
+    "stated",
+    "only SHA-256 in lower-case hexadecimal makes a key: another digest of the same content is a mismatch",
+)
 @pytest.mark.parametrize("algorithm", ["sha512", "md5", "upper case"])
 def test_another_digest_is_a_mismatch(trail: CompleteTrail, algorithm: str) -> None:
     entry = prompt()
     right = context_hash(entry)
-    key = right.upper() if algorithm == "upper case" else hashlib.new(algorithm, right.encode()).hexdigest()[:64]
+    key = (
+        right.upper()
+        if algorithm == "upper case"
+        else hashlib.new(algorithm, right.encode()).hexdigest()[:64]
+    )
     trail.writer.entry(entry, key=key)
     trail.writer.entry(entry, key=right)
     report = checked(trail.root)

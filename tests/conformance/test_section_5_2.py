@@ -28,7 +28,9 @@ def test_the_order_of_members_does_not_matter(trail: CompleteTrail) -> None:
 @rfc("5.2", "stated", "the file's white space does not change a hash")
 def test_white_space_does_not_matter(trail: CompleteTrail) -> None:
     manifest = json.loads((trail.root / MANIFEST).read_bytes())
-    trail.writer.raw_manifest(json.dumps(manifest, indent="\t", ensure_ascii=False, separators=(" , ", " : ")).encode())
+    trail.writer.raw_manifest(
+        json.dumps(manifest, indent="\t", ensure_ascii=False, separators=(" , ", " : ")).encode()
+    )
     report = checked(trail.root)
     assert report.context_hashes["spec"] == len(manifest["entries"])
     assert found(report) == set()
@@ -36,7 +38,9 @@ def test_white_space_does_not_matter(trail: CompleteTrail) -> None:
 
 @rfc("5.2", "stated", "the creation time is no part of a hash")
 def test_the_creation_time_does_not_matter(trail: CompleteTrail) -> None:
-    trail.writer.entry({**prompt(), "created_at": "2020-01-01T00:00:00Z"}, key=context_hash(prompt()))
+    trail.writer.entry(
+        {**prompt(), "created_at": "2020-01-01T00:00:00Z"}, key=context_hash(prompt())
+    )
     assert found(checked(trail.root)) == set()
 
 
@@ -51,7 +55,9 @@ def test_text_is_hashed_as_utf_8(trail: CompleteTrail) -> None:
 
 
 @rfc("5.2", "stated", "every other member is part of a hash, members we do not know included")
-@pytest.mark.parametrize("change", [{"tool_version": "2.0.1"}, {"model_parameters": {"temperature": 0.8}}, {"added": 1}])
+@pytest.mark.parametrize(
+    "change", [{"tool_version": "2.0.1"}, {"model_parameters": {"temperature": 0.8}}, {"added": 1}]
+)
 def test_every_other_member_matters(trail: CompleteTrail, change: dict[str, object]) -> None:
     entry = {**environment(), "unknown": "kept"}
     trail.writer.entry(entry)

@@ -20,11 +20,17 @@ def test_a_short_reference_is_understood(trail: CompleteTrail, name: str) -> Non
     assert shown.json["id"] == identifier
 
 
-@rfc("5.3", "stated", "only the whole hash is authoritative: a record that refers by a short one refers to nothing")
+@rfc(
+    "5.3",
+    "stated",
+    "only the whole hash is authoritative: a record that refers by a short one refers to nothing",
+)
 def test_a_short_reference_in_a_record_is_no_reference(trail: CompleteTrail) -> None:
     entry = trail.writer.entry(prompt())
     assert record_findings(trail, line_record(trail), prompt_hash=entry) == set()
-    assert ("reference-dangling", "prompt_hash") in record_findings(trail, line_record(trail), prompt_hash=entry[:16])
+    assert ("reference-dangling", "prompt_hash") in record_findings(
+        trail, line_record(trail), prompt_hash=entry[:16]
+    )
 
 
 @rfc("5.3", "stated", "of two things with one beginning, the whole hash names the right one")

@@ -11,12 +11,21 @@ from tests.conformance.faces import checked, log_lines, places
 from tests.conformance.requirement import rfc
 from tests.trails import CompleteTrail, annotation_id
 
-EVERY_TYPE = [sound.line, sound.function, sound.session_start, sound.session_end, sound.edge, sound.delegation]
+EVERY_TYPE = [
+    sound.line,
+    sound.function,
+    sound.session_start,
+    sound.session_end,
+    sound.edge,
+    sound.delegation,
+]
 
 
 @rfc("5.4", "stated", "the id of a record of any type is the hash of all its members but the id")
 @pytest.mark.parametrize("make", EVERY_TYPE)
-def test_every_type_of_record_has_its_id_from_its_content(trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]) -> None:
+def test_every_type_of_record_has_its_id_from_its_content(
+    trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]
+) -> None:
     sound.append(trail, {**make(trail), "unknown": {"b": 1, "a": "ä"}})
     ids = checked(trail.root).annotation_ids
     assert ids["spec"] == log_lines(trail.root) == sum(ids.values())
@@ -27,9 +36,15 @@ def test_every_type_of_record_has_its_id_from_its_content(trail: CompleteTrail, 
 def test_a_changed_record_no_longer_has_its_id(trail: CompleteTrail, member: str) -> None:
     record = sound.line(trail)
     identifier = annotation_id(record)
-    changed = {**record, "annotation_id": identifier, member: 3 if member == "line_end" else "2026-02-03T11:00:01Z"}
+    changed = {
+        **record,
+        "annotation_id": identifier,
+        member: 3 if member == "line_end" else "2026-02-03T11:00:01Z",
+    }
     line = sound.append(trail, changed)
-    assert places(checked(trail.root), "annotation-id-mismatch") == [(".ai-audit/annotations.jsonl", line)]
+    assert places(checked(trail.root), "annotation-id-mismatch") == [
+        (".ai-audit/annotations.jsonl", line)
+    ]
 
 
 @rfc("5.4", "stated", "the order and spacing of a record's members do not change its id")

@@ -18,7 +18,11 @@ def rewrite(trail: CompleteTrail, change: dict[str, Any], *without: str) -> None
     trail.writer.raw_manifest(json.dumps(kept | change, ensure_ascii=False, indent=1).encode())
 
 
-@rfc("6.1", "REQUIRED", "a frame without `standard` or `version` is reported at the member, and its entries are still read")
+@rfc(
+    "6.1",
+    "REQUIRED",
+    "a frame without `standard` or `version` is reported at the member, and its entries are still read",
+)
 @pytest.mark.parametrize("member", ["standard", "version"])
 def test_a_missing_member_of_the_frame_is_reported(trail: CompleteTrail, member: str) -> None:
     entries = len(opened(trail.root).manifest)
@@ -27,7 +31,11 @@ def test_a_missing_member_of_the_frame_is_reported(trail: CompleteTrail, member:
     assert len(opened(trail.root).manifest) == entries
 
 
-@rfc("6.1", "REQUIRED", "a manifest without `entries`, or with something else in its place, is reported and hides no record")
+@rfc(
+    "6.1",
+    "REQUIRED",
+    "a manifest without `entries`, or with something else in its place, is reported and hides no record",
+)
 @pytest.mark.parametrize("change", [None, [], "none"], ids=["absent", "array", "string"])
 def test_missing_entries_are_reported(trail: CompleteTrail, change: object) -> None:
     rewrite(trail, {} if change is None else {"entries": change}, "entries")

@@ -13,13 +13,21 @@ REQUIRED = ("type", "tool_name", "tool_version", "model_name", "model_version", 
 OPTIONAL = ("model_parameters", "tool_extensions")
 
 
-@rfc("6.2", "stated", "an environment entry with all its members is read, and nothing is found about it")
+@rfc(
+    "6.2",
+    "stated",
+    "an environment entry with all its members is read, and nothing is found about it",
+)
 def test_a_whole_entry_is_accepted(trail: CompleteTrail) -> None:
     assert entry_findings(trail, environment()) == set()
     assert opened(trail.root).manifest.entry(context_hash(environment())) == environment()
 
 
-@rfc("6.2", "REQUIRED", "an environment entry that lacks a required member is reported at its line and member")
+@rfc(
+    "6.2",
+    "REQUIRED",
+    "an environment entry that lacks a required member is reported at its line and member",
+)
 @pytest.mark.parametrize("member", REQUIRED)
 def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
     assert entry_findings(trail, {**environment(), member: OMIT}) == {("entry-field", member)}
@@ -39,9 +47,16 @@ def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, val
 
 
 @rfc("6.2", "REQUIRED", "members of another kind than the RFC gives them are reported")
-@pytest.mark.parametrize(("member", "value"), [("tool_version", 2), ("model_parameters", []), ("tool_extensions", [1])])
-def test_a_member_of_the_wrong_kind_is_reported(trail: CompleteTrail, member: str, value: object) -> None:
-    fields = {str(field).split(".")[0] for _, field in entry_findings(trail, environment(), **{member: value})}
+@pytest.mark.parametrize(
+    ("member", "value"), [("tool_version", 2), ("model_parameters", []), ("tool_extensions", [1])]
+)
+def test_a_member_of_the_wrong_kind_is_reported(
+    trail: CompleteTrail, member: str, value: object
+) -> None:
+    fields = {
+        str(field).split(".")[0]
+        for _, field in entry_findings(trail, environment(), **{member: value})
+    }
     assert fields == {member}
 
 

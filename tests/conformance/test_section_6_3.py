@@ -19,7 +19,11 @@ def test_a_whole_entry_is_accepted(trail: CompleteTrail) -> None:
     assert opened(trail.root).manifest.entry(context_hash(prompt())) == prompt()
 
 
-@rfc("6.3", "REQUIRED", "a prompt entry that lacks a required member is reported at its line and member")
+@rfc(
+    "6.3",
+    "REQUIRED",
+    "a prompt entry that lacks a required member is reported at its line and member",
+)
 @pytest.mark.parametrize("member", REQUIRED)
 def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
     assert entry_findings(trail, {**prompt(), member: OMIT}) == {("entry-field", member)}
@@ -38,7 +42,15 @@ def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, val
     assert entry_findings(trail, {**prompt(), member: value}) == set()
 
 
-TYPES = ("user_instruction", "edit_command", "chat_message", "inline_completion", "review_request", "refactor_request", "other")
+TYPES = (
+    "user_instruction",
+    "edit_command",
+    "chat_message",
+    "inline_completion",
+    "review_request",
+    "refactor_request",
+    "other",
+)
 
 
 @rfc("6.3", "REQUIRED", "each of the seven prompt types is known")

@@ -19,7 +19,11 @@ def test_a_whole_entry_is_accepted(trail: CompleteTrail) -> None:
     assert opened(trail.root).manifest.entry(context_hash(command())) == command()
 
 
-@rfc("6.4", "REQUIRED", "a command entry that lacks a required member is reported at its line and member")
+@rfc(
+    "6.4",
+    "REQUIRED",
+    "a command entry that lacks a required member is reported at its line and member",
+)
 @pytest.mark.parametrize("member", REQUIRED)
 def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
     assert entry_findings(trail, {**command(), member: OMIT}) == {("entry-field", member)}
@@ -53,7 +57,11 @@ def test_another_command_type_is_reported(trail: CompleteTrail, word: str) -> No
     assert entry_findings(trail, command(), command_type=word) == {("entry-field", "command_type")}
 
 
-@rfc("6.4", "RECOMMENDED", "output longer than the 1024 bytes that a writer should keep to is read whole")
+@rfc(
+    "6.4",
+    "RECOMMENDED",
+    "output longer than the 1024 bytes that a writer should keep to is read whole",
+)
 def test_long_output_is_read_whole(trail: CompleteTrail) -> None:
     output = "ok 🙂\n" * 1000
     assert entry_findings(trail, command(), command_output_summary=output) == set()
@@ -61,8 +69,14 @@ def test_long_output_is_read_whole(trail: CompleteTrail) -> None:
     assert (opened(trail.root).manifest.entry(key) or {})["command_output_summary"] == output
 
 
-@rfc("6.4", "SHOULD", "a secret that a tool left in a command's output is pointed out, and not repeated")
+@rfc(
+    "6.4",
+    "SHOULD",
+    "a secret that a tool left in a command's output is pointed out, and not repeated",
+)
 def test_a_secret_in_the_output_is_pointed_out(trail: CompleteTrail) -> None:
     secret = "ghp_" + "a1B2" * 9
-    assert entry_findings(trail, command(), command_output_summary=f"token {secret}") == {("secret", "command_output_summary")}
+    assert entry_findings(trail, command(), command_output_summary=f"token {secret}") == {
+        ("secret", "command_output_summary")
+    }
     assert secret not in str(checked(trail.root).findings)

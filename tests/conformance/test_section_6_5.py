@@ -18,16 +18,24 @@ REPORTED_AS = {
 """Required members, and the check that misses each: an entry without text may be packed, one without a model is common."""
 
 
-@rfc("6.5", "stated", "a reasoning entry with all its members is read, and nothing is found about it")
+@rfc(
+    "6.5", "stated", "a reasoning entry with all its members is read, and nothing is found about it"
+)
 def test_a_whole_entry_is_accepted(trail: CompleteTrail) -> None:
     assert entry_findings(trail, reasoning()) == set()
     assert opened(trail.root).manifest.entry(context_hash(reasoning())) == reasoning()
 
 
-@rfc("6.5", "REQUIRED", "a reasoning entry that lacks a required member is reported at its line and member")
+@rfc(
+    "6.5",
+    "REQUIRED",
+    "a reasoning entry that lacks a required member is reported at its line and member",
+)
 @pytest.mark.parametrize("member", REPORTED_AS)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
-def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str, value: object) -> None:
+def test_a_missing_required_member_is_reported(
+    trail: CompleteTrail, member: str, value: object
+) -> None:
     assert entry_findings(trail, {**reasoning(), member: value}) == {(REPORTED_AS[member], member)}
 
 
@@ -40,4 +48,6 @@ def test_the_token_count_may_be_absent(trail: CompleteTrail, value: object) -> N
 @rfc("6.5", "OPTIONAL", "a number of tokens that is no integer is reported")
 @pytest.mark.parametrize("value", ["2847", 28.5, True])
 def test_the_token_count_is_an_integer(trail: CompleteTrail, value: object) -> None:
-    assert entry_findings(trail, reasoning(), reasoning_token_count=value) == {("entry-field", "reasoning_token_count")}
+    assert entry_findings(trail, reasoning(), reasoning_token_count=value) == {
+        ("entry-field", "reasoning_token_count")
+    }

@@ -13,13 +13,19 @@ REQUIRED = ("type", "decision_point", "options", "selected", "rationale", "creat
 OPTIONAL = ("confidence",)
 
 
-@rfc("6.6", "stated", "a decision entry with all its members is read, and nothing is found about it")
+@rfc(
+    "6.6", "stated", "a decision entry with all its members is read, and nothing is found about it"
+)
 def test_a_whole_entry_is_accepted(trail: CompleteTrail) -> None:
     assert entry_findings(trail, decision()) == set()
     assert opened(trail.root).manifest.entry(context_hash(decision())) == decision()
 
 
-@rfc("6.6", "REQUIRED", "a decision entry that lacks a required member is reported at its line and member")
+@rfc(
+    "6.6",
+    "REQUIRED",
+    "a decision entry that lacks a required member is reported at its line and member",
+)
 @pytest.mark.parametrize("member", REQUIRED)
 def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
     assert entry_findings(trail, {**decision(), member: OMIT}) == {("entry-field", member)}
@@ -40,17 +46,39 @@ def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, val
 
 def with_option(**changes: object) -> dict[str, object]:
     """A decision one of whose options is changed: the second, which is not the selected one."""
-    first: dict[str, object] = {"id": "left", "description": "To the left", "pros": ["short"], "cons": ["steep"]}
-    second = {"id": "right", "description": "To the right", "pros": ["flat"], "cons": ["long"], **changes}
-    return {**decision(), "options": [first, {name: value for name, value in second.items() if value is not OMIT}]}
+    first: dict[str, object] = {
+        "id": "left",
+        "description": "To the left",
+        "pros": ["short"],
+        "cons": ["steep"],
+    }
+    second = {
+        "id": "right",
+        "description": "To the right",
+        "pros": ["flat"],
+        "cons": ["long"],
+        **changes,
+    }
+    return {
+        **decision(),
+        "options": [first, {name: value for name, value in second.items() if value is not OMIT}],
+    }
 
 
-@rfc("6.6", "REQUIRED", "an option that lacks its id or its description is reported at its place in the list")
+@rfc(
+    "6.6",
+    "REQUIRED",
+    "an option that lacks its id or its description is reported at its place in the list",
+)
 @pytest.mark.parametrize("member", ["id", "description"])
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
-def test_a_missing_required_member_of_an_option_is_reported(trail: CompleteTrail, member: str, value: object) -> None:
+def test_a_missing_required_member_of_an_option_is_reported(
+    trail: CompleteTrail, member: str, value: object
+) -> None:
     assert entry_findings(trail, with_option()) == set()
-    assert entry_findings(trail, with_option(**{member: value})) == {("entry-field", f"options.1.{member}")}
+    assert entry_findings(trail, with_option(**{member: value})) == {
+        ("entry-field", f"options.1.{member}")
+    }
 
 
 @rfc("6.6", "OPTIONAL", "an option may have no pros and no cons")
@@ -67,6 +95,11 @@ def test_the_selection_must_be_an_option(trail: CompleteTrail, value: str) -> No
 
 
 @rfc("6.6", "OPTIONAL", "each of the three confidences is known, another one is reported")
-@pytest.mark.parametrize(("word", "known"), [("high", True), ("medium", True), ("low", True), ("certain", False), ("HIGH", False)])
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [("high", True), ("medium", True), ("low", True), ("certain", False), ("HIGH", False)],
+)
 def test_the_confidence_is_one_of_three_words(trail: CompleteTrail, word: str, known: bool) -> None:
-    assert entry_findings(trail, decision(), confidence=word) == (set() if known else {("entry-field", "confidence")})
+    assert entry_findings(trail, decision(), confidence=word) == (
+        set() if known else {("entry-field", "confidence")}
+    )

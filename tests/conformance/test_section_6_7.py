@@ -31,16 +31,28 @@ def test_packed_reasoning_is_read(trail: CompleteTrail, form: ReasoningForm) -> 
     assert found(checked(trail.root)) == set()
 
 
-@rfc("6.7", "stated", "packed entries as the RFC shows them, which name no model, are read: a warning, no error")
+@rfc(
+    "6.7",
+    "stated",
+    "packed entries as the RFC shows them, which name no model, are read: a warning, no error",
+)
 @pytest.mark.parametrize("form", ["compressed", "external"])
-def test_packed_entries_in_the_form_that_the_rfc_shows_are_read(trail: CompleteTrail, form: str) -> None:
-    head = {"type": "reasoning", "reasoning_token_count": 2847, "created_at": "2026-02-03T14:30:05Z"}
+def test_packed_entries_in_the_form_that_the_rfc_shows_are_read(
+    trail: CompleteTrail, form: str
+) -> None:
+    head = {
+        "type": "reasoning",
+        "reasoning_token_count": 2847,
+        "created_at": "2026-02-03T14:30:05Z",
+    }
     if form == "compressed":
         packed = base64.b64encode(gzipped(TEXT.encode())).decode()
         key = trail.writer.entry({**head, "reasoning_text_compressed": packed, "compressed": True})
     else:
         path = f"blobs/{'c3d4e5f6' * 2}.json.gz"
-        trail.writer.files.write(path, gzipped(json.dumps({"type": "reasoning", "reasoning_text": TEXT}).encode()))
+        trail.writer.files.write(
+            path, gzipped(json.dumps({"type": "reasoning", "reasoning_text": TEXT}).encode())
+        )
         key = trail.writer.entry({**head, "external": True, "blob_path": path})
     assert text_of(trail, key) == TEXT
     report = checked(trail.root)
@@ -48,24 +60,51 @@ def test_packed_entries_in_the_form_that_the_rfc_shows_are_read(trail: CompleteT
     assert weight(report, "reasoning-model") == {"warning"}
 
 
-@rfc("6.7", "stated", "packed reasoning that cannot be unpacked is reported at its line, and hides no other entry")
+@rfc(
+    "6.7",
+    "stated",
+    "packed reasoning that cannot be unpacked is reported at its line, and hides no other entry",
+)
 @pytest.mark.parametrize(
     ("members", "expected"),
     [
-        ({"reasoning_text_compressed": "not base64!", "compressed": True}, ("blob-broken", "reasoning_text_compressed")),
-        ({"reasoning_text_compressed": base64.b64encode(b"no gzip").decode()}, ("blob-broken", "reasoning_text_compressed")),
+        (
+            {"reasoning_text_compressed": "not base64!", "compressed": True},
+            ("blob-broken", "reasoning_text_compressed"),
+        ),
+        (
+            {"reasoning_text_compressed": base64.b64encode(b"no gzip").decode()},
+            ("blob-broken", "reasoning_text_compressed"),
+        ),
         ({"external": True, "blob_path": "blobs/absent.json.gz"}, ("blob-missing", "blob_path")),
         ({"external": True}, ("reasoning-empty", "reasoning_text")),
         ({"compressed": True}, ("reasoning-empty", "reasoning_text")),
     ],
 )
-def test_broken_packing_is_reported(trail: CompleteTrail, members: dict[str, object], expected: tuple[str, str]) -> None:
-    key = trail.writer.entry({"type": "reasoning", "reasoning_model": "model", "created_at": "2026-02-03T14:30:05Z", **members})
+def test_broken_packing_is_reported(
+    trail: CompleteTrail, members: dict[str, object], expected: tuple[str, str]
+) -> None:
+    key = trail.writer.entry(
+        {
+            "type": "reasoning",
+            "reasoning_model": "model",
+            "created_at": "2026-02-03T14:30:05Z",
+            **members,
+        }
+    )
     report = checked(trail.root)
-    assert found(report, MANIFEST, opened(trail.root).manifest.line_of(key)) == {expected} == found(report)
+    assert (
+        found(report, MANIFEST, opened(trail.root).manifest.line_of(key))
+        == {expected}
+        == found(report)
+    )
 
 
-@rfc("6.7", "stated", "packed reasoning is examined as the text that it is: for secrets, as inline reasoning would be")
+@rfc(
+    "6.7",
+    "stated",
+    "packed reasoning is examined as the text that it is: for secrets, as inline reasoning would be",
+)
 @pytest.mark.parametrize("form", ["inline", "compressed", "external"])
 def test_packed_reasoning_is_examined_as_text(trail: CompleteTrail, form: ReasoningForm) -> None:
     trail.writer.reasoning(TEXT + "The token is ghp_" + "a1B2" * 9, form=form)

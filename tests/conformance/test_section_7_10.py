@@ -20,7 +20,11 @@ def rewrite(trail: CompleteTrail, content: bytes) -> None:
     (trail.root / LOG).write_bytes(content)
 
 
-@rfc("7.10", "MUST", "a record that is broken over several lines is reported at each of them, and hides no other record")
+@rfc(
+    "7.10",
+    "MUST",
+    "a record that is broken over several lines is reported at each of them, and hides no other record",
+)
 def test_a_record_over_several_lines_is_reported(trail: CompleteTrail) -> None:
     last = json.loads(rows(trail)[-1])
     before = log_lines(trail.root)
@@ -28,15 +32,25 @@ def test_a_record_over_several_lines_is_reported(trail: CompleteTrail) -> None:
     trail.writer.raw_log(json.dumps(extra, indent=1).encode() + b"\n")
     sound.append(trail, sound.line(trail))
     report = checked(trail.root)
-    assert [line for _, line in places(report, "log-line")] == list(range(before + 1, before + len(extra) + 3))
+    assert [line for _, line in places(report, "log-line")] == list(
+        range(before + 1, before + len(extra) + 3)
+    )
     assert report.records["line"] == 7
     assert not report.schema_passes
 
 
 @rfc("7.10", "MUST", "a line break inside a text is written as an escape, and read as a line break")
 def test_an_escaped_line_break_is_text(trail: CompleteTrail) -> None:
-    assert sound.record_findings(trail, sound.session_start(trail), description="one\ntwo\r\nthree\u2028four") == set()
-    descriptions = [record.text("description") for record in opened(trail.root).log.records(range(1, log_lines(trail.root) + 1))]
+    assert (
+        sound.record_findings(
+            trail, sound.session_start(trail), description="one\ntwo\r\nthree\u2028four"
+        )
+        == set()
+    )
+    descriptions = [
+        record.text("description")
+        for record in opened(trail.root).log.records(range(1, log_lines(trail.root) + 1))
+    ]
     assert "one\ntwo\r\nthree\u2028four" in descriptions
 
 
@@ -52,14 +66,23 @@ def test_two_records_on_one_line_are_reported(trail: CompleteTrail) -> None:
 @rfc("7.10", "MUST", "blank lines and line ends of Windows between records change no record")
 @pytest.mark.parametrize("between", [b"\r\n", b"\n\n", b"\n  \n"], ids=["CRLF", "blank", "spaces"])
 def test_other_separators_hide_nothing(trail: CompleteTrail, between: bytes) -> None:
-    before = [record.members for record in opened(trail.root).log.records(range(1, log_lines(trail.root) + 1))]
+    before = [
+        record.members
+        for record in opened(trail.root).log.records(range(1, log_lines(trail.root) + 1))
+    ]
     rewrite(trail, between.join([*rows(trail), b""]))
     trail_now = opened(trail.root)
-    assert [record.members for record in trail_now.log.records(range(1, len(trail_now.log.columns) + 1))] == before
+    assert [
+        record.members for record in trail_now.log.records(range(1, len(trail_now.log.columns) + 1))
+    ] == before
     assert found(checked(trail.root)) == set()
 
 
-@rfc("7.10", "SHOULD", "a last record without its newline is read, and the missing newline is pointed out")
+@rfc(
+    "7.10",
+    "SHOULD",
+    "a last record without its newline is read, and the missing newline is pointed out",
+)
 def test_a_missing_last_newline_is_pointed_out(trail: CompleteTrail) -> None:
     before = checked(trail.root).records
     rewrite(trail, (trail.root / LOG).read_bytes().removesuffix(b"\n"))
@@ -72,19 +95,44 @@ def test_a_missing_last_newline_is_pointed_out(trail: CompleteTrail) -> None:
 @rfc("7.10", "stated", "the order of a record's members means nothing")
 def test_the_order_of_members_means_nothing(trail: CompleteTrail) -> None:
     before = [lineage.current.id for lineage in opened(trail.root).lineages()]
-    turned = [json.dumps(dict(reversed(json.loads(row).items())), ensure_ascii=False).encode() for row in rows(trail)]
+    turned = [
+        json.dumps(dict(reversed(json.loads(row).items())), ensure_ascii=False).encode()
+        for row in rows(trail)
+    ]
     rewrite(trail, b"\n".join([*turned, b""]))
     assert [lineage.current.id for lineage in opened(trail.root).lineages()] == before
     assert found(checked(trail.root)) == set()
 
 
 OPTIONAL = {
-    "line": ("command_hash", "prompt_hash", "reasoning_hash", "decision_hash", "session_id", "risk_score", "risk_factors", "anchor_hash"),
-    "function": ("function_signature", "prompt_hash", "session_id", "anchor_context", "file_content_hash", "risk_score"),
+    "line": (
+        "command_hash",
+        "prompt_hash",
+        "reasoning_hash",
+        "decision_hash",
+        "session_id",
+        "risk_score",
+        "risk_factors",
+        "anchor_hash",
+    ),
+    "function": (
+        "function_signature",
+        "prompt_hash",
+        "session_id",
+        "anchor_context",
+        "file_content_hash",
+        "risk_score",
+    ),
     "session_start": ("description", "parent_session_id", "agent_name", "agent_type"),
     "session_end": ("environment_hash", "assurance_level", "description"),
     "edge": ("session_id", "metadata"),
-    "delegation": ("task_description", "delegated_files", "delegation_type", "parent_environment_hash", "child_environment_hash"),
+    "delegation": (
+        "task_description",
+        "delegated_files",
+        "delegation_type",
+        "parent_environment_hash",
+        "child_environment_hash",
+    ),
 }
 
 

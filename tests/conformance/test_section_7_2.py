@@ -20,7 +20,11 @@ MAKERS = {
 }
 
 
-@rfc("7.2", "stated", "a record is what its `type` says: each of the five types is known, and counted as itself")
+@rfc(
+    "7.2",
+    "stated",
+    "a record is what its `type` says: each of the five types is known, and counted as itself",
+)
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_type_is_known(trail: CompleteTrail, name: str) -> None:
     before = checked(trail.root).records
@@ -32,15 +36,27 @@ def test_every_type_is_known(trail: CompleteTrail, name: str) -> None:
 
 @rfc("7.2", "stated", "the place of `type` among the members does not matter")
 @pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS))
-def test_the_type_may_stand_anywhere(trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]) -> None:
+def test_the_type_may_stand_anywhere(
+    trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]
+) -> None:
     record = make(trail)
-    line = sound.append(trail, {**{name: value for name, value in record.items() if name != "type"}, "type": record["type"]})
+    line = sound.append(
+        trail,
+        {
+            **{name: value for name, value in record.items() if name != "type"},
+            "type": record["type"],
+        },
+    )
     report = checked(trail.root)
     assert found(report, LOG, line) == set()
     assert report.records["other"] == 0
 
 
-@rfc("7.2", "stated", "a record without a type, or with one that is no word, is reported at its line")
-@pytest.mark.parametrize("value", [OMIT, None, 7, ["line"]], ids=["absent", "null", "number", "array"])
+@rfc(
+    "7.2", "stated", "a record without a type, or with one that is no word, is reported at its line"
+)
+@pytest.mark.parametrize(
+    "value", [OMIT, None, 7, ["line"]], ids=["absent", "null", "number", "array"]
+)
 def test_a_record_without_a_type_is_reported(trail: CompleteTrail, value: object) -> None:
     assert sound.record_findings(trail, sound.line(trail), type=value) == {("record-field", "type")}

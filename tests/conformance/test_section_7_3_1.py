@@ -12,8 +12,14 @@ from tests.conformance.sound import line, record_findings
 from tests.trails import OMIT, SOURCES, CompleteTrail
 
 
-@rfc("7.3.1", "MUST NOT", "no answer takes recorded lines for lines of the present file: they are given as recorded, whatever became of it")
-@pytest.mark.parametrize("text", ["", "# one line\n", "\n" * 500], ids=["emptied", "shorter than the range", "longer"])
+@rfc(
+    "7.3.1",
+    "MUST NOT",
+    "no answer takes recorded lines for lines of the present file: they are given as recorded, whatever became of it",
+)
+@pytest.mark.parametrize(
+    "text", ["", "# one line\n", "\n" * 500], ids=["emptied", "shorter than the range", "longer"]
+)
 def test_recorded_lines_are_not_taken_for_present_lines(trail: CompleteTrail, text: str) -> None:
     commands = [*READING, ("log", "--file", "src/auth.py"), ("show", trail.created)]
     before = vibes_each(trail.root, commands, "--json")
@@ -21,10 +27,16 @@ def test_recorded_lines_are_not_taken_for_present_lines(trail: CompleteTrail, te
     after = vibes_each(trail.root, commands, "--json")
     assert (before.code, before.err) == (0, "")
     assert after == before
-    assert found(checked(trail.root)) == set(), "a range beyond the file's end is no error of the record"
+    assert found(checked(trail.root)) == set(), (
+        "a range beyond the file's end is no error of the record"
+    )
 
 
-@rfc("7.3.1", "MUST NOT", "a listed record has the line of the log it is on, and its own members; no line of the file beside them")
+@rfc(
+    "7.3.1",
+    "MUST NOT",
+    "a listed record has the line of the log it is on, and its own members; no line of the file beside them",
+)
 def test_a_listing_claims_no_place(trail: CompleteTrail) -> None:
     for listed in vibes(trail.root, "log", "--json").json["records"]:
         assert listed.keys() == {"line", "id", "record"}
@@ -45,16 +57,32 @@ def test_an_anchor_is_a_digest(trail: CompleteTrail, member: str, value: object)
     assert record_findings(trail, line(trail), **{member: value}) == {("record-field", member)}
 
 
-@rfc("7.3.1", "MUST", "a remapped record without a `supersedes` edge to its original is reported at its line")
+@rfc(
+    "7.3.1",
+    "MUST",
+    "a remapped record without a `supersedes` edge to its original is reported at its line",
+)
 def test_a_remap_without_an_edge_is_reported(trail: CompleteTrail) -> None:
     assert record_findings(trail, line(trail), action="rebase_remap") == {("remap-edge", "action")}
 
 
-@rfc("7.3.1", "MUST", "the edge leads from the remapped record to its original: both are one edit, and the later place holds")
+@rfc(
+    "7.3.1",
+    "MUST",
+    "the edge leads from the remapped record to its original: both are one edit, and the later place holds",
+)
 @pytest.mark.parametrize("old_names", [False, True], ids=["names of 7.6", "names of 7.3.1"])
 def test_a_remap_leads_to_its_original(trail: CompleteTrail, old_names: bool) -> None:
     original = trail.writer.record(line(trail))
-    moved = trail.writer.record({**line(trail), "line_start": 20, "line_end": 22, "action": "rebase_remap", "commit_hash": "c0ffee" * 6})
+    moved = trail.writer.record(
+        {
+            **line(trail),
+            "line_start": 20,
+            "line_end": 22,
+            "action": "rebase_remap",
+            "commit_hash": "c0ffee" * 6,
+        }
+    )
     trail.writer.edge("supersedes", moved, original, target_type="annotation", old_names=old_names)
     trail.writer.cause(original, trail.command)
     lineage = opened(trail.root).lineage_of(original)
@@ -65,14 +93,22 @@ def test_a_remap_leads_to_its_original(trail: CompleteTrail, old_names: bool) ->
     assert not places(checked(trail.root), "remap-edge")
 
 
-@rfc("7.3.1", "stated", "an orphan marks that a place was not found: a remark about its edge at most, and the edit is still shown")
+@rfc(
+    "7.3.1",
+    "stated",
+    "an orphan marks that a place was not found: a remark about its edge at most, and the edit is still shown",
+)
 def test_an_orphan_is_read(trail: CompleteTrail) -> None:
     original = trail.writer.record(line(trail))
     trail.writer.cause(original, trail.command)
-    orphan = trail.writer.record({**line(trail), "action": "rebase_orphan", "commit_hash": "c0ffee" * 6})
+    orphan = trail.writer.record(
+        {**line(trail), "action": "rebase_orphan", "commit_hash": "c0ffee" * 6}
+    )
     trail.writer.cause(orphan, trail.command)
     assert checked(trail.root).passed
-    trail.writer.edge("supersedes", orphan, original, target_type="annotation", metadata={"reason": "orphan"})
+    trail.writer.edge(
+        "supersedes", orphan, original, target_type="annotation", metadata={"reason": "orphan"}
+    )
     lineage = opened(trail.root).lineage_of(orphan)
     assert lineage is not None
     assert lineage.current.id == original
@@ -93,22 +129,40 @@ def rewrite(trail: CompleteTrail, text: str) -> None:
     (trail.root / "src/auth.py").write_bytes(text.encode())
 
 
-@rfc("7.3.1", "SHOULD", "the hash of the whole file is looked at first: where it matches, the recorded lines hold")
+@rfc(
+    "7.3.1",
+    "SHOULD",
+    "the hash of the whole file is looked at first: where it matches, the recorded lines hold",
+)
 def test_in_an_unchanged_file_the_recorded_lines_hold(trail: CompleteTrail) -> None:
     found_there = placed(trail, trail.created)
     assert (found_there["lineStart"], found_there["lineEnd"]) == (1, 8)
     assert (found_there["state"], found_there["method"]) == ("exact", "file-hash")
 
 
-@rfc("7.3.1", "SHOULD", "otherwise the text is searched for the recorded context, and the hash says that it is the same text")
+@rfc(
+    "7.3.1",
+    "SHOULD",
+    "otherwise the text is searched for the recorded context, and the hash says that it is the same text",
+)
 def test_a_moved_range_is_found_by_its_context_and_verified(trail: CompleteTrail) -> None:
     rewrite(trail, "# one\n# two\n# three\n" + TEXT)
     found_there = placed(trail, trail.created)
-    assert (found_there["lineStart"], found_there["lineEnd"], found_there["state"]) == (4, 11, "moved")
-    assert (found_there["recordedLineStart"], found_there["recordedLineEnd"]) == (1, 8), "the record itself is not corrected"
+    assert (found_there["lineStart"], found_there["lineEnd"], found_there["state"]) == (
+        4,
+        11,
+        "moved",
+    )
+    assert (found_there["recordedLineStart"], found_there["recordedLineEnd"]) == (1, 8), (
+        "the record itself is not corrected"
+    )
 
 
-@rfc("7.3.1", "SHOULD", "where the context is found and the hash does not match, the range is called edited, never the same")
+@rfc(
+    "7.3.1",
+    "SHOULD",
+    "where the context is found and the hash does not match, the range is called edited, never the same",
+)
 def test_a_found_context_with_another_hash_is_an_edit(trail: CompleteTrail) -> None:
     rewrite(trail, "# one\n" + TEXT.replace("looks like one", "looks like an address"))
     found_there = placed(trail, trail.created)
@@ -120,7 +174,11 @@ def test_a_found_context_with_another_hash_is_an_edit(trail: CompleteTrail) -> N
 def test_a_range_whose_text_is_gone_claims_no_line(trail: CompleteTrail) -> None:
     rewrite(trail, "".join(f"unrelated_{number} = {number}\n" for number in range(40)))
     found_there = placed(trail, trail.created)
-    assert (found_there["lineStart"], found_there["lineEnd"], found_there["state"]) == (None, None, "lost")
+    assert (found_there["lineStart"], found_there["lineEnd"], found_there["state"]) == (
+        None,
+        None,
+        "lost",
+    )
     assert found_there["ownedRanges"] == []
 
 
@@ -129,5 +187,9 @@ def test_recorded_lines_without_anchors_are_unverified(trail: CompleteTrail) -> 
     bare = dict.fromkeys(("anchor_context", "anchor_hash", "file_content_hash"), OMIT)
     annotation = trail.writer.record({**line(trail), **bare})
     found_there = placed(trail, annotation)
-    assert (found_there["lineStart"], found_there["lineEnd"], found_there["state"]) == (2, 4, "unverified")
+    assert (found_there["lineStart"], found_there["lineEnd"], found_there["state"]) == (
+        2,
+        4,
+        "unverified",
+    )
     assert found_there["confidence"] < 0.5

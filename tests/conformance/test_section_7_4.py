@@ -37,17 +37,27 @@ OPTIONAL = (
 )
 
 
-@rfc("7.4", "stated", "a function record with all its members is read, and nothing is found about it")
+@rfc(
+    "7.4", "stated", "a function record with all its members is read, and nothing is found about it"
+)
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, function(trail)) == set()
     lineage = opened(trail.root).lineages_in("src/auth.py")[-1]
-    assert {name: value for name, value in lineage.current.members.items() if name != "annotation_id"} == function(trail)
+    assert {
+        name: value for name, value in lineage.current.members.items() if name != "annotation_id"
+    } == function(trail)
 
 
-@rfc("7.4", "REQUIRED", "a function record that lacks a required member is reported at its line and member")
+@rfc(
+    "7.4",
+    "REQUIRED",
+    "a function record that lacks a required member is reported at its line and member",
+)
 @pytest.mark.parametrize("member", REQUIRED)
 def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
-    assert record_findings(trail, function(trail), **{member: OMIT}) == {(REPORTED_AS.get(member, "record-field"), member)}
+    assert record_findings(trail, function(trail), **{member: OMIT}) == {
+        (REPORTED_AS.get(member, "record-field"), member)
+    }
 
 
 @rfc("7.4", "OPTIONAL", "optional members may be left out or null")
@@ -60,9 +70,15 @@ def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, val
 @rfc("7.4", "stated", "risk and decision members mean what they mean on a line record")
 @pytest.mark.parametrize(
     ("member", "value", "field"),
-    [("risk_score", 2, "risk_score"), ("risk_factors", [{}], "risk_factors.0.signal"), ("decision_hash", "d" * 64, "decision_hash")],
+    [
+        ("risk_score", 2, "risk_score"),
+        ("risk_factors", [{}], "risk_factors.0.signal"),
+        ("decision_hash", "d" * 64, "decision_hash"),
+    ],
 )
-def test_shared_members_are_checked_as_on_lines(trail: CompleteTrail, member: str, value: object, field: str) -> None:
+def test_shared_members_are_checked_as_on_lines(
+    trail: CompleteTrail, member: str, value: object, field: str
+) -> None:
     on_function = record_findings(trail, function(trail), **{member: value})
     assert on_function == record_findings(trail, line(trail), **{member: value})
     assert field in {each for _, each in on_function}

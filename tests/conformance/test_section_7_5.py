@@ -14,15 +14,23 @@ REQUIRED = ("type", "event", "session_id", "timestamp", "environment_hash", "ass
 OPTIONAL = ("description", "parent_session_id", "agent_name", "agent_type")
 
 
-@rfc("7.5", "stated", "a session's start with all its members is read, and nothing is found about it")
+@rfc(
+    "7.5", "stated", "a session's start with all its members is read, and nothing is found about it"
+)
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, session_start(trail)) == set()
 
 
-@rfc("7.5", "REQUIRED", "a session's start that lacks a required member is reported at its line and member")
+@rfc(
+    "7.5",
+    "REQUIRED",
+    "a session's start that lacks a required member is reported at its line and member",
+)
 @pytest.mark.parametrize("member", REQUIRED)
 def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
-    assert ("record-field", member) in record_findings(trail, session_start(trail), **{member: OMIT})
+    assert ("record-field", member) in record_findings(
+        trail, session_start(trail), **{member: OMIT}
+    )
 
 
 @rfc("7.5", "OPTIONAL", "optional members may be left out or null")
@@ -36,7 +44,9 @@ def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, val
 @pytest.mark.parametrize("member", ["type", "event", "session_id", "timestamp"])
 def test_a_missing_required_member_of_an_end_is_reported(trail: CompleteTrail, member: str) -> None:
     assert record_findings(trail, session_end(trail)) == set()
-    assert record_findings(trail, session_end(trail), **{member: OMIT}) == {("record-field", member)}
+    assert record_findings(trail, session_end(trail), **{member: OMIT}) == {
+        ("record-field", member)
+    }
 
 
 @rfc("7.5", "REQUIRED", "an event is a start or an end; another one is reported")
@@ -53,10 +63,21 @@ def test_a_session_id_may_be_any_word(trail: CompleteTrail, session: str) -> Non
     assert session in known
 
 
-@rfc("7.5", "stated", "a session is known by its start and its end: who ran it, for whom, and whether it is closed")
+@rfc(
+    "7.5",
+    "stated",
+    "a session is known by its start and its end: who ran it, for whom, and whether it is closed",
+)
 def test_a_session_is_told_from_its_records(trail: CompleteTrail) -> None:
     trail.writer.session_start(environment=trail.worker_environment, session_id="still open")
-    told = {each["session_id"]: each for each in vibes(trail.root, "sessions", "--json").json["sessions"]}
+    told = {
+        each["session_id"]: each
+        for each in vibes(trail.root, "sessions", "--json").json["sessions"]
+    }
     assert told["still open"]["open"] is True
     worker = told[trail.worker_session]
-    assert (worker["open"], worker["agent_name"], worker["parent_session_id"]) == (False, "worker-1", trail.session)
+    assert (worker["open"], worker["agent_name"], worker["parent_session_id"]) == (
+        False,
+        "worker-1",
+        trail.session,
+    )

@@ -9,7 +9,15 @@ from tests.conformance.requirement import rfc
 from tests.conformance.sound import edge, record_findings
 from tests.trails import OMIT, CompleteTrail
 
-REQUIRED = ("type", "edge_type", "source_ref", "source_type", "target_ref", "target_type", "timestamp")
+REQUIRED = (
+    "type",
+    "edge_type",
+    "source_ref",
+    "source_type",
+    "target_ref",
+    "target_type",
+    "timestamp",
+)
 OPTIONAL = ("session_id", "metadata")
 
 
@@ -18,7 +26,11 @@ def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, edge(trail)) == set()
 
 
-@rfc("7.6", "REQUIRED", "an edge record that lacks a required member is reported at its line and member")
+@rfc(
+    "7.6",
+    "REQUIRED",
+    "an edge record that lacks a required member is reported at its line and member",
+)
 @pytest.mark.parametrize("member", REQUIRED)
 def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
     assert ("record-field", member) in record_findings(trail, edge(trail), **{member: OMIT})
@@ -33,23 +45,46 @@ def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, val
 
 @rfc("7.6", "REQUIRED", "each of the six edge types is known, another one is reported")
 @pytest.mark.parametrize(
-    "word", ["caused_by", "depends_on", "informed_by", "delegated_to", "supersedes", "reviewed_by", "blames", "Caused_By"]
+    "word",
+    [
+        "caused_by",
+        "depends_on",
+        "informed_by",
+        "delegated_to",
+        "supersedes",
+        "reviewed_by",
+        "blames",
+        "Caused_By",
+    ],
 )
 def test_the_edge_type_is_one_of_six_words(trail: CompleteTrail, word: str) -> None:
     known = word not in ("blames", "Caused_By")
-    assert record_findings(trail, edge(trail), edge_type=word) == (set() if known else {("record-field", "edge_type")})
+    assert record_findings(trail, edge(trail), edge_type=word) == (
+        set() if known else {("record-field", "edge_type")}
+    )
 
 
-@rfc("7.6", "REQUIRED", "an end is an annotation, a context or a session, and must be there; another kind is reported")
+@rfc(
+    "7.6",
+    "REQUIRED",
+    "an end is an annotation, a context or a session, and must be there; another kind is reported",
+)
 @pytest.mark.parametrize("end", ["source", "target"])
 def test_an_end_is_of_a_known_kind_and_there(trail: CompleteTrail, end: str) -> None:
     ids = {"annotation": trail.modified, "context": trail.command, "session": trail.session}
     for kind, identifier in ids.items():
-        assert record_findings(trail, edge(trail), **{f"{end}_type": kind, f"{end}_ref": identifier}) == set()
+        assert (
+            record_findings(trail, edge(trail), **{f"{end}_type": kind, f"{end}_ref": identifier})
+            == set()
+        )
         others = [each for each in ids if each != kind]
         for other in others:
-            assert record_findings(trail, edge(trail), **{f"{end}_type": other, f"{end}_ref": identifier}) == {("edge-end", f"{end}_ref")}
-    assert record_findings(trail, edge(trail), **{f"{end}_type": "commit"}) == {("record-field", f"{end}_type")}
+            assert record_findings(
+                trail, edge(trail), **{f"{end}_type": other, f"{end}_ref": identifier}
+            ) == {("edge-end", f"{end}_ref")}
+    assert record_findings(trail, edge(trail), **{f"{end}_type": "commit"}) == {
+        ("record-field", f"{end}_type")
+    }
 
 
 @rfc("7.6", "stated", "an edge reads from its source, the effect, to its target, the cause")

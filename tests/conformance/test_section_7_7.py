@@ -9,15 +9,29 @@ from tests.conformance.sound import delegation, record_findings
 from tests.trails import OMIT, CompleteTrail
 
 REQUIRED = ("type", "parent_session_id", "child_session_id", "timestamp")
-OPTIONAL = ("task_description", "delegated_files", "delegation_type", "parent_environment_hash", "child_environment_hash")
+OPTIONAL = (
+    "task_description",
+    "delegated_files",
+    "delegation_type",
+    "parent_environment_hash",
+    "child_environment_hash",
+)
 
 
-@rfc("7.7", "stated", "a delegation record with all its members is read, and nothing is found about it")
+@rfc(
+    "7.7",
+    "stated",
+    "a delegation record with all its members is read, and nothing is found about it",
+)
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, delegation(trail)) == set()
 
 
-@rfc("7.7", "REQUIRED", "a delegation record that lacks a required member is reported at its line and member")
+@rfc(
+    "7.7",
+    "REQUIRED",
+    "a delegation record that lacks a required member is reported at its line and member",
+)
 @pytest.mark.parametrize("member", REQUIRED)
 def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
     assert ("record-field", member) in record_findings(trail, delegation(trail), **{member: OMIT})
@@ -41,10 +55,14 @@ def test_the_delegation_type_is_one_of_five_words(trail: CompleteTrail, word: st
 @rfc("7.7", "REQUIRED", "parent and child must be sessions of the trail")
 @pytest.mark.parametrize("member", ["parent_session_id", "child_session_id"])
 def test_both_sessions_are_known(trail: CompleteTrail, member: str) -> None:
-    assert ("session-unknown", member) in record_findings(trail, delegation(trail), **{member: "nobody"})
+    assert ("session-unknown", member) in record_findings(
+        trail, delegation(trail), **{member: "nobody"}
+    )
 
 
 @rfc("7.7", "OPTIONAL", "the environments that a delegation names must be environments")
 @pytest.mark.parametrize("member", ["parent_environment_hash", "child_environment_hash"])
 def test_environments_are_environments(trail: CompleteTrail, member: str) -> None:
-    assert record_findings(trail, delegation(trail), **{member: trail.command}) == {("reference-type", member)}
+    assert record_findings(trail, delegation(trail), **{member: trail.command}) == {
+        ("reference-type", member)
+    }

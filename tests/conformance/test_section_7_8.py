@@ -7,7 +7,11 @@ from tests.conformance.requirement import rfc
 from tests.trails import AUDIT_DIR, CompleteTrail, Repository
 
 
-@rfc("7.8", "MUST", "where a database lies in the trail and `.gitignore` does not name it, that is pointed out")
+@rfc(
+    "7.8",
+    "MUST",
+    "where a database lies in the trail and `.gitignore` does not name it, that is pointed out",
+)
 def test_a_database_that_is_not_ignored_is_pointed_out(trail: CompleteTrail) -> None:
     repository = Repository(trail.root)
     (trail.root / AUDIT_DIR / ".gitignore").write_bytes(b"*.lock\nwal/\nspool/\n")

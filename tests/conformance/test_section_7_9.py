@@ -14,11 +14,19 @@ from tests.trails import CompleteTrail
 @pytest.mark.parametrize("word", ["create", "modify", "delete", "review", "rename", "Create", ""])
 def test_every_action_is_known(trail: CompleteTrail, word: str) -> None:
     known = word in ("create", "modify", "delete", "review")
-    assert record_findings(trail, line(trail), action=word) == (set() if known else {("record-field", "action")})
-    assert opened(trail.root).lineages_in("src/auth.py")[-1].current.members["action"] == word, "read, whatever it says"
+    assert record_findings(trail, line(trail), action=word) == (
+        set() if known else {("record-field", "action")}
+    )
+    assert opened(trail.root).lineages_in("src/auth.py")[-1].current.members["action"] == word, (
+        "read, whatever it says"
+    )
 
 
-@rfc("7.9", "MUST", "a remap of a line or function that no `supersedes` edge ties to its original is reported")
+@rfc(
+    "7.9",
+    "MUST",
+    "a remap of a line or function that no `supersedes` edge ties to its original is reported",
+)
 @pytest.mark.parametrize("make", [line, function])
 def test_a_remap_needs_its_edge(trail: CompleteTrail, make: object) -> None:
     record = line(trail) if make is line else function(trail)
@@ -27,7 +35,13 @@ def test_a_remap_needs_its_edge(trail: CompleteTrail, make: object) -> None:
     remapped = trail.writer.remap(original, commit="c0ffee" * 6)
     assert not places(checked(trail.root), "remap-edge")
     log = trail.root / ".ai-audit/annotations.jsonl"
-    log.write_bytes(b"".join(row for row in log.read_bytes().splitlines(keepends=True) if f'"source_ref":"{remapped}"'.encode() not in row))
+    log.write_bytes(
+        b"".join(
+            row
+            for row in log.read_bytes().splitlines(keepends=True)
+            if f'"source_ref":"{remapped}"'.encode() not in row
+        )
+    )
     assert len(places(checked(trail.root), "remap-edge")) == 1
 
 
@@ -43,5 +57,8 @@ def test_a_remap_keeps_the_action_of_its_original(trail: CompleteTrail) -> None:
 @rfc("7.9", "MAY", "a review may carry its reasoning, and is no edit: it counts for no model")
 def test_a_review_is_no_edit(trail: CompleteTrail) -> None:
     before = vibes(trail.root, "models", "--json").json
-    assert record_findings(trail, line(trail), action="review", reasoning_hash=trail.reasoning) == set()
+    assert (
+        record_findings(trail, line(trail), action="review", reasoning_hash=trail.reasoning)
+        == set()
+    )
     assert vibes(trail.root, "models", "--json").json == before

@@ -30,18 +30,31 @@ def policy(trail: CompleteTrail, **members: object) -> Config:
     return load_config(audit_dir(trail.root)).config
 
 
-@rfc("8.1", "REQUIRED", "a policy that lacks a required member is reported at the member, and the rest of it is in force")
+@rfc(
+    "8.1",
+    "REQUIRED",
+    "a policy that lacks a required member is reported at the member, and the rest of it is in force",
+)
 @pytest.mark.parametrize("member", REQUIRED)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
-def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str, value: object) -> None:
+def test_a_missing_required_member_is_reported(
+    trail: CompleteTrail, member: str, value: object
+) -> None:
     config = policy(trail, exclude_patterns=["gen/**"], **{member: value})
     assert config.exclude_patterns == ["gen/**"]
     assert ("config-field", member) in found(checked(trail.root), CONFIG)
 
 
-@rfc("8.1", "REQUIRED", "a required member with a value that it may not have is reported at its line")
-@pytest.mark.parametrize(("member", "value"), [("standard", "VOUCH"), ("assurance_level", "highest"), ("project_name", 7)])
-def test_a_wrong_value_is_reported_at_its_line(trail: CompleteTrail, member: str, value: object) -> None:
+@rfc(
+    "8.1", "REQUIRED", "a required member with a value that it may not have is reported at its line"
+)
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [("standard", "VOUCH"), ("assurance_level", "highest"), ("project_name", 7)],
+)
+def test_a_wrong_value_is_reported_at_its_line(
+    trail: CompleteTrail, member: str, value: object
+) -> None:
     trail.writer.config(**{member: value})
     number = 2 + REQUIRED.index(member)
     assert places(checked(trail.root), "config-field") == [(CONFIG, number)]
@@ -60,48 +73,95 @@ def test_every_assurance_level_is_known(trail: CompleteTrail, level: str) -> Non
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
-    assert policy(trail, **{member: value}) == Config(assurance_level=AssuranceLevel.HIGH, project_name="demo")
+    assert policy(trail, **{member: value}) == Config(
+        assurance_level=AssuranceLevel.HIGH, project_name="demo"
+    )
     assert found(checked(trail.root)) == set()
 
 
-@rfc("8.1", "OPTIONAL", "without `tracked_extensions` all files are tracked; with it, those with such an extension")
-@pytest.mark.parametrize(("members", "untracked"), [({}, 0), ({"tracked_extensions": [".py"]}, 2), ({"tracked_extensions": []}, 5)])
-def test_all_files_are_tracked_by_default(trail: CompleteTrail, members: dict[str, object], untracked: int) -> None:
+@rfc(
+    "8.1",
+    "OPTIONAL",
+    "without `tracked_extensions` all files are tracked; with it, those with such an extension",
+)
+@pytest.mark.parametrize(
+    ("members", "untracked"),
+    [({}, 0), ({"tracked_extensions": [".py"]}, 2), ({"tracked_extensions": []}, 5)],
+)
+def test_all_files_are_tracked_by_default(
+    trail: CompleteTrail, members: dict[str, object], untracked: int
+) -> None:
     for path in ("Makefile", "docs/a.md"):
         append(trail, {**line(trail), "file_path": path})
     trail.writer.config(**members)
     assert vibes(trail.root, "stats", "--json").json["untrackedFiles"] == untracked
 
 
-@rfc("8.1", "OPTIONAL", "without `exclude_patterns` nothing is excluded; with it, what a pattern matches")
+@rfc(
+    "8.1",
+    "OPTIONAL",
+    "without `exclude_patterns` nothing is excluded; with it, what a pattern matches",
+)
 @pytest.mark.parametrize(
     ("patterns", "tracked"),
-    [(OMIT, True), ([], True), (["**/vendor/**"], False), (["src/*/"], False), (["*.js"], True), (["vendor"], False)],
+    [
+        (OMIT, True),
+        ([], True),
+        (["**/vendor/**"], False),
+        (["src/*/"], False),
+        (["*.js"], True),
+        (["vendor"], False),
+    ],
 )
-def test_nothing_is_excluded_by_default(trail: CompleteTrail, patterns: object, tracked: bool) -> None:
+def test_nothing_is_excluded_by_default(
+    trail: CompleteTrail, patterns: object, tracked: bool
+) -> None:
     append(trail, {**line(trail), "file_path": "src/vendor/lib/x.py"})
     trail.writer.config(exclude_patterns=patterns)
     assert weight(checked(trail.root), "path-untracked") == (set() if tracked else {"note"})
 
 
-@rfc("8.1", "OPTIONAL", "the thresholds of compression and of blobs are 10,240 and 102,400 bytes unless the policy says otherwise")
+@rfc(
+    "8.1",
+    "OPTIONAL",
+    "the thresholds of compression and of blobs are 10,240 and 102,400 bytes unless the policy says otherwise",
+)
 def test_thresholds_have_defaults(trail: CompleteTrail) -> None:
     config = policy(trail)
-    assert (config.compress_reasoning_threshold_bytes, config.external_blob_threshold_bytes) == (10_240, 102_400)
+    assert (config.compress_reasoning_threshold_bytes, config.external_blob_threshold_bytes) == (
+        10_240,
+        102_400,
+    )
     config = policy(trail, compress_reasoning_threshold_bytes=1, external_blob_threshold_bytes=2)
-    assert (config.compress_reasoning_threshold_bytes, config.external_blob_threshold_bytes) == (1, 2)
+    assert (config.compress_reasoning_threshold_bytes, config.external_blob_threshold_bytes) == (
+        1,
+        2,
+    )
 
 
-@rfc("8.1", "OPTIONAL", "a threshold that is no number of bytes is reported, and its default is in force")
+@rfc(
+    "8.1",
+    "OPTIONAL",
+    "a threshold that is no number of bytes is reported, and its default is in force",
+)
 @pytest.mark.parametrize("value", ["10240", -1, 1.5, True])
 def test_a_threshold_is_a_number_of_bytes(trail: CompleteTrail, value: object) -> None:
-    assert policy(trail, external_blob_threshold_bytes=value).external_blob_threshold_bytes == 102_400
+    assert (
+        policy(trail, external_blob_threshold_bytes=value).external_blob_threshold_bytes == 102_400
+    )
     assert found(checked(trail.root)) == {("config-field", "external_blob_threshold_bytes")}
 
 
 @rfc("8.1", "OPTIONAL", "without `risk_scoring`, or with null, risk is not scored")
 @pytest.mark.parametrize(
-    ("value", "word"), [(OMIT, "off"), (None, "off"), ({}, "off"), ({"enabled": False}, "off"), ({"enabled": True}, "on")]
+    ("value", "word"),
+    [
+        (OMIT, "off"),
+        (None, "off"),
+        ({}, "off"),
+        ({"enabled": False}, "off"),
+        ({"enabled": True}, "on"),
+    ],
 )
 def test_risk_is_not_scored_by_default(trail: CompleteTrail, value: object, word: str) -> None:
     trail.writer.config(risk_scoring=value)
@@ -117,11 +177,18 @@ def test_an_unknown_member_is_accepted(trail: CompleteTrail) -> None:
     assert found(checked(trail.root)) == set()
 
 
-@rfc("8.1", "stated", "a policy that is absent or no JSON is reported, and hides neither records nor entries")
-@pytest.mark.parametrize(
-    ("content", "check"), [(None, "config-missing"), (b'{"standard": "VIBES",', "config-json"), (b"[]", "config-json")]
+@rfc(
+    "8.1",
+    "stated",
+    "a policy that is absent or no JSON is reported, and hides neither records nor entries",
 )
-def test_a_broken_policy_hides_nothing(trail: CompleteTrail, content: bytes | None, check: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "check"),
+    [(None, "config-missing"), (b'{"standard": "VIBES",', "config-json"), (b"[]", "config-json")],
+)
+def test_a_broken_policy_hides_nothing(
+    trail: CompleteTrail, content: bytes | None, check: str
+) -> None:
     before = checked(trail.root)
     path = trail.root / CONFIG
     path.unlink() if content is None else path.write_bytes(content)

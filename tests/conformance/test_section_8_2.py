@@ -10,7 +10,10 @@ from tests.trails import CompleteTrail
 
 
 @rfc("8.2", "MUST", "whoever asks for a compressed or external entry gets its text")
-@pytest.mark.parametrize(("name", "beginning"), [("compressed_reasoning", "Length first."), ("external_reasoning", "Windows slide.")])
+@pytest.mark.parametrize(
+    ("name", "beginning"),
+    [("compressed_reasoning", "Length first."), ("external_reasoning", "Windows slide.")],
+)
 def test_packed_reasoning_is_shown_as_text(trail: CompleteTrail, name: str, beginning: str) -> None:
     key: str = getattr(trail, name)
     shown = vibes(trail.root, "show", key)
@@ -22,9 +25,12 @@ def test_packed_reasoning_is_shown_as_text(trail: CompleteTrail, name: str, begi
 
 @rfc("8.2", "MUST", "the reasoning behind an annotation is found whichever way it is stored")
 @pytest.mark.parametrize(
-    ("name", "beginning"), [("created", "An address"), ("modified", "Length first."), ("worker_line", "Windows slide.")]
+    ("name", "beginning"),
+    [("created", "An address"), ("modified", "Length first."), ("worker_line", "Windows slide.")],
 )
-def test_the_reasoning_of_an_annotation_is_shown(trail: CompleteTrail, name: str, beginning: str) -> None:
+def test_the_reasoning_of_an_annotation_is_shown(
+    trail: CompleteTrail, name: str, beginning: str
+) -> None:
     identifier: str = getattr(trail, name)
     assert beginning in vibes(trail.root, "show", identifier).out
 

@@ -18,7 +18,9 @@ def scored(root: Path, scoring: object, *, function: bool = False) -> dict[str, 
     """Record an edit where the policy says this about risk, and return its record."""
     project = new_project(root, risk_scoring=scoring)
     project.file("a.py")
-    origin = Origin(tool=TOOL, model=MODEL, signals=(RiskSignal("org:sensitive", 0.5, "stores keys"),))
+    origin = Origin(
+        tool=TOOL, model=MODEL, signals=(RiskSignal("org:sensitive", 0.5, "stores keys"),)
+    )
     if function:
         recorded = project.recorder.annotate_function("a.py", "digest", "modify", origin)
     else:
@@ -28,27 +30,61 @@ def scored(root: Path, scoring: object, *, function: bool = False) -> dict[str, 
     return record
 
 
-@writing("10.4.4", "MUST", "a computed risk is stored on the line or function record, by the members that the standard has for it")
-@writing("10.4.4", "REQUIRED", "each factor has its signal, its value from 0 to 1 and its weight; and a reason")
+@writing(
+    "10.4.4",
+    "MUST",
+    "a computed risk is stored on the line or function record, by the members that the standard has for it",
+)
+@writing(
+    "10.4.4",
+    "REQUIRED",
+    "each factor has its signal, its value from 0 to 1 and its weight; and a reason",
+)
 @pytest.mark.parametrize("function", [False, True])
 def test_risk_is_stored(tmp_path: Path, function: bool) -> None:
     record = scored(tmp_path, {"enabled": True, "weights": {"org:sensitive": 1}}, function=function)
     factors = record["risk_factors"]
-    assert all(set(each) == {"signal", "value", "weight", "reason"} and 0 <= each["value"] <= 1 for each in factors)
-    assert {"signal": "org:sensitive", "value": 0.5, "weight": 1, "reason": "stores keys"} in factors
-    weighted = sum(each["value"] * each["weight"] for each in factors) / sum(each["weight"] for each in factors)
+    assert all(
+        set(each) == {"signal", "value", "weight", "reason"} and 0 <= each["value"] <= 1
+        for each in factors
+    )
+    assert {
+        "signal": "org:sensitive",
+        "value": 0.5,
+        "weight": 1,
+        "reason": "stores keys",
+    } in factors
+    weighted = sum(each["value"] * each["weight"] for each in factors) / sum(
+        each["weight"] for each in factors
+    )
     assert record["risk_score"] == pytest.approx(weighted, abs=1e-4)
 
 
-@writing("10.4.6", "OPTIONAL", "without the policy's part, with null, and where it is not enabled, no risk is stored")
-@writing("10.4.6", "MAY", "a policy may name another algorithm: what we cannot compute is not stored")
-@pytest.mark.parametrize("scoring", [None, {}, {"enabled": False}, {"enabled": True, "algorithm": "ours"}])
+@writing(
+    "10.4.6",
+    "OPTIONAL",
+    "without the policy's part, with null, and where it is not enabled, no risk is stored",
+)
+@writing(
+    "10.4.6", "MAY", "a policy may name another algorithm: what we cannot compute is not stored"
+)
+@pytest.mark.parametrize(
+    "scoring", [None, {}, {"enabled": False}, {"enabled": True, "algorithm": "ours"}]
+)
 def test_no_risk_is_stored_unless_the_policy_says_so(tmp_path: Path, scoring: object) -> None:
     assert not {"risk_score", "risk_factors"} & set(scored(tmp_path, scoring))
 
 
-@writing("10.4.6", "OPTIONAL", "weights of the policy take the place of the reference's, those that it leaves out stay")
+@writing(
+    "10.4.6",
+    "OPTIONAL",
+    "weights of the policy take the place of the reference's, those that it leaves out stay",
+)
 def test_weights_are_the_policys(tmp_path: Path) -> None:
     record = scored(tmp_path, {"enabled": True, "weights": {"scope_lines": 5, "temperature": 0}})
     weights = {each["signal"]: each["weight"] for each in record["risk_factors"]}
-    assert (weights["scope_lines"], weights["action_type"], weights.get("temperature", 0)) == (5, 0.15, 0)
+    assert (weights["scope_lines"], weights["action_type"], weights.get("temperature", 0)) == (
+        5,
+        0.15,
+        0,
+    )

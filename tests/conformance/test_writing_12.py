@@ -18,7 +18,11 @@ from vibes_lsp.recording import Recorder
 if TYPE_CHECKING:
     from pathlib import Path
 
-LATER = {"type": "checkpoint", "timestamp": "2026-02-03T11:00:00Z", "state": {"b": [1, 1.0, None], "a": "ü"}}
+LATER = {
+    "type": "checkpoint",
+    "timestamp": "2026-02-03T11:00:00Z",
+    "state": {"b": [1, 1.0, None], "a": "ü"},
+}
 POLICY = {"type": "policy", "created_at": "2026-02-03T11:00:00Z", "rules": [{"id": 1, "x": 1.0}]}
 
 
@@ -31,11 +35,17 @@ def record(root: Path) -> str:
     return session
 
 
-@writing("12.1", "MUST", "the versions of manifest and policy are checked before anything is written")
+@writing(
+    "12.1", "MUST", "the versions of manifest and policy are checked before anything is written"
+)
 @writing("12.1", "MUST", "a trail of an unknown major version is not written to, by any command")
 @writing("12.1", "SHOULD", "whoever tries is told which file declares which version")
-@pytest.mark.parametrize(("file", "member"), [("manifest.json", "version"), ("config.json", "standard_version")])
-def test_an_unknown_major_version_is_not_written_to(trail: CompleteTrail, tmp_path: Path, file: str, member: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "member"), [("manifest.json", "version"), ("config.json", "standard_version")]
+)
+def test_an_unknown_major_version_is_not_written_to(
+    trail: CompleteTrail, tmp_path: Path, file: str, member: str
+) -> None:
     path = trail.root / AUDIT_DIR / file
     path.write_bytes(json.dumps({**json.loads(path.read_bytes()), member: "2.0"}).encode())
     before = snapshot(trail.root)
@@ -43,7 +53,9 @@ def test_an_unknown_major_version_is_not_written_to(trail: CompleteTrail, tmp_pa
         record(trail.root)
     assert vibes(trail.root, "export", "--current", str(tmp_path / "new")).code == 2
     after = snapshot(trail.root)
-    assert {name: content for name, content in after.items() if not name.startswith("wal/")} == before
+    assert {
+        name: content for name, content in after.items() if not name.startswith("wal/")
+    } == before
 
 
 @writing("12.2", "MUST NOT", "recording appends: no byte of the log that was there changes")
@@ -57,7 +69,11 @@ def test_records_that_are_there_stay(trail: CompleteTrail) -> None:
     assert len(after) > len(before)
 
 
-@writing("12.2", "MUST", "members that we do not know are preserved where records are copied: in an export, too")
+@writing(
+    "12.2",
+    "MUST",
+    "members that we do not know are preserved where records are copied: in an export, too",
+)
 def test_unknown_members_are_copied(trail: CompleteTrail, tmp_path: Path) -> None:
     unknown = {"x_tool": {"b": [1, 1.0, None, True]}, "zeta": None}
     moved = trail.writer.line(
@@ -74,10 +90,16 @@ def test_unknown_members_are_copied(trail: CompleteTrail, tmp_path: Path) -> Non
     copied = [json.loads(line) for line in (tmp_path / "new" / LOG).read_bytes().splitlines()]
     [line] = [each for each in copied if "x_tool" in each]
     assert {name: line[name] for name in unknown} == unknown
-    assert [{name: each[name] for name in LATER} for each in copied if each["type"] == "checkpoint"] == [LATER]
+    assert [
+        {name: each[name] for name in LATER} for each in copied if each["type"] == "checkpoint"
+    ] == [LATER]
 
 
-@writing("12.3", "MUST NOT", "entries that we do not know, and members of the frame, stay value for value when the manifest grows")
+@writing(
+    "12.3",
+    "MUST NOT",
+    "entries that we do not know, and members of the frame, stay value for value when the manifest grows",
+)
 def test_unknown_entries_stay(trail: CompleteTrail) -> None:
     key = trail.writer.entry(POLICY)
     path = trail.root / MANIFEST

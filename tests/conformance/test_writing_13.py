@@ -21,7 +21,13 @@ def private(root: Path) -> Project:
     project = new_project(root, "high")
     session = project.session()
     prompt = Prompt(f"Use {SECRET} to log in.", PromptType.CHAT_MESSAGE)
-    project.recorder.annotate_lines("a.py", 1, 3, "modify", by(session, prompt=prompt, reasoning=Reasoning(f"The token is {SECRET}.")))
+    project.recorder.annotate_lines(
+        "a.py",
+        1,
+        3,
+        "modify",
+        by(session, prompt=prompt, reasoning=Reasoning(f"The token is {SECRET}.")),
+    )
     project.recorder.end_session(session)
     return project
 
@@ -33,13 +39,19 @@ def test_secrets_stay_out(tmp_path: Path) -> None:
     assert b"[masked]" in project.written()
 
 
-@writing("13.1", "SHOULD", "what another tool recorded can be reviewed before it is committed: secrets in it are pointed out")
+@writing(
+    "13.1",
+    "SHOULD",
+    "what another tool recorded can be reviewed before it is committed: secrets in it are pointed out",
+)
 def test_secrets_of_others_are_pointed_out(tmp_path: Path) -> None:
     project = private(tmp_path / "project")
     manifest = project.root / ".ai-audit" / "manifest.json"
     project.entries()
     manifest.write_bytes(manifest.read_bytes().replace(b"Use [masked]", f"Use {SECRET}".encode()))
-    checks = {finding["check"] for finding in vibes(project.root, "check", "--json").json["findings"]}
+    checks = {
+        finding["check"] for finding in vibes(project.root, "check", "--json").json["findings"]
+    }
     assert "secret" in checks
 
 
@@ -50,5 +62,8 @@ def test_a_manifest_may_be_kept_private(tmp_path: Path) -> None:
     repository = Repository(root)
     repository.write(".gitignore", ".ai-audit/manifest.json\n")
     project = private(root)
-    assert json.loads((root / ".ai-audit" / "manifest.json").read_bytes())["entries"].keys() >= project.entries("prompt").keys()
+    assert (
+        json.loads((root / ".ai-audit" / "manifest.json").read_bytes())["entries"].keys()
+        >= project.entries("prompt").keys()
+    )
     assert "manifest.json" not in repository.git("status", "--porcelain", "--untracked-files=all")

@@ -15,20 +15,30 @@ if TYPE_CHECKING:
     from tests.conformance.written import Written
 
 
-@writing("4.1", "stated", "a trail lies in `.ai-audit/` at the project's root, its files under the names of the RFC")
+@writing(
+    "4.1",
+    "stated",
+    "a trail lies in `.ai-audit/` at the project's root, its files under the names of the RFC",
+)
 def test_files_have_their_names(high: Written) -> None:
     names = {path.name for path in (high.root / ".ai-audit").iterdir()}
     assert names >= {"manifest.json", "annotations.jsonl", "config.json", "blobs", ".gitignore"}
 
 
-@writing("4.2", "SHOULD", "git takes manifest, log and policy along, and nothing that is derived or temporary")
+@writing(
+    "4.2",
+    "SHOULD",
+    "git takes manifest, log and policy along, and nothing that is derived or temporary",
+)
 def test_git_takes_along_what_it_should(high: Written, tmp_path: Path) -> None:
     tree = tmp_path / "clone"
     subprocess.run(["git", "init", "-q", str(tree)], check=True)
     shutil.copytree(high.root, tree, dirs_exist_ok=True)
     (tree / ".ai-audit" / "audit.db").write_bytes(b"")
     subprocess.run(["git", "add", "-A"], cwd=tree, check=True)
-    listed = subprocess.run(["git", "ls-files"], cwd=tree, check=True, capture_output=True, text=True).stdout.split()
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=tree, check=True, capture_output=True, text=True
+    ).stdout.split()
     below = {name.removeprefix(".ai-audit/") for name in listed if name.startswith(".ai-audit/")}
     assert {name for name in below if not name.startswith("blobs/")} == {
         "manifest.json",

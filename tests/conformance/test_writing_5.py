@@ -20,21 +20,36 @@ def test_every_key_and_id_is_a_digest(written: Written) -> None:
     assert all(DIGEST.fullmatch(key) for key in keys)
 
 
-@writing("5.2", "stated", "an entry's key is the hash of its canonical form, its creation time left out")
+@writing(
+    "5.2", "stated", "an entry's key is the hash of its canonical form, its creation time left out"
+)
 def test_every_key_is_the_hash_of_its_entry(written: Written) -> None:
     assert written.manifest["entries"]
-    assert {key for key, entry in written.manifest["entries"].items() if context_hash(entry) != key} == set()
+    assert {
+        key for key, entry in written.manifest["entries"].items() if context_hash(entry) != key
+    } == set()
 
 
 @writing("5.3", "stated", "records refer by whole hashes, never by short ones")
 def test_references_are_whole(written: Written) -> None:
-    members = [(name, value) for record in written.records for name, value in record.items() if name.endswith("_hash")]
+    members = [
+        (name, value)
+        for record in written.records
+        for name, value in record.items()
+        if name.endswith("_hash")
+    ]
     assert members
     assert all(value is None or DIGEST.fullmatch(value) for _, value in members)
     for record in written.annotations():
         named = {
             name: record[name]
-            for name in ("environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash")
+            for name in (
+                "environment_hash",
+                "command_hash",
+                "prompt_hash",
+                "reasoning_hash",
+                "decision_hash",
+            )
             if record.get(name)
         }
         assert set(named.values()) <= set(written.manifest["entries"])
@@ -42,5 +57,13 @@ def test_references_are_whole(written: Written) -> None:
 
 @writing("5.4", "stated", "the id of a record of any type is the hash of its other members")
 def test_every_id_is_the_hash_of_its_record(written: Written) -> None:
-    assert {record["type"] for record in written.records} == {"line", "function", "session", "edge", "delegation"}
-    assert [record for record in written.records if annotation_id(record) != record["annotation_id"]] == []
+    assert {record["type"] for record in written.records} == {
+        "line",
+        "function",
+        "session",
+        "edge",
+        "delegation",
+    }
+    assert [
+        record for record in written.records if annotation_id(record) != record["annotation_id"]
+    ] == []

@@ -49,10 +49,14 @@ def test_a_prompt_is_whole(all_written: dict[str, Written], level: str) -> None:
     assert len(prompts) == (0 if level == "low" else 2)
     assert [lacking(entry, REQUIRED["prompt"]) for entry in prompts] == [set()] * len(prompts)
     told = {entry["prompt_type"]: entry.get("prompt_context_files") for entry in prompts}
-    assert told == ({} if level == "low" else {"user_instruction": ["src/a.py"], "inline_completion": None})
+    assert told == (
+        {} if level == "low" else {"user_instruction": ["src/a.py"], "inline_completion": None}
+    )
 
 
-@writing("6.5", "REQUIRED", "reasoning has its required members, and is there at the high level only")
+@writing(
+    "6.5", "REQUIRED", "reasoning has its required members, and is there at the high level only"
+)
 @writing("6.5", "stated", "the reasoning's model is the environment's where none is named")
 @pytest.mark.parametrize("level", LEVELS)
 def test_reasoning_is_whole(all_written: dict[str, Written], level: str) -> None:
@@ -70,38 +74,62 @@ def test_creation_times_are_times(written: Written) -> None:
 
 @writing("6.3", "stated", "files of a prompt are relative to the project")
 def test_context_files_are_relative(high: Written) -> None:
-    named = [path for entry in high.entries("prompt").values() for path in entry.get("prompt_context_files", [])]
+    named = [
+        path
+        for entry in high.entries("prompt").values()
+        for path in entry.get("prompt_context_files", [])
+    ]
     assert named == ["src/a.py"]
 
 
 @writing("6.4", "RECOMMENDED", "of a command's output at most 1024 bytes are kept")
 def test_output_is_cut(written: Written) -> None:
-    summary = written.manifest["entries"][written.names["command"]]["command_output_summary"].encode()
+    summary = written.manifest["entries"][written.names["command"]][
+        "command_output_summary"
+    ].encode()
     assert 1000 < len(summary) <= 1024 < len(OUTPUT.encode())
 
 
-@writing("6.4", "SHOULD", "secrets in a command's output are masked, and stand nowhere in the trail")
+@writing(
+    "6.4", "SHOULD", "secrets in a command's output are masked, and stand nowhere in the trail"
+)
 def test_secrets_are_masked(written: Written) -> None:
     assert SECRET.encode() not in written.everything()
-    assert "[masked]" in written.manifest["entries"][written.names["command"]]["command_output_summary"]
+    assert (
+        "[masked]"
+        in written.manifest["entries"][written.names["command"]]["command_output_summary"]
+    )
 
 
-@writing("6.6", "REQUIRED", "options have an id and a description, and the selection is one of them")
+@writing(
+    "6.6", "REQUIRED", "options have an id and a description, and the selection is one of them"
+)
 def test_a_decision_selects_an_option(written: Written) -> None:
     [decision] = written.entries("decision").values()
-    assert [lacking(option, ("id", "description")) for option in decision["options"]] == [set(), set()]
+    assert [lacking(option, ("id", "description")) for option in decision["options"]] == [
+        set(),
+        set(),
+    ]
     assert decision["selected"] in {option["id"] for option in decision["options"]}
 
 
-@writing("6.7", "SHOULD", "reasoning beyond the thresholds is compressed, then moved to a file of its own; its text is kept whole")
+@writing(
+    "6.7",
+    "SHOULD",
+    "reasoning beyond the thresholds is compressed, then moved to a file of its own; its text is kept whole",
+)
 def test_long_reasoning_is_packed(high: Written) -> None:
     texts: dict[str, str] = {}
     for entry in high.entries("reasoning").values():
         if entry.get("external"):
-            blob = json.loads(gzip.decompress((high.root / ".ai-audit" / entry["blob_path"]).read_bytes()))
+            blob = json.loads(
+                gzip.decompress((high.root / ".ai-audit" / entry["blob_path"]).read_bytes())
+            )
             texts["external"] = blob["reasoning_text"]
         elif entry.get("compressed"):
-            texts["compressed"] = gzip.decompress(base64.b64decode(entry["reasoning_text_compressed"])).decode()
+            texts["compressed"] = gzip.decompress(
+                base64.b64decode(entry["reasoning_text_compressed"])
+            ).decode()
         else:
             texts["inline"] = entry["reasoning_text"]
     assert texts == THOUGHTS

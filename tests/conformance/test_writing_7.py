@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
     from tests.conformance.written import Written
 
-ANNOTATION = ("file_path", "environment_hash", "action", "timestamp", "assurance_level", "annotation_id")
+ANNOTATION = (
+    "file_path",
+    "environment_hash",
+    "action",
+    "timestamp",
+    "assurance_level",
+    "annotation_id",
+)
 LINE = ("line_start", "line_end", *ANNOTATION)
 FUNCTION = ("function_name", *ANNOTATION)
 SESSION = ("event", "session_id", "timestamp")
@@ -32,7 +39,11 @@ EDGE = ("edge_type", "source_ref", "source_type", "target_ref", "target_type", "
 DELEGATION = ("parent_session_id", "child_session_id", "timestamp")
 
 
-@writing("7.3", "REQUIRED", "a line record has its required members; its commit is null until it is known")
+@writing(
+    "7.3",
+    "REQUIRED",
+    "a line record has its required members; its commit is null until it is known",
+)
 def test_line_records_are_whole(written: Written) -> None:
     records = written.of("line")
     assert len(records) == 6
@@ -48,7 +59,9 @@ def test_paths_are_relative(written: Written) -> None:
 
 @writing("7.3", "REQUIRED", "timestamps are ISO-8601 in UTC")
 def test_timestamps_are_utc(written: Written) -> None:
-    assert {datetime.fromisoformat(record["timestamp"]).utcoffset() for record in written.records} == {timedelta(0)}
+    assert {
+        datetime.fromisoformat(record["timestamp"]).utcoffset() for record in written.records
+    } == {timedelta(0)}
 
 
 @writing("7.3", "RECOMMENDED", "sessions have UUIDs, and annotations name theirs")
@@ -61,24 +74,47 @@ def test_sessions_are_uuids(written: Written) -> None:
 @writing("7.3", "OPTIONAL", "the prompt is null at the low level, the reasoning at low and medium")
 def test_a_level_leaves_out_what_it_does_not_record(written: Written) -> None:
     line = written.record("line")
-    assert [line.get("prompt_hash") is None, line.get("reasoning_hash") is None] == [written.level == "low", written.level != "high"]
+    assert [line.get("prompt_hash") is None, line.get("reasoning_hash") is None] == [
+        written.level == "low",
+        written.level != "high",
+    ]
 
 
-@writing("7.3.1", "SHOULD", "line and function records carry all three anchors, made of the text as it was annotated")
+@writing(
+    "7.3.1",
+    "SHOULD",
+    "line and function records carry all three anchors, made of the text as it was annotated",
+)
 def test_annotations_are_anchored(written: Written) -> None:
     lines = SOURCE.splitlines()
-    for name, first, last in (("line", 4, 6), ("function", 9, 10), ("changed", 5, 5), ("removed", 9, 10)):
+    for name, first, last in (
+        ("line", 4, 6),
+        ("function", 9, 10),
+        ("changed", 5, 5),
+        ("removed", 9, 10),
+    ):
         record = written.record(name)
         assert record["anchor_context"] == "\n".join(lines[first - 1 : last][:3])
-        assert record["anchor_hash"] == hashlib.sha256("\n".join(lines[first - 1 : last]).encode()).hexdigest()
+        assert (
+            record["anchor_hash"]
+            == hashlib.sha256("\n".join(lines[first - 1 : last]).encode()).hexdigest()
+        )
         assert record["file_content_hash"] == hashlib.sha256(SOURCE.encode()).hexdigest()
 
 
-@writing("7.4", "REQUIRED", "a function record has its required members, and the signature that was given")
+@writing(
+    "7.4",
+    "REQUIRED",
+    "a function record has its required members, and the signature that was given",
+)
 def test_function_records_are_whole(written: Written) -> None:
     [record] = written.of("function")
     assert lacking(record, FUNCTION) == set()
-    assert (record["function_name"], record["function_signature"], "line_start" in record) == ("same", "(one, other)", False)
+    assert (record["function_name"], record["function_signature"], "line_start" in record) == (
+        "same",
+        "(one, other)",
+        False,
+    )
 
 
 @writing("7.5", "REQUIRED", "a session's start and end have their required members")
@@ -86,16 +122,33 @@ def test_session_records_are_whole(written: Written) -> None:
     starts = [record for record in written.of("session") if record["event"] == "start"]
     ends = [record for record in written.of("session") if record["event"] == "end"]
     assert {record["session_id"] for record in starts} == {record["session_id"] for record in ends}
-    assert [lacking(record, (*SESSION, "environment_hash", "assurance_level")) for record in starts] == [set()] * len(starts)
+    assert [
+        lacking(record, (*SESSION, "environment_hash", "assurance_level")) for record in starts
+    ] == [set()] * len(starts)
     assert [lacking(record, SESSION) for record in ends] == [set()] * len(ends)
 
 
-@writing("7.6", "REQUIRED", "an edge has its required members, and the kinds of its ends are those of the RFC")
+@writing(
+    "7.6",
+    "REQUIRED",
+    "an edge has its required members, and the kinds of its ends are those of the RFC",
+)
 def test_edges_are_whole(written: Written) -> None:
     edges = written.of("edge")
     assert [lacking(edge, EDGE) for edge in edges] == [set()] * len(edges)
-    assert {edge["edge_type"] for edge in edges} <= {"caused_by", "depends_on", "informed_by", "delegated_to", "supersedes", "reviewed_by"}
-    assert {edge[end] for edge in edges for end in ("source_type", "target_type")} <= {"annotation", "context", "session"}
+    assert {edge["edge_type"] for edge in edges} <= {
+        "caused_by",
+        "depends_on",
+        "informed_by",
+        "delegated_to",
+        "supersedes",
+        "reviewed_by",
+    }
+    assert {edge[end] for edge in edges for end in ("source_type", "target_type")} <= {
+        "annotation",
+        "context",
+        "session",
+    }
 
 
 @writing("7.6", "stated", "both ends of an edge are there, of the kind that it says")
@@ -113,16 +166,26 @@ def test_the_ends_of_edges_are_there(written: Written) -> None:
 @writing("7.7", "REQUIRED", "a delegation has its required members, and its kind")
 def test_delegations_are_whole(written: Written) -> None:
     delegations = written.of("delegation")
-    assert [lacking(record, (*DELEGATION, "delegation_type")) for record in delegations] == [set()] * 2
+    assert [lacking(record, (*DELEGATION, "delegation_type")) for record in delegations] == [
+        set()
+    ] * 2
     assert {record["parent_session_id"] for record in delegations} == {written.names["session"]}
 
 
-@writing("7.8", "MAY", "a SQLite database is made of the log, in which indexed queries are answered")
+@writing(
+    "7.8", "MAY", "a SQLite database is made of the log, in which indexed queries are answered"
+)
 def test_a_database_is_made(trail: CompleteTrail) -> None:
     assert vibes(trail.root, "db", "build").code == 0
     with closing(sqlite3.connect(trail.root / AUDIT_DIR / "audit.db")) as connection:
-        [(count,)] = connection.execute("SELECT COUNT(*) FROM line_annotations WHERE file_path = 'src/auth.py'")
-        plan = str(connection.execute("EXPLAIN QUERY PLAN SELECT * FROM line_annotations WHERE file_path = 'x'").fetchall())
+        [(count,)] = connection.execute(
+            "SELECT COUNT(*) FROM line_annotations WHERE file_path = 'src/auth.py'"
+        )
+        plan = str(
+            connection.execute(
+                "EXPLAIN QUERY PLAN SELECT * FROM line_annotations WHERE file_path = 'x'"
+            ).fetchall()
+        )
     assert (count, "USING INDEX" in plan) == (2, True)
 
 
@@ -135,16 +198,27 @@ def test_a_database_is_not_written_where_git_would_take_it(trail: CompleteTrail)
     assert snapshot(trail.root) == before
 
 
-@writing("7.9", "REQUIRED", "an edit is recorded as what it was: created, modified, deleted or reviewed")
+@writing(
+    "7.9", "REQUIRED", "an edit is recorded as what it was: created, modified, deleted or reviewed"
+)
 def test_actions_are_those_of_the_edits(written: Written) -> None:
-    actions = {name: written.record(name)["action"] for name in ("line", "changed", "removed", "looked")}
-    assert actions == {"line": "create", "changed": "modify", "removed": "delete", "looked": "review"}
+    actions = {
+        name: written.record(name)["action"] for name in ("line", "changed", "removed", "looked")
+    }
+    assert actions == {
+        "line": "create",
+        "changed": "modify",
+        "removed": "delete",
+        "looked": "review",
+    }
 
 
 @writing("7.10", "MUST", "every record is one line, and lines are separated by one newline")
 def test_a_record_is_a_line(written: Written) -> None:
     lines = written.log.split(b"\n")[:-1]
-    assert [json.loads(line)["annotation_id"] for line in lines] == [record["annotation_id"] for record in written.records]
+    assert [json.loads(line)["annotation_id"] for line in lines] == [
+        record["annotation_id"] for record in written.records
+    ]
     assert b"\r" not in written.log
 
 
@@ -158,8 +232,14 @@ def test_members_stand_in_order(written: Written) -> None:
     assert all(list(record) == sorted(record) for record in written.records)
 
 
-@writing("7.3.1", "MUST", "a remap looks at the annotations whose commit was rewritten, and at no others")
-@writing("7.3.1", "MUST", "a file that is as its annotation saw it is left alone: nothing is written about it")
+@writing(
+    "7.3.1", "MUST", "a remap looks at the annotations whose commit was rewritten, and at no others"
+)
+@writing(
+    "7.3.1",
+    "MUST",
+    "a file that is as its annotation saw it is left alone: nothing is written about it",
+)
 def test_a_remap_leaves_what_still_holds(tmp_path: Path) -> None:
     untouched = backfilled(tmp_path / "untouched")
     before = log(untouched)
@@ -175,9 +255,15 @@ def test_a_remap_leaves_what_still_holds(tmp_path: Path) -> None:
 
 
 @writing(
-    "7.3.1", "MUST", "an anchor that is found elsewhere gets a record with its new lines, the new commit and the action `rebase_remap`"
+    "7.3.1",
+    "MUST",
+    "an anchor that is found elsewhere gets a record with its new lines, the new commit and the action `rebase_remap`",
 )
-@writing("7.3.1", "MUST", "with every `rebase_remap` goes a `supersedes` edge from the new record to the old one")
+@writing(
+    "7.3.1",
+    "MUST",
+    "with every `rebase_remap` goes a `supersedes` edge from the new record to the old one",
+)
 @writing("7.3.1", "MUST", "the records that were there are never changed or removed")
 def test_a_remap_writes_the_new_place(tmp_path: Path) -> None:
     work = rewritten(tmp_path / "project", "# one\n# two\n" + COMMITTED)
@@ -189,14 +275,26 @@ def test_a_remap_writes_the_new_place(tmp_path: Path) -> None:
     assert log(work).startswith(before)
     assert (record["line_start"], record["line_end"], record["commit_hash"]) == (3, 8, work.head())
     assert record["action"] == "rebase_remap"
-    assert record["anchor_hash"] == next(each for each in old if each["type"] == "line")["anchor_hash"]
-    current = next(each["annotation_id"] for each in old if each.get("commit_hash") and each["file_path"] == "a.py")
-    assert (edge["edge_type"], edge["source_ref"], edge["target_ref"]) == ("supersedes", record["annotation_id"], current)
+    assert (
+        record["anchor_hash"] == next(each for each in old if each["type"] == "line")["anchor_hash"]
+    )
+    current = next(
+        each["annotation_id"]
+        for each in old
+        if each.get("commit_hash") and each["file_path"] == "a.py"
+    )
+    assert (edge["edge_type"], edge["source_ref"], edge["target_ref"]) == (
+        "supersedes",
+        record["annotation_id"],
+        current,
+    )
     assert (result.remapped, result.edges) == ((record["annotation_id"],), (edge["annotation_id"],))
     assert not places(checked(work.path), "remap-edge")
 
 
-@writing("7.3.1", "MUST", "an anchor that is not found gets a record with the action `rebase_orphan`")
+@writing(
+    "7.3.1", "MUST", "an anchor that is not found gets a record with the action `rebase_orphan`"
+)
 def test_a_remap_marks_what_is_gone(tmp_path: Path) -> None:
     work = rewritten(tmp_path / "project", "nothing = 'of it'\n")
     before, count = log(work), len(work.records())
@@ -204,4 +302,8 @@ def test_a_remap_marks_what_is_gone(tmp_path: Path) -> None:
         result = recorder.remap()
     record = added(work, count)[0]
     assert log(work).startswith(before)
-    assert (record["action"], record["commit_hash"], result.orphaned) == ("rebase_orphan", work.head(), (record["annotation_id"],))
+    assert (record["action"], record["commit_hash"], result.orphaned) == (
+        "rebase_orphan",
+        work.head(),
+        (record["annotation_id"],),
+    )

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from tests.conformance.written import Written
 
 
-@writing("8.1", "REQUIRED", "a new policy has its required members, with the level that was asked for")
+@writing(
+    "8.1", "REQUIRED", "a new policy has its required members, with the level that was asked for"
+)
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_policy_is_whole(all_written: dict[str, Written], level: str) -> None:
     config = all_written[level].config
@@ -31,7 +33,11 @@ def test_the_policy_is_whole(all_written: dict[str, Written], level: str) -> Non
 
 
 @writing("8.1", "OPTIONAL", "files that the policy does not track, or excludes, are not recorded")
-@pytest.mark.parametrize("policy", [{"tracked_extensions": [".ts"]}, {"exclude_patterns": ["a.*"]}], ids=["extensions", "patterns"])
+@pytest.mark.parametrize(
+    "policy",
+    [{"tracked_extensions": [".ts"]}, {"exclude_patterns": ["a.*"]}],
+    ids=["extensions", "patterns"],
+)
 def test_untracked_files_are_not_recorded(tmp_path: Path, policy: dict[str, Any]) -> None:
     project = new_project(tmp_path / "project", **policy)
     assert project.recorder.annotate_lines("a.py", 1, 3, "create", by(project.session())).untracked
@@ -40,18 +46,35 @@ def test_untracked_files_are_not_recorded(tmp_path: Path, policy: dict[str, Any]
 
 @writing("8.1", "OPTIONAL", "the policy's thresholds decide where reasoning is stored")
 def test_thresholds_are_obeyed(tmp_path: Path) -> None:
-    project = new_project(tmp_path / "project", "high", compress_reasoning_threshold_bytes=10, external_blob_threshold_bytes=100)
+    project = new_project(
+        tmp_path / "project",
+        "high",
+        compress_reasoning_threshold_bytes=10,
+        external_blob_threshold_bytes=100,
+    )
     session = project.session()
     for length in (10, 11, 101):
-        project.recorder.annotate_lines("a.py", 1, 3, "modify", by(session, reasoning=Reasoning("x" * length)))
-    forms = [sorted({"reasoning_text", "compressed", "external"} & set(entry)) for entry in project.entries("reasoning").values()]
+        project.recorder.annotate_lines(
+            "a.py", 1, 3, "modify", by(session, reasoning=Reasoning("x" * length))
+        )
+    forms = [
+        sorted({"reasoning_text", "compressed", "external"} & set(entry))
+        for entry in project.entries("reasoning").values()
+    ]
     assert forms == [["reasoning_text"], ["compressed"], ["external"]]
 
 
-@writing("8.2", "stated", "a compressed entry holds its text and `compressed`, an external one `external` and where it lies")
+@writing(
+    "8.2",
+    "stated",
+    "a compressed entry holds its text and `compressed`, an external one `external` and where it lies",
+)
 def test_packed_entries_have_the_members_of_the_rfc(high: Written) -> None:
     [compressed] = [entry for entry in high.entries("reasoning").values() if "compressed" in entry]
     [external] = [entry for entry in high.entries("reasoning").values() if "external" in entry]
-    assert (compressed["compressed"], isinstance(compressed["reasoning_text_compressed"], str)) == (True, True)
+    assert (compressed["compressed"], isinstance(compressed["reasoning_text_compressed"], str)) == (
+        True,
+        True,
+    )
     assert (external["external"], external["blob_path"].startswith("blobs/")) == (True, True)
     assert external["blob_path"].endswith(".json.gz")

@@ -41,11 +41,19 @@ def project(tmp_path: Path) -> Project:
     return new_project(tmp_path / "project")
 
 
-@writing("9.1", "stated", "session start, command, prompt and edit each can be recorded when they happen")
+@writing(
+    "9.1", "stated", "session start, command, prompt and edit each can be recorded when they happen"
+)
 def test_there_is_something_for_every_hook_point(high: Written) -> None:
     kinds = {entry["type"] for entry in high.manifest["entries"].values()}
     assert kinds == {"environment", "command", "prompt", "reasoning", "decision"}
-    assert {record["type"] for record in high.records} == {"session", "line", "function", "edge", "delegation"}
+    assert {record["type"] for record in high.records} == {
+        "session",
+        "line",
+        "function",
+        "edge",
+        "delegation",
+    }
 
 
 @writing(
@@ -57,28 +65,52 @@ def test_an_inline_completion_is_recorded_once(written: Written) -> None:
     record = written.record("completed")
     assert (record["line_start"], record["line_end"], record["action"]) == (11, 11, "create")
     assert [each["line_start"] for each in written.of("line")].count(11) == 1
-    prompts = {entry["prompt_type"] for key, entry in written.entries("prompt").items() if key == record.get("prompt_hash")}
+    prompts = {
+        entry["prompt_type"]
+        for key, entry in written.entries("prompt").items()
+        if key == record.get("prompt_hash")
+    }
     assert prompts == (set() if written.level == "low" else {"inline_completion"})
 
 
-@writing("9.2", "stated", "a session's start writes its environment, once, and the record that names it")
+@writing(
+    "9.2", "stated", "a session's start writes its environment, once, and the record that names it"
+)
 def test_a_session_start_writes_its_environment(written: Written) -> None:
-    start = next(record for record in written.of("session") if record["session_id"] == written.names["session"])
+    start = next(
+        record
+        for record in written.of("session")
+        if record["session_id"] == written.names["session"]
+    )
     assert written.entries("environment")[start["environment_hash"]]["tool_name"] == "Some Tool"
-    assert [each["tool_name"] for each in written.entries("environment").values()].count("Some Tool") == 2, "one for each model"
+    assert [each["tool_name"] for each in written.entries("environment").values()].count(
+        "Some Tool"
+    ) == 2, "one for each model"
 
 
 @writing("9.2", "stated", "a command is written once, with its hash as its key, at every level")
 def test_a_command_is_written_once(written: Written) -> None:
-    commands = [key for key, entry in written.entries("command").items() if entry["command_text"] == "make digest"]
+    commands = [
+        key
+        for key, entry in written.entries("command").items()
+        if entry["command_text"] == "make digest"
+    ]
     assert commands == [written.names["command"]]
     assert context_hash(written.manifest["entries"][commands[0]]) == commands[0]
 
 
-@writing("9.2", "stated", "an annotation names environment and command, from medium on its prompt, at high its reasoning")
+@writing(
+    "9.2",
+    "stated",
+    "an annotation names environment and command, from medium on its prompt, at high its reasoning",
+)
 def test_an_annotation_names_what_its_level_asks_for(written: Written) -> None:
     line = written.record("line")
-    named = {name for name in ("environment_hash", "command_hash", "prompt_hash", "reasoning_hash") if line.get(name)}
+    named = {
+        name
+        for name in ("environment_hash", "command_hash", "prompt_hash", "reasoning_hash")
+        if line.get(name)
+    }
     assert (
         named
         == {"environment_hash", "command_hash"}
@@ -90,7 +122,11 @@ def test_an_annotation_names_what_its_level_asks_for(written: Written) -> None:
     )
 
 
-@writing("9.2", "MUST", "an annotation leads by `caused_by` to the prompt or the command that triggered it")
+@writing(
+    "9.2",
+    "MUST",
+    "an annotation leads by `caused_by` to the prompt or the command that triggered it",
+)
 def test_annotations_have_their_cause(written: Written) -> None:
     causes = dict(written.edges("caused_by"))
     asked = written.level != "low"
@@ -103,7 +139,9 @@ def test_annotations_have_their_cause(written: Written) -> None:
 
 @writing("9.2", "MUST", "a session that spawns another leads to it by `delegated_to`")
 def test_sub_agents_are_delegated_to(written: Written) -> None:
-    assert written.edges("delegated_to") == {(written.names["session"], written.names[child]) for child in ("child", "own child")}
+    assert written.edges("delegated_to") == {
+        (written.names["session"], written.names[child]) for child in ("child", "own child")
+    }
 
 
 @writing("9.2", "SHOULD", "what was read before an edit leads from it by `informed_by`")
@@ -111,27 +149,48 @@ def test_reads_inform(written: Written) -> None:
     assert (written.names["line"], written.names["read"]) in written.edges("informed_by")
 
 
-@writing("9.2", "MUST", "whatever else joins two events has its edge: an edit on the lines of another, a review")
+@writing(
+    "9.2",
+    "MUST",
+    "whatever else joins two events has its edge: an edit on the lines of another, a review",
+)
 def test_other_links_have_their_edges(written: Written) -> None:
     assert (written.names["changed"], written.names["line"]) in written.edges("depends_on")
     assert written.names["line"] in {source for source, _ in written.edges("reviewed_by")}
 
 
-@writing("9.2", "MUST", "a decision is an entry at every level, and the annotations that follow from it name it")
+@writing(
+    "9.2",
+    "MUST",
+    "a decision is an entry at every level, and the annotations that follow from it name it",
+)
 def test_decisions_are_recorded(written: Written) -> None:
     [key] = written.entries("decision")
-    assert {written.record(name)["decision_hash"] for name in ("line", "function", "removed")} == {key}
+    assert {written.record(name)["decision_hash"] for name in ("line", "function", "removed")} == {
+        key
+    }
 
 
 @writing("9.2", "MUST", "handing on work writes a delegation record")
 @writing("9.2", "MUST", "a child session's start names its parent")
 @writing("9.2", "SHOULD", "a child session's start names the agent and its kind")
 def test_delegations_are_recorded(written: Written) -> None:
-    assert {record["child_session_id"] for record in written.of("delegation")} == {written.names["child"], written.names["own child"]}
-    starts = {record["session_id"]: record for record in written.of("session") if record["event"] == "start"}
+    assert {record["child_session_id"] for record in written.of("delegation")} == {
+        written.names["child"],
+        written.names["own child"],
+    }
+    starts = {
+        record["session_id"]: record
+        for record in written.of("session")
+        if record["event"] == "start"
+    }
     for child, name in (("child", "worker-1"), ("own child", "worker-2")):
         start = starts[written.names[child]]
-        assert (start["parent_session_id"], start["agent_name"], start["agent_type"]) == (written.names["session"], name, "some-agent")
+        assert (start["parent_session_id"], start["agent_name"], start["agent_type"]) == (
+            written.names["session"],
+            name,
+            "some-agent",
+        )
 
 
 @writing("9.2", "MUST", "a child of a session that was never started is refused")
@@ -143,34 +202,57 @@ def test_an_unknown_parent_is_refused(project: Project) -> None:
 
 @pytest.mark.slow
 @writing("9.3", "MUST", "programs that append at once lose no record and tear none")
-@writing("9.3", "MUST", "the manifest is locked while it is brought up to date: no entry of any program is lost")
+@writing(
+    "9.3",
+    "MUST",
+    "the manifest is locked while it is brought up to date: no entry of any program is lost",
+)
 def test_programs_write_at_once(project: Project) -> None:
     session = project.session()
     running = [
-        subprocess.Popen([sys.executable, "-c", RECORD, str(project.root), session, name], cwd=REPOSITORY) for name in ("one", "other")
+        subprocess.Popen(
+            [sys.executable, "-c", RECORD, str(project.root), session, name], cwd=REPOSITORY
+        )
+        for name in ("one", "other")
     ]
     assert [each.wait() for each in running] == [0, 0]
-    assert sorted(record["line_start"] for record in project.records("line")) == sorted([*range(1, 11)] * 2)
+    assert sorted(record["line_start"] for record in project.records("line")) == sorted(
+        [*range(1, 11)] * 2
+    )
     texts = {entry["command_text"] for entry in project.entries("command").values()}
     assert texts == {f"{name} {number}" for name in ("one", "other") for number in range(1, 11)}
 
 
-@writing("9.3", "MUST", "the manifest is replaced whole, by renaming: a reader sees the old one or the new one")
+@writing(
+    "9.3",
+    "MUST",
+    "the manifest is replaced whole, by renaming: a reader sees the old one or the new one",
+)
 def test_the_manifest_is_replaced_whole(project: Project) -> None:
     manifest = project.root / ".ai-audit" / "manifest.json"
     with manifest.open("rb") as before:
         old = manifest.stat().st_ino
-        project.recorder.annotate_lines("a.py", 1, 3, "create", by(project.session(), prompt=PROMPT))
+        project.recorder.annotate_lines(
+            "a.py", 1, 3, "create", by(project.session(), prompt=PROMPT)
+        )
         project.recorder.close()
         assert manifest.stat().st_ino != old
-        assert "prompt" not in {entry["type"] for entry in json.loads(before.read())["entries"].values()}
+        assert "prompt" not in {
+            entry["type"] for entry in json.loads(before.read())["entries"].values()
+        }
     assert project.entries("prompt")
 
 
-@writing("9.3", "SHOULD", "entries wait in a journal until they are merged, all at once, and are read meanwhile")
+@writing(
+    "9.3",
+    "SHOULD",
+    "entries wait in a journal until they are merged, all at once, and are read meanwhile",
+)
 def test_the_journal_is_merged_in_one_step(project: Project) -> None:
     with fold_lock(project.recorder.directory).acquire():
-        project.recorder.annotate_lines("a.py", 1, 3, "create", by(project.session(), prompt=PROMPT))
+        project.recorder.annotate_lines(
+            "a.py", 1, 3, "create", by(project.session(), prompt=PROMPT)
+        )
         assert AuditWriter(project.recorder.directory).fold(wait=False) == 0
         journal = (project.root / ".ai-audit" / "wal" / "entries.jsonl").read_bytes()
         assert PROMPT.text.encode() in journal

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LEVELS: Final = ("low", "medium", "high")
-THOUGHTS: Final = {"inline": "Think.", "compressed": "Think it over. " * 1_000, "external": "And over again. " * 8_000}
+THOUGHTS: Final = {
+    "inline": "Think.",
+    "compressed": "Think it over. " * 1_000,
+    "external": "And over again. " * 8_000,
+}
 SECRET: Final = "ghp_" + "a1B2" * 9
 OUTPUT: Final = f"token {SECRET}\n" + "ü" * 4_000
 
@@ -69,25 +73,44 @@ class Written:
 
     def record(self, name: str) -> dict[str, Any]:
         """Return a record by its name in the story."""
-        return next(record for record in self.records if record["annotation_id"] == self.names[name])
+        return next(
+            record for record in self.records if record["annotation_id"] == self.names[name]
+        )
 
     def entries(self, kind: str) -> dict[str, dict[str, Any]]:
         """Return the entries of a type."""
-        return {key: entry for key, entry in self.manifest["entries"].items() if entry["type"] == kind}
+        return {
+            key: entry for key, entry in self.manifest["entries"].items() if entry["type"] == kind
+        }
 
     def edges(self, kind: str) -> set[tuple[str, str]]:
         """Return source and target of the edges of a type."""
-        return {(edge["source_ref"], edge["target_ref"]) for edge in self.of("edge") if edge["edge_type"] == kind}
+        return {
+            (edge["source_ref"], edge["target_ref"])
+            for edge in self.of("edge")
+            if edge["edge_type"] == kind
+        }
 
     def everything(self) -> bytes:
         """Return all bytes of the trail."""
-        return b"".join(path.read_bytes() for path in sorted((self.root / ".ai-audit").rglob("*")) if path.is_file())
+        return b"".join(
+            path.read_bytes()
+            for path in sorted((self.root / ".ai-audit").rglob("*"))
+            if path.is_file()
+        )
 
 
 def record_everything(root: Path, level: str) -> Written:
     """Record one of each kind, and read back what is on disk."""
     root.mkdir(parents=True)
-    initialise(root, project_name="project", level=AssuranceLevel(level), extensions=[".py"], tool_version="0.0.1", now=datetime.now(UTC))
+    initialise(
+        root,
+        project_name="project",
+        level=AssuranceLevel(level),
+        extensions=[".py"],
+        tool_version="0.0.1",
+        now=datetime.now(UTC),
+    )
     (root / "src").mkdir()
     (root / "src" / "a.py").write_text(SOURCE, encoding="utf-8", newline="\n")
     with Recorder(root) as recorder:
@@ -106,32 +129,73 @@ def record_everything(root: Path, level: str) -> Written:
 
 
 def _tell(recorder: Recorder) -> dict[str, str]:
-    session = recorder.start_session(TOOL, MODEL, description="All of it", agent_name="lead", agent_type="orchestrator").session_id
+    session = recorder.start_session(
+        TOOL, MODEL, description="All of it", agent_name="lead", agent_type="orchestrator"
+    ).session_id
     read = recorder.record_read(session, ["src/a.py"]).command_hash
     command = Command("make digest", CommandType.SHELL, 0, OUTPUT, "src")
     ran = recorder.record_command(session, command).command_hash
-    decision = Decision("Which way", (DecisionOption("l", "left", ("short",), ("steep",)), DecisionOption("r", "right")), "l", "no time")
-    prompt = Prompt("Write a digest.", PromptType.USER_INSTRUCTION, ("src/a.py",))
-    mine = Origin(session, prompt=prompt, reasoning=Reasoning(THOUGHTS["inline"], 2), command=command, decision=decision)
-    line = recorder.annotate_lines("src/a.py", 4, 6, "create", mine)
-    function = recorder.annotate_function("src/a.py", "same", "create", mine, signature="(one, other)")
-    changed = recorder.annotate_lines(
-        "src/a.py", 5, 5, "modify", Origin(session, command=command, reasoning=Reasoning(THOUGHTS["compressed"], 9))
+    decision = Decision(
+        "Which way",
+        (DecisionOption("l", "left", ("short",), ("steep",)), DecisionOption("r", "right")),
+        "l",
+        "no time",
     )
-    bare = recorder.annotate_lines("src/a.py", 10, 10, "modify", Origin(tool=TOOL, model=Model("other", "1")))
+    prompt = Prompt("Write a digest.", PromptType.USER_INSTRUCTION, ("src/a.py",))
+    mine = Origin(
+        session,
+        prompt=prompt,
+        reasoning=Reasoning(THOUGHTS["inline"], 2),
+        command=command,
+        decision=decision,
+    )
+    line = recorder.annotate_lines("src/a.py", 4, 6, "create", mine)
+    function = recorder.annotate_function(
+        "src/a.py", "same", "create", mine, signature="(one, other)"
+    )
+    changed = recorder.annotate_lines(
+        "src/a.py",
+        5,
+        5,
+        "modify",
+        Origin(session, command=command, reasoning=Reasoning(THOUGHTS["compressed"], 9)),
+    )
+    bare = recorder.annotate_lines(
+        "src/a.py", 10, 10, "modify", Origin(tool=TOOL, model=Model("other", "1"))
+    )
     removed = recorder.annotate_lines("src/a.py", 9, 10, "delete", mine, text=SOURCE)
     typed = Origin(session, prompt=Prompt("value =", PromptType.INLINE_COMPLETION))
-    completion = InlineCompletion("src/a.py", "completion-1", (10, 0), (10, 0), "value = 1\n", text=SOURCE)
+    completion = InlineCompletion(
+        "src/a.py", "completion-1", (10, 0), (10, 0), "value = 1\n", text=SOURCE
+    )
     completed = [recorder.record_inline_completion(completion, typed) for _ in range(2)][-1]
     assert isinstance(completed, Recorded)
     child = recorder.record_delegation(
-        session, task_description="Check it", delegated_files=["src/a.py"], agent_name="worker-1", agent_type="some-agent"
+        session,
+        task_description="Check it",
+        delegated_files=["src/a.py"],
+        agent_name="worker-1",
+        agent_type="some-agent",
     ).child_session_id
     looked = recorder.annotate_lines(
-        "src/a.py", 4, 6, "review", Origin(child, prompt=prompt, reasoning=Reasoning(THOUGHTS["external"], 99))
+        "src/a.py",
+        4,
+        6,
+        "review",
+        Origin(child, prompt=prompt, reasoning=Reasoning(THOUGHTS["external"], 99)),
     )
-    own = recorder.start_session(TOOL, MODEL, parent_session_id=session, agent_name="worker-2", agent_type="some-agent").session_id
-    edge = recorder.record_edge(Relation("depends_on", function.annotation_id or "", "annotation", line.annotation_id or "", "annotation"))
+    own = recorder.start_session(
+        TOOL, MODEL, parent_session_id=session, agent_name="worker-2", agent_type="some-agent"
+    ).session_id
+    edge = recorder.record_edge(
+        Relation(
+            "depends_on",
+            function.annotation_id or "",
+            "annotation",
+            line.annotation_id or "",
+            "annotation",
+        )
+    )
     recorder.review(Reviewing("approved", "src/a.py", (4, 6), reviewer="Ada"))
     for each in (own, child, session):
         recorder.end_session(each)

@@ -24,7 +24,14 @@ FILES = {
     "blobs",
     "spool",
 }
-CONTEXTS = ("environment_hash", "prompt_hash", "reasoning_hash", "command_hash", "decision_hash", "other_hash")
+CONTEXTS = (
+    "environment_hash",
+    "prompt_hash",
+    "reasoning_hash",
+    "command_hash",
+    "decision_hash",
+    "other_hash",
+)
 
 
 def check(directory: AuditDir, entries: Iterable[str], records: Iterable[str]) -> None:
@@ -32,14 +39,23 @@ def check(directory: AuditDir, entries: Iterable[str], records: Iterable[str]) -
     found = look(directory)
     missing = set(entries) - set(found.entries)
     assert not missing, f"{len(missing)} acknowledged entries are lost"
-    times = Counter(json.loads(line)["annotation_id"] for line in directory.log.read_bytes().splitlines())
+    times = Counter(
+        json.loads(line)["annotation_id"] for line in directory.log.read_bytes().splitlines()
+    )
     wrong = {record: times[record] for record in records if times[record] != 1}
     assert not wrong, f"acknowledged records that are not there once: {wrong}"
-    named = {str(record[name]) for record in found.records.values() for name in CONTEXTS if record.get(name)}
+    named = {
+        str(record[name])
+        for record in found.records.values()
+        for name in CONTEXTS
+        if record.get(name)
+    }
     assert named <= set(found.entries), "a record names an entry that is not there"
     for entry in found.entries.values():
         if "blob_path" in entry:
-            inline = json.loads(gzip.decompress((directory.path / str(entry["blob_path"])).read_bytes()))
+            inline = json.loads(
+                gzip.decompress((directory.path / str(entry["blob_path"])).read_bytes())
+            )
             assert entry["blob_path"] == f"blobs/{context_hash(inline)}.json.gz"
     assert left_behind(directory) == []
     assert {path.name for path in directory.path.iterdir()} <= FILES

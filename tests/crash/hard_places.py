@@ -37,9 +37,14 @@ class Told:
         writer = AuditWriter(directory)
         try:
             for number in count(start):
-                self.entries += writer.entries([prompt(f"{number} {'w' * 3000}"), reasoning(f"{number} " * 200)])
+                self.entries += writer.entries(
+                    [prompt(f"{number} {'w' * 3000}"), reasoning(f"{number} " * 200)]
+                )
                 self.records += writer.append(
-                    [session(number, prompt_hash=self.entries[-2], part=part, note="n" * 900) for part in range(5)]
+                    [
+                        session(number, prompt_hash=self.entries[-2], part=part, note="n" * 900)
+                        for part in range(5)
+                    ]
                 )
         except RefusedWrite as error:
             return error
@@ -61,7 +66,9 @@ def full(folder: Path) -> dict[str, int]:
             told.until_refused(directory, start + 50_000)
         refused_on_the_command_line(directory.project, "No space left")
         assert directory.log.read_bytes().startswith(log)
-        assert {json.loads(line)["annotation_id"] for line in directory.log.read_bytes().splitlines()} == set(told.records)
+        assert {
+            json.loads(line)["annotation_id"] for line in directory.log.read_bytes().splitlines()
+        } == set(told.records)
         assert directory.log.read_bytes().endswith(b"\n")
         assert set(told.entries) <= set(read_manifest(directory))
         try:
@@ -70,7 +77,9 @@ def full(folder: Path) -> dict[str, int]:
             refusals.append(error)
             assert directory.manifest.read_bytes() == stands
         ballast.write_bytes(b"")
-    assert all("No space left" in error.message and "space on the disk" in error.hint for error in refusals), refusals
+    assert all(
+        "No space left" in error.message and "space on the disk" in error.hint for error in refusals
+    ), refusals
     check_after(directory, told, folder)
     return {"records": len(told.records), "refusals": len(refusals)}
 
@@ -87,8 +96,21 @@ def check_after(directory: AuditDir, told: Told, folder: Path) -> None:
 
 def refused_on_the_command_line(project: Path, reason: str) -> None:
     """Try what a user would type: one line says why not, and that is all."""
-    given = json.dumps({"tool": {"name": "t", "version": "1"}, "model": {"name": "m", "version": "1"}, "description": "d" * 60_000})
-    done = subprocess.run([SCRIPT, "record", "session-start"], input=given, capture_output=True, text=True, check=False, cwd=project)
+    given = json.dumps(
+        {
+            "tool": {"name": "t", "version": "1"},
+            "model": {"name": "m", "version": "1"},
+            "description": "d" * 60_000,
+        }
+    )
+    done = subprocess.run(
+        [SCRIPT, "record", "session-start"],
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=project,
+    )
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
     assert reason in done.stderr, done.stderr
 
@@ -118,12 +140,18 @@ def readonly(folder: Path) -> dict[str, int]:
     subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
     writer = AuditWriter(directory)
     refused: list[VibesError] = []
-    for write in (lambda: writer.entry(prompt("a")), lambda: writer.append([session(1)]), writer.fold):
+    for write in (
+        lambda: writer.entry(prompt("a")),
+        lambda: writer.append([session(1)]),
+        writer.fold,
+    ):
         try:
             write()
         except RefusedWrite as error:
             refused.append(error)
-    assert ["Read-only file system" in error.message for error in refused] == [True] * 3, [error.message for error in refused]
+    assert ["Read-only file system" in error.message for error in refused] == [True] * 3, [
+        error.message for error in refused
+    ]
     refused_on_the_command_line(folder / "project", "Read-only file system")
     assert {path: path.read_bytes() for path in before} == before
     assert waiting in read_manifest(directory)
@@ -132,4 +160,8 @@ def readonly(folder: Path) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps({"full": full, "limit": limit, "readonly": readonly}[sys.argv[1]](Path(sys.argv[2]))))
+    sys.stdout.write(
+        json.dumps(
+            {"full": full, "limit": limit, "readonly": readonly}[sys.argv[1]](Path(sys.argv[2]))
+        )
+    )

@@ -72,7 +72,9 @@ class Child:
         self._rest = lines.pop()
         for line in lines:
             kind, *names = line.decode().split()
-            {"entry": self.entries, "record": self.records, "held": self.held}.get(kind, set()).update(names)
+            {"entry": self.entries, "record": self.records, "held": self.held}.get(
+                kind, set()
+            ).update(names)
             self.count += 1
         return bool(data)
 
@@ -86,7 +88,9 @@ class Child:
 
 def small_thresholds(folder: Path) -> AuditDir:
     """Make a trail in which reasoning soon goes to blobs."""
-    return new_trail(folder, compress_reasoning_threshold_bytes=20, external_blob_threshold_bytes=1000)
+    return new_trail(
+        folder, compress_reasoning_threshold_bytes=20, external_blob_threshold_bytes=1000
+    )
 
 
 def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
@@ -103,7 +107,9 @@ def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
             seeds = [seen["trails"] * 1000 + number * WRITERS + each for each in range(WRITERS)]
             fills_in = number % 4 == 0
             works = (endless, completing, backfilling if fills_in else endless)
-            children = [Child(partial(work, directory, own)) for work, own in zip(works, seeds, strict=True)]
+            children = [
+                Child(partial(work, directory, own)) for work, own in zip(works, seeds, strict=True)
+            ]
             if fills_in and chance.random() < 0.5:
                 kill_after(children[-1], 1, chance.random() * 0.6)  # it asks git most of that time
             else:
@@ -156,7 +162,11 @@ def kill_after(child: Child, told: int, seconds: float) -> None:
     while child.count < told and child.listen():
         pass
     end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0 and select.select([child.out], [], [], left)[0] and child.listen():
+    while (
+        (left := end - time.monotonic()) > 0
+        and select.select([child.out], [], [], left)[0]
+        and child.listen()
+    ):
         pass
 
 
@@ -223,13 +233,19 @@ def together(folder: Path, processes: int, records: int) -> dict[str, float]:
     follower, manifest, lines, polls = LogFollower(directory.log), None, 0, 0
     running = {child.pid for child in children}
     while running:
-        running -= {pid for pid in running if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None}
+        running -= {
+            pid
+            for pid in running
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        }
         update = follower.poll()
         polls += 1
         new = [line for batch in update.batches for line in batch.lines] if update else []
         assert not (lines and update and update.reset), "the log only grows"
         manifest = read_manifest(directory, manifest)
-        assert all(json.loads(line)["prompt_hash"] in manifest for line in new), "a record was there before its entry"
+        assert all(json.loads(line)["prompt_hash"] in manifest for line in new), (
+            "a record was there before its entry"
+        )
         lines += len(new)
     written = time.perf_counter() - begun
     assert [child.end() for child in children] == [0] * processes
@@ -253,5 +269,9 @@ def several(directory: AuditDir, own: int, records: int, tell: Tell) -> None:
 
 
 if __name__ == "__main__":
-    modes: dict[str, Callable[..., dict[str, float] | dict[str, int]]] = {"kills": kills, "stages": stages, "together": together}
+    modes: dict[str, Callable[..., dict[str, float] | dict[str, int]]] = {
+        "kills": kills,
+        "stages": stages,
+        "together": together,
+    }
     sys.stdout.write(json.dumps(modes[sys.argv[1]](Path(sys.argv[2]), *map(int, sys.argv[3:]))))

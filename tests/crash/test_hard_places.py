@@ -48,7 +48,11 @@ def on_a_mount(folder: Path, size: str) -> list[str]:
 @pytest.fixture(scope="module")
 def mounts() -> None:
     try:
-        subprocess.run(["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/tmp"], check=True, capture_output=True)
+        subprocess.run(
+            ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/tmp"],
+            check=True,
+            capture_output=True,
+        )
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("this system lets nobody mount a file system of their own")
 
@@ -57,7 +61,13 @@ def mounts() -> None:
 @pytest.mark.usefixtures("mounts")
 def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     (tmp_path / "room").mkdir()
-    seen = run("hard_places", "full", tmp_path / "small", tmp_path / "room", before=on_a_mount(tmp_path / "small", "1m"))
+    seen = run(
+        "hard_places",
+        "full",
+        tmp_path / "small",
+        tmp_path / "room",
+        before=on_a_mount(tmp_path / "small", "1m"),
+    )
     assert seen["records"] > 0
     assert seen["refusals"] >= 2
 
@@ -65,11 +75,15 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("mounts")
 def test_in_a_read_only_folder_everything_is_readable_and_nothing_changes(tmp_path: Path) -> None:
-    assert run("hard_places", "readonly", tmp_path / "small", before=on_a_mount(tmp_path / "small", "1m")) == {"refusals": 3}
+    assert run(
+        "hard_places", "readonly", tmp_path / "small", before=on_a_mount(tmp_path / "small", "1m")
+    ) == {"refusals": 3}
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="this system has no limit on the size of files")
+@pytest.mark.skipif(
+    not hasattr(signal, "SIGXFSZ"), reason="this system has no limit on the size of files"
+)
 def test_a_file_that_may_grow_no_further_keeps_whole_lines(tmp_path: Path) -> None:
     assert run("hard_places", "limit", tmp_path)["records"] > 0
 
@@ -90,7 +104,10 @@ def test_a_lock_that_a_living_program_holds_is_waited_for_and_then_named(
     AuditWriter(directory).entry(prompt("a"))
     path = lock(directory).path
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(path)], cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLDER, str(path)],
+        cwd=REPOSITORY,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline().strip() == b"held"

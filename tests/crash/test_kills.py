@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="a writer that is killed within a system call is forked first"),
+    pytest.mark.skipif(
+        not hasattr(os, "fork"),
+        reason="a writer that is killed within a system call is forked first",
+    ),
     pytest.mark.timeout(600),
 ]
 
@@ -24,7 +27,9 @@ def test_nothing_acknowledged_is_lost_when_writers_are_killed(tmp_path: Path) ->
     wanted = number("VIBES_CRASH_KILLS", 216)
     seen = run("nursery", "kills", tmp_path, wanted, number("VIBES_CRASH_SEED", 1))
     assert seen["kills"] >= wanted
-    assert min(seen["entries"], seen["records"], seen["with a journal left"]) > 0, "they were killed before they wrote anything"
+    assert min(seen["entries"], seen["records"], seen["with a journal left"]) > 0, (
+        "they were killed before they wrote anything"
+    )
 
 
 def test_a_writer_may_die_at_every_one_of_its_system_calls(tmp_path: Path) -> None:

@@ -27,7 +27,12 @@ ORIGIN: Final = Origin(tool=Tool("Some Tool", "1"), model=Model("some-model", "1
 
 def reasoning(body: str) -> Members:
     """Return a reasoning entry in its inline form."""
-    return {"type": "reasoning", "reasoning_text": body, "reasoning_model": "m", "created_at": "2026-02-03T10:00:00.000Z"}
+    return {
+        "type": "reasoning",
+        "reasoning_text": body,
+        "reasoning_model": "m",
+        "created_at": "2026-02-03T10:00:00.000Z",
+    }
 
 
 def steps(directory: AuditDir, tell: Tell, *, known: Callable[[str], bool] | None = None) -> None:
@@ -35,11 +40,19 @@ def steps(directory: AuditDir, tell: Tell, *, known: Callable[[str], bool] | Non
     writer = AuditWriter(directory)
     keys = writer.entries([prompt("one"), reasoning("x" * 50), reasoning("y" * 5000)])
     tell("entry", keys)
-    tell("record", writer.append([session(1, prompt_hash=keys[0], reasoning_hash=keys[1]), session(2, note="z" * 9000)], known=known))
+    tell(
+        "record",
+        writer.append(
+            [session(1, prompt_hash=keys[0], reasoning_hash=keys[1]), session(2, note="z" * 9000)],
+            known=known,
+        ),
+    )
     writer.fold()
     more = writer.entry(prompt("two"))
     tell("entry", [more])
-    tell("record", writer.append([session(3, prompt_hash=more, reasoning_hash=keys[2])], known=known))
+    tell(
+        "record", writer.append([session(3, prompt_hash=more, reasoning_hash=keys[2])], known=known)
+    )
     writer.close()
 
 
@@ -79,7 +92,10 @@ def committed(root: Path, files: int) -> None:
     """Make a repository of a project with an annotation on each of some files, whose commit is due."""
     with Recorder(root) as recorder:
         for number in range(files):
-            (root / f"f{number}.py").write_text(f"value = {number}\nother = value + {number}\nthird = other * value\n", encoding="utf-8")
+            (root / f"f{number}.py").write_text(
+                f"value = {number}\nother = value + {number}\nthird = other * value\n",
+                encoding="utf-8",
+            )
             recorder.annotate_lines(f"f{number}.py", 1, 3, "create", ORIGIN)
     repository = Repository(root, start=datetime.now(UTC).isoformat(timespec="seconds"))
     repository.commit("All of it")
@@ -91,13 +107,25 @@ def endless(directory: AuditDir, seed: int, tell: Tell) -> None:
     chance = random.Random(seed)
     writer = AuditWriter(directory, timeout=60)
     for number in count():
-        entries = [prompt(f"{seed} {number} {'w' * chance.randrange(2000)}"), prompt(f"shared {chance.randrange(5)}")]
+        entries = [
+            prompt(f"{seed} {number} {'w' * chance.randrange(2000)}"),
+            prompt(f"shared {chance.randrange(5)}"),
+        ]
         if chance.random() < 0.2:
             entries.append(reasoning(f"{seed} {number} " * chance.randrange(1, 500)))
         keys = writer.entries(entries)
         tell("entry", keys)
         size = chance.choice((10, 500, 5000, 30_000))
-        records = [session(part, prompt_hash=keys[0], other_hash=keys[-1], by=f"{seed} {number}", note="n" * size) for part in range(3)]
+        records = [
+            session(
+                part,
+                prompt_hash=keys[0],
+                other_hash=keys[-1],
+                by=f"{seed} {number}",
+                note="n" * size,
+            )
+            for part in range(3)
+        ]
         tell("record", writer.append(records))
         if chance.random() < 0.3:
             writer.fold(wait=chance.random() < 0.5)

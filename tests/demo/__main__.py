@@ -15,21 +15,33 @@ from tests.demo.workspace import Workspace, build
 
 FOLDER: Final = Path("build/demo")
 _COLOUR: Final = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
-_BOLD, _DIM, _RED, _OFF = ("\x1b[1;36m", "\x1b[2m", "\x1b[1;31m", "\x1b[0m") if _COLOUR else ("", "", "", "")
+_BOLD, _DIM, _RED, _OFF = (
+    ("\x1b[1;36m", "\x1b[2m", "\x1b[1;31m", "\x1b[0m") if _COLOUR else ("", "", "", "")
+)
 
 
 def main() -> None:
     """Run the demonstration in `build/demo`, made anew each time."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     workspace = build(FOLDER)
-    say("Three AI tools wrote a small shop. Since then people inserted a block, edited a line, moved a function, removed another.")
+    say(
+        "Three AI tools wrote a small shop. Since then people inserted a block, edited a line, moved a function, removed another."
+    )
     vibes(workspace, "blame", "src/auth.py")
     with Client(workspace.root) as client:
-        say("What an editor shows when the cursor is on hash_password (src/auth.py:23), asked of the language server:")
+        say(
+            "What an editor shows when the cursor is on hash_password (src/auth.py:23), asked of the language server:"
+        )
         client.open("src/auth.py")
         hover(client, "src/auth.py", 23)
         say("The lenses above the ranges of all files:")
-        for path in ("src/auth.py", "src/limits.py", "src/mail.py", "tests/test_auth.py", "web/app.ts"):
+        for path in (
+            "src/auth.py",
+            "src/limits.py",
+            "src/mail.py",
+            "tests/test_auth.py",
+            "web/app.ts",
+        ):
             lenses(client, path)
         say("The list of problems:")
         problems(client, workspace)
@@ -49,10 +61,14 @@ def farewell(workspace: Workspace) -> None:
     say("The repository stays. To look around in it:")
     line(f"  cd {workspace.root}")
     line(f"  {scripts / 'vibes'} blame src/auth.py")
-    say("In Neovim 0.11 or newer, where K shows the hover and :lua vim.lsp.codelens.refresh() the lenses:")
+    say(
+        "In Neovim 0.11 or newer, where K shows the hover and :lua vim.lsp.codelens.refresh() the lenses:"
+    )
     server = f"vim.lsp.config('vibes', {{cmd={{'{(scripts / 'vibes-lsp').as_posix()}'}}, root_markers={{'.ai-audit'}}}})"
     line(f"  nvim --cmd \"lua {server} vim.lsp.enable('vibes')\" src/auth.py")
-    say("In VS Code, with our extension, which `make vsix` builds (docs/editors/vscode.md), and this setting:")
+    say(
+        "In VS Code, with our extension, which `make vsix` builds (docs/editors/vscode.md), and this setting:"
+    )
     line(f'  "vibes.server.path": "{(scripts / "vibes-lsp").as_posix()}"')
 
 
@@ -78,14 +94,18 @@ def vibes(workspace: Workspace, *arguments: str, expected: int = 0) -> None:
 def hover(client: Client, path: str, number: int) -> None:
     """Print what a hover says."""
     place = {"line": number - 1, "character": 4}
-    answer = client.request("textDocument/hover", {"textDocument": {"uri": client.open(path)}, "position": place})
+    answer = client.request(
+        "textDocument/hover", {"textDocument": {"uri": client.open(path)}, "position": place}
+    )
     for each in answer["contents"]["value"].split("\n"):
         line(f"  {each}")
 
 
 def lenses(client: Client, path: str) -> None:
     """Print the lenses of a file."""
-    for lens in client.request("textDocument/codeLens", {"textDocument": {"uri": client.open(path)}}):
+    for lens in client.request(
+        "textDocument/codeLens", {"textDocument": {"uri": client.open(path)}}
+    ):
         resolved = client.request("codeLens/resolve", lens)
         place = f"{path}:{resolved['range']['start']['line'] + 1}"
         line(f"  {place:<20} {resolved['command']['title']}")
@@ -98,7 +118,9 @@ def problems(client: Client, workspace: Workspace) -> None:
     for uri, found in sorted(client.diagnostics.items()):
         for each in found:
             place = f"{uri.removeprefix(root)}:{each['range']['start']['line'] + 1}"
-            line(f"  {place:<18} {_mark(each)}{severities[each['severity']]}{_OFF} {each['message']}")
+            line(
+                f"  {place:<18} {_mark(each)}{severities[each['severity']]}{_OFF} {each['message']}"
+            )
 
 
 def _mark(diagnostic: dict[str, Any]) -> str:

@@ -21,14 +21,24 @@ class Client:
         self.diagnostics: dict[str, list[dict[str, Any]]] = {}
 
     def __enter__(self) -> Self:
-        self._server = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._server = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         uri = self._folder.as_uri()
         folders = [{"uri": uri, "name": self._folder.name}]
-        self.request("initialize", {"processId": None, "rootUri": uri, "workspaceFolders": folders, "capabilities": {}})
+        self.request(
+            "initialize",
+            {"processId": None, "rootUri": uri, "workspaceFolders": folders, "capabilities": {}},
+        )
         self.notify("initialized", {})
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.request("shutdown", None)
         self.notify("exit", None)
         self._server.communicate()
@@ -37,7 +47,12 @@ class Client:
         """Open a file of the folder, wait until the server has asked git's history about it, and return its URI."""
         file = self._folder / path
         uri = file.as_uri()
-        document = {"uri": uri, "languageId": "plaintext", "version": 1, "text": file.read_text(encoding="utf-8")}
+        document = {
+            "uri": uri,
+            "languageId": "plaintext",
+            "version": 1,
+            "text": file.read_text(encoding="utf-8"),
+        }
         self.notify("textDocument/didOpen", {"textDocument": document})
         while "provisional" in self.request("vibes/provenance", {"textDocument": {"uri": uri}}):
             self.wait_for("vibes/provenanceChanged")

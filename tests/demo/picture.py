@@ -30,12 +30,20 @@ _FRAME: Final = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xml
 def main() -> None:
     """Run the demonstration and write the picture of its first part."""
     environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(_WIDTH)}
-    done = subprocess.run([sys.executable, "-m", "tests.demo"], capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.demo"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
     shown = done.stdout.partition(_LAST)[0].rpartition("\n")[0].strip("\n")
     console = Console(record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi(shown), soft_wrap=False)
     PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(console.export_svg(title="", code_format=_FRAME, unique_id="demo"), encoding="utf-8")
+    PICTURE.write_text(
+        console.export_svg(title="", code_format=_FRAME, unique_id="demo"), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

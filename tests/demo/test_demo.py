@@ -16,18 +16,29 @@ from tests.requirements import REPOSITORY
 @pytest.mark.slow
 def test_the_demonstration_shows_hover_lenses_problems_and_tampering(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "COLUMNS": "120"}
-    run = subprocess.run([sys.executable, "-m", "tests.demo"], cwd=tmp_path, capture_output=True, check=False, env=environment)
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.demo"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        env=environment,
+    )
     shown = run.stdout.decode()
     assert run.returncode == 0, shown + run.stderr.decode()
     assert "edited since: 4 of 5 lines intact; commit " in shown
-    assert "claude-opus-4-5 · create · moved from 8-15 · risk 0.24 low (0.40 as recorded) · approved" in shown
+    assert (
+        "claude-opus-4-5 · create · moved from 8-15 · risk 0.24 low (0.40 as recorded) · approved"
+        in shown
+    )
     assert "risk 0.84 critical: create" in shown
     assert "error[hash-mismatch]" in shown
     assert "error[base-record]" in shown
     server = re.search(r"cmd=\{'([^']+)'\}", shown)
     assert server is not None
     assert f'"vibes.server.path": "{server[1]}"' in shown
-    assert subprocess.run([server[1], "--version"], capture_output=True, check=True).stdout.startswith(b"vibes-lsp ")
+    assert subprocess.run(
+        [server[1], "--version"], capture_output=True, check=True
+    ).stdout.startswith(b"vibes-lsp ")
     folder = re.search(r"^  cd (.+)$", shown, re.MULTILINE)
     assert folder is not None
     assert (Path(folder[1]) / ".ai-audit").is_dir()

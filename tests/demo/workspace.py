@@ -25,8 +25,14 @@ class Workspace:
     def tamper(self) -> None:
         """Change a recorded prompt, and take the review out of the log."""
         manifest, log = self.audit / "manifest.json", self.audit / "annotations.jsonl"
-        manifest.write_bytes(manifest.read_bytes().replace(b"Store passwords safely", b"Store passwords"))
-        kept = [line for line in log.read_bytes().splitlines(keepends=True) if self.review.encode() not in line]
+        manifest.write_bytes(
+            manifest.read_bytes().replace(b"Store passwords safely", b"Store passwords")
+        )
+        kept = [
+            line
+            for line in log.read_bytes().splitlines(keepends=True)
+            if self.review.encode() not in line
+        ]
         log.write_bytes(b"".join(kept))
 
     def restore(self) -> None:

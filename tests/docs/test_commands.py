@@ -38,7 +38,11 @@ NOT_RUN = {
 
 
 def _blocks(language: str) -> list[tuple[str, str]]:
-    found = ((page.name, kind, body) for page in PAGES for kind, body in _BLOCK.findall(page.read_text(encoding="utf-8")))
+    found = (
+        (page.name, kind, body)
+        for page in PAGES
+        for kind, body in _BLOCK.findall(page.read_text(encoding="utf-8"))
+    )
     return [(page, body) for page, kind, body in found if kind == language]
 
 
@@ -66,7 +70,9 @@ def test_a_command_of_the_documentation_does_what_it_says(command: str, workspac
         capture_output=True,
         check=False,
     )
-    assert run.returncode in ((0, 1) if arguments[:1] == ["gate"] else (0,)), run.stderr.decode()  # the demonstration has what a gate stops
+    assert run.returncode in ((0, 1) if arguments[:1] == ["gate"] else (0,)), (
+        run.stderr.decode()
+    )  # the demonstration has what a gate stops
     assert run.stdout
 
 
@@ -83,11 +89,24 @@ def test_documented_settings_are_the_defaults(page: str, snippet: str) -> None:
 
 def test_every_attack_of_the_table_has_its_test() -> None:
     page = (REPOSITORY / "docs/prism.md").read_text(encoding="utf-8")
-    rows = [row for row in page.partition("## Attacks")[2].splitlines() if row.startswith("| ") and "---" not in row][1:]
-    written = "\n".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "tests/cli").glob("test_gate*.py"))
+    rows = [
+        row
+        for row in page.partition("## Attacks")[2].splitlines()
+        if row.startswith("| ") and "---" not in row
+    ][1:]
+    written = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in (REPOSITORY / "tests/cli").glob("test_gate*.py")
+    )
     assert len(rows) >= 30
     for row in rows:
         named = re.findall(r"`(test_\w+)(\.py)?`", row.rsplit("|", 2)[1])
         assert named, row
-        assert [name for name, is_file in named if not is_file and f"def {name}(" not in written] == []
-        assert [name for name, is_file in named if is_file and not (REPOSITORY / f"tests/cli/{name}.py").exists()] == []
+        assert [
+            name for name, is_file in named if not is_file and f"def {name}(" not in written
+        ] == []
+        assert [
+            name
+            for name, is_file in named
+            if is_file and not (REPOSITORY / f"tests/cli/{name}.py").exists()
+        ] == []

@@ -19,7 +19,9 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("path", sorted(files()), ids=lambda path: path.relative_to(DOCS.parent).as_posix())
+@pytest.mark.parametrize(
+    "path", sorted(files()), ids=lambda path: path.relative_to(DOCS.parent).as_posix()
+)
 def test_the_page_on_disk_is_the_one_that_make_docs_writes(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == files()[path], "run `make docs`"
 
@@ -33,10 +35,16 @@ def test_the_figures_of_all_repositories_are_the_sums_of_theirs() -> None:
             assert whole[name] == sum(row[name] for row in rows), name
 
 
-@pytest.mark.parametrize(("page", "names"), PAGES.items(), ids=lambda each: each if isinstance(each, str) else "")
+@pytest.mark.parametrize(
+    ("page", "names"), PAGES.items(), ids=lambda each: each if isinstance(each, str) else ""
+)
 def test_each_page_has_the_blocks_that_are_made_for_it(page: str, names: set[str]) -> None:
     text = (DOCS.parent / page).read_text(encoding="utf-8")
-    assert {name for name in figures.blocks(json.loads(figures.RESULTS.read_bytes())) if f"<!-- end {name} -->" in text} == names
+    assert {
+        name
+        for name in figures.blocks(json.loads(figures.RESULTS.read_bytes()))
+        if f"<!-- end {name} -->" in text
+    } == names
 
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])

@@ -28,7 +28,12 @@ def test_a_shell_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> N
     shell = require("sh", "runs the documented shell commands")
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
     run = subprocess.run(
-        [shell, "-eu", "-c", snippet], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, encoding="utf-8", check=False
+        [shell, "-eu", "-c", snippet],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert (run.returncode, run.stderr) == (0, "")
     assert [" some-model exact " in line for line in run.stdout.splitlines()[-2:]] == [True, True]
@@ -39,7 +44,14 @@ def test_a_python_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> 
     project: Project = new_project(tmp_path / "project")
     command = [sys.executable, "-c", snippet]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    run = subprocess.run(command, cwd=project.root, env=environment, capture_output=True, encoding="utf-8", check=False)
+    run = subprocess.run(
+        command,
+        cwd=project.root,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert (run.returncode, run.stderr) == (0, "")
     [record] = project.records("line")
     assert run.stdout.split() == [record["annotation_id"], "2"]
@@ -58,15 +70,26 @@ def test_a_typescript_snippet_records_what_it_says(tmp_path: Path, snippet: str)
 @pytest.mark.parametrize("snippet", snippets("lua"))
 def test_a_lua_snippet_records_what_it_says(tmp_path: Path, snippet: str) -> None:
     project: Project = new_project(tmp_path / "project")
-    language = "lua54" if os.name == "nt" else "luajit21"  # Neovim's own; the other one is built without io.popen but on Windows
-    program = f"import sys; from lupa import {language} as lua; lua.LuaRuntime().execute(sys.argv[1])"
+    language = (
+        "lua54" if os.name == "nt" else "luajit21"
+    )  # Neovim's own; the other one is built without io.popen but on Windows
+    program = (
+        f"import sys; from lupa import {language} as lua; lua.LuaRuntime().execute(sys.argv[1])"
+    )
     assert_recorded(project, [sys.executable, "-c", program, snippet])
 
 
 def assert_recorded(project: Project, command: list[str]) -> None:
     """Run an example where `vibes` is on the path: it says what it recorded, and that is in the trail with its cause."""
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
-    run = subprocess.run(command, cwd=project.root, env={**os.environ, "PATH": path}, capture_output=True, encoding="utf-8", check=False)
+    run = subprocess.run(
+        command,
+        cwd=project.root,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert (run.returncode, run.stderr) == (0, "")
     [record] = project.records("line")
     assert run.stdout.split() == [record["annotation_id"]]
@@ -77,7 +100,12 @@ def assert_recorded(project: Project, command: list[str]) -> None:
 
 
 def test_there_is_a_snippet_of_each_kind_and_every_command_is_listed() -> None:
-    assert [len(snippets(language)) for language in ("sh", "python", "typescript", "lua")] == [2, 1, 2, 1]
+    assert [len(snippets(language)) for language in ("sh", "python", "typescript", "lua")] == [
+        2,
+        1,
+        2,
+        1,
+    ]
     listed = re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.MULTILINE)
     assert set(REQUESTS) <= set(listed)
 

@@ -20,12 +20,19 @@ def test_the_shell_snippet_has_an_ai_review_what_still_waits_for_a_person(tmp_pa
     shell = require("sh", "runs the documented shell commands")
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
     run = subprocess.run(
-        [shell, "-eu", "-c", snippet], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, encoding="utf-8", check=False
+        [shell, "-eu", "-c", snippet],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert (run.returncode, run.stderr) == (0, "")
     assert "approved by AI" in run.stdout.splitlines()[-1]
 
 
 def test_every_key_and_every_mark_of_an_agent_is_listed() -> None:
-    assert set(re.findall(r"`(\w)`", "".join(re.findall(r"^\| `.*?\|", PAGE, re.MULTILINE)))) == {line[0] for line in HELP}
+    assert set(re.findall(r"`(\w)`", "".join(re.findall(r"^\| `.*?\|", PAGE, re.MULTILINE)))) == {
+        line[0] for line in HELP
+    }
     assert all(f"`{name}`" in PAGE for name in VARIABLES)

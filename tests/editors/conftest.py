@@ -44,12 +44,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parent.parents:
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.timeout(_TIME.get(item.path.parent.name, _TIME_OF_OTHERS)))
-            item.add_marker(pytest.mark.skipif(sys.platform != "linux", reason="the editors are installed on Linux only"))
+            item.add_marker(
+                pytest.mark.skipif(
+                    sys.platform != "linux", reason="the editors are installed on Linux only"
+                )
+            )
             item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep whether the run that ends failed: the session counts it only when no more tries are left, and after the fixtures are gone."""
     report = yield
     if call.when != "teardown":
@@ -77,4 +83,6 @@ def enter(request: pytest.FixtureRequest) -> Iterator[Enter]:
         if went_wrong(request.node):
             for number, editor in enumerate(entered):
                 editor.picture(f"{request.node.name}-{number}")
-                request.node.add_report_section("teardown", f"{type(editor).__name__} {number}", editor.account())
+                request.node.add_report_section(
+                    "teardown", f"{type(editor).__name__} {number}", editor.account()
+                )

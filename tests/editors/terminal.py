@@ -25,7 +25,12 @@ _T = TypeVar("_T")
 
 def environment(scripts: Path = SCRIPTS, /, **more: str) -> dict[str, str]:
     """Return the variables of an editor that finds the server of a folder first, and whose terminal knows all letters."""
-    return {**os.environ, "LC_ALL": "C.UTF-8", "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", **more}
+    return {
+        **os.environ,
+        "LC_ALL": "C.UTF-8",
+        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+        **more,
+    }
 
 
 class Terminal:
@@ -40,10 +45,18 @@ class Terminal:
     """
 
     def __init__(
-        self, command: Sequence[str], folder: Path, environment: Mapping[str, str], *, columns: int = 240, lines: int = 45
+        self,
+        command: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        *,
+        columns: int = 240,
+        lines: int = 45,
     ) -> None:
         self._tmux = require("tmux", "shows editors; `make editors` installs it")
-        self._home = Path(tempfile.mkdtemp(prefix="vibes-tmux-"))  # short: the path of a socket has a limit
+        self._home = Path(
+            tempfile.mkdtemp(prefix="vibes-tmux-")
+        )  # short: the path of a socket has a limit
         self._command = command
         self._folder = folder
         self._environment = dict(environment)
@@ -52,12 +65,37 @@ class Terminal:
     def __enter__(self) -> Self:
         clean = {**self._environment, "TERM": "xterm-256color"}
         clean.pop("TMUX", None)
-        settings = ["set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-s", "escape-time", "0", ";"]
-        session = ["new-session", "-d", "-s", "editor", "-c", str(self._folder), *self._size, shlex.join(self._command)]
+        settings = [
+            "set-option",
+            "-g",
+            "remain-on-exit",
+            "on",
+            ";",
+            "set-option",
+            "-s",
+            "escape-time",
+            "0",
+            ";",
+        ]
+        session = [
+            "new-session",
+            "-d",
+            "-s",
+            "editor",
+            "-c",
+            str(self._folder),
+            *self._size,
+            shlex.join(self._command),
+        ]
         self._run("start-server", ";", *settings, *session, environment=clean)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         subprocess.run([*self._base(), "kill-server"], capture_output=True, check=False)
         shutil.rmtree(self._home, ignore_errors=True)
 
@@ -66,7 +104,12 @@ class Terminal:
 
     def _run(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
         done = subprocess.run(
-            [*self._base(), *arguments], env=environment or self._environment, capture_output=True, text=True, encoding="utf-8", check=False
+            [*self._base(), *arguments],
+            env=environment or self._environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
         )
         assert done.returncode == 0, f"tmux {arguments[0]}: {done.stderr}"
         return done.stdout

@@ -44,7 +44,10 @@ def unlike(output: str) -> dict[str, list[str]]:
     unseen = {code for code, text in shown.items() if text == f"a\\u{code:04x}b"}
     blank = {code for code, text in shown.items() if text == "a b"}
     assert len(unseen) > 4000
-    return {"only the server's": _named(unseen - coded - gone), "only the client's": _named(coded - unseen - blank)}
+    return {
+        "only the server's": _named(unseen - coded - gone),
+        "only the client's": _named(coded - unseen - blank),
+    }
 
 
 @cache
@@ -61,9 +64,18 @@ SAME: Final[dict[str, list[str]]] = {"only the server's": [], "only the client's
 
 
 def test_vs_code_s_client_sees_what_the_server_does() -> None:
-    node = require(REPOSITORY / ".tools/bin/node", "runs the VS Code client's code; `make node` installs it")
+    node = require(
+        REPOSITORY / ".tools/bin/node", "runs the VS Code client's code; `make node` installs it"
+    )
     command = [str(node), "--no-warnings", "--input-type=module", "--eval", IN_NODE]
-    done = subprocess.run(command, cwd=REPOSITORY / "editors/vscode", capture_output=True, text=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        command,
+        cwd=REPOSITORY / "editors/vscode",
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
     assert unlike(done.stdout) == SAME
 
 
@@ -73,5 +85,13 @@ def test_neovim_s_client_sees_what_the_server_does(suite: str, tmp_path: Path) -
     script = tmp_path / "unseen.lua"
     script.write_text(IN_NEOVIM, encoding="utf-8")
     command = [str(neovim), "--headless", "-u", "NONE", "-i", "NONE", "-c", f"luafile {script}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+        stdin=subprocess.DEVNULL,
+    )
     assert unlike(done.stdout) == SAME

@@ -13,15 +13,24 @@ from tests.requirements import REPOSITORY
 CLIENT: Final = REPOSITORY / "editors/vscode"
 MANIFEST: Final[dict[str, Any]] = json.loads((CLIENT / "package.json").read_text(encoding="utf-8"))
 DECLARED: Final = MANIFEST["contributes"]
-SOURCES: Final = "\n".join(file.read_text(encoding="utf-8") for file in sorted(CLIENT.glob("src/**/*.ts")))
+SOURCES: Final = "\n".join(
+    file.read_text(encoding="utf-8") for file in sorted(CLIENT.glob("src/**/*.ts"))
+)
 SHAPES: Final = (CLIENT / "src/marks/shapes.ts").read_text(encoding="utf-8")
-BACKGROUNDS: Final = {"dark": "#1f1f1f", "light": "#ffffff", "highContrast": "#000000", "highContrastLight": "#ffffff"}
+BACKGROUNDS: Final = {
+    "dark": "#1f1f1f",
+    "light": "#ffffff",
+    "highContrast": "#000000",
+    "highContrastLight": "#ffffff",
+}
 
 
 def luminance(colour: str) -> float:
     """Return the relative luminance of a colour, as WCAG 2 defines it."""
     channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels)
+    red, green, blue = (
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -32,7 +41,9 @@ def contrast(one: str, other: str) -> float:
 
 def test_commands_are_the_clients_own_reachable_and_carried_out() -> None:
     commands = {each["command"]: each for each in DECLARED["commands"]}
-    assert all(name.startswith("vibes.ui.") for name in commands), "ids of the server's commands are registered by the client library"
+    assert all(name.startswith("vibes.ui.") for name in commands), (
+        "ids of the server's commands are registered by the client library"
+    )
     assert all(each["category"] == "VIBES" and each["title"] for each in commands.values())
     assert all(f"'{name}'" in SOURCES for name in commands)
 
@@ -41,14 +52,20 @@ def test_everything_has_a_name_and_whatever_the_mouse_can_do_the_keyboard_can() 
     views = [view for views in DECLARED["views"].values() for view in views]
     assert all(view["name"] and view["contextualTitle"] for view in views)
     assert all(container["title"] for container in DECLARED["viewsContainers"]["activitybar"])
-    assert all(step["title"] and step["description"] for walkthrough in DECLARED["walkthroughs"] for step in walkthrough["steps"])
+    assert all(
+        step["title"] and step["description"]
+        for walkthrough in DECLARED["walkthroughs"]
+        for step in walkthrough["steps"]
+    )
     settings = DECLARED["configuration"]["properties"].values()
     assert all(each.get("description") or each.get("markdownDescription") for each in settings)
 
     palette = {each["command"]: each["when"] for each in DECLARED["menus"]["commandPalette"]}
     titles = {each["command"]: each["title"] for each in DECLARED["commands"]}
     hidden = {name for name, when in palette.items() if when == "false"}
-    assert all(titles[name] == titles[name.removesuffix("Listed")] for name in hidden), "for the cursor there is the same in the palette"
+    assert all(titles[name] == titles[name.removesuffix("Listed")] for name in hidden), (
+        "for the cursor there is the same in the palette"
+    )
     in_rows = DECLARED["menus"]["view/item/context"]
     buttons = {each["command"] for each in in_rows if each["group"].startswith("inline")}
     in_menu = {each["command"] for each in in_rows if not each["group"].startswith("inline")}
@@ -58,7 +75,9 @@ def test_everything_has_a_name_and_whatever_the_mouse_can_do_the_keyboard_can() 
 def test_every_row_of_a_tree_says_in_words_what_its_icon_says() -> None:
     for file in sorted(CLIENT.glob("src/views/*.ts")):
         source = file.read_text(encoding="utf-8")
-        assert source.count("new vscode.TreeItem(") == source.count(".accessibilityInformation = { label:"), file.name
+        assert source.count("new vscode.TreeItem(") == source.count(
+            ".accessibilityInformation = { label:"
+        ), file.name
     assert "accessibilityInformation" in (CLIENT / "src/statusBar.ts").read_text(encoding="utf-8")
 
 
@@ -66,37 +85,58 @@ def test_nothing_that_starts_a_program_is_a_workspace_s_to_say() -> None:
     trust = MANIFEST["capabilities"]["untrustedWorkspaces"]
     properties = DECLARED["configuration"]["properties"]
     assert trust["supported"] == "limited"
-    assert set(trust["restrictedConfigurations"]) == {name for name in properties if name.startswith("vibes.server.")}
-    assert all(properties[name]["scope"] == "application" for name in properties if name.startswith("vibes.capture."))
+    assert set(trust["restrictedConfigurations"]) == {
+        name for name in properties if name.startswith("vibes.server.")
+    }
+    assert all(
+        properties[name]["scope"] == "application"
+        for name in properties
+        if name.startswith("vibes.capture.")
+    )
     assert properties["vibes.capture.inlineCompletions"]["default"] is False
 
 
 def test_the_documentation_shows_every_setting_with_its_default() -> None:
     page = (REPOSITORY / "docs/editors/vscode.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    settings = {name: each["default"] for name, each in DECLARED["configuration"]["properties"].items()}
-    assert json.loads(block) == {name: default for name, default in settings.items() if name != "vibes.server.arguments"}
+    settings = {
+        name: each["default"] for name, each in DECLARED["configuration"]["properties"].items()
+    }
+    assert json.loads(block) == {
+        name: default for name, default in settings.items() if name != "vibes.server.arguments"
+    }
 
 
 @pytest.mark.parametrize("colour", DECLARED["colors"], ids=lambda colour: str(colour["id"]))
 def test_a_colour_stands_out_in_every_kind_of_theme(colour: dict[str, Any]) -> None:
-    enough = 4.5 if colour["id"] == "vibes.lineText" else 3  # WCAG 2: text, and marks that are no text
+    enough = (
+        4.5 if colour["id"] == "vibes.lineText" else 3
+    )  # WCAG 2: text, and marks that are no text
     assert colour["defaults"].keys() == BACKGROUNDS.keys()
-    assert all(contrast(colour["defaults"][kind], background) >= enough for kind, background in BACKGROUNDS.items())
+    assert all(
+        contrast(colour["defaults"][kind], background) >= enough
+        for kind, background in BACKGROUNDS.items()
+    )
 
 
 def test_gutter_and_ruler_have_the_same_colours_and_no_two_bands_one_shape() -> None:
     looks = re.findall(r"theme: '([\w.]+)', dark: '(#\w+)', light: '(#\w+)', shape: (\w+)", SHAPES)
     defaults = {each["id"]: each["defaults"] for each in DECLARED["colors"]}
     assert len(looks) == 5
-    assert all((defaults[theme]["dark"], defaults[theme]["light"]) == (dark, light) for theme, dark, light, _ in looks)
+    assert all(
+        (defaults[theme]["dark"], defaults[theme]["light"]) == (dark, light)
+        for theme, dark, light, _ in looks
+    )
     assert len({shape for *_, shape in looks}) == len(looks)
 
 
 def test_marks_by_model_stand_out_too() -> None:
     looks = re.findall(r"\{ dark: '(#\w+)', light: '(#\w+)', shape: (\w+) \}", SHAPES)
     assert len(looks) == 7
-    assert all(contrast(dark, BACKGROUNDS["dark"]) >= 3 and contrast(light, BACKGROUNDS["light"]) >= 3 for dark, light, _ in looks)
+    assert all(
+        contrast(dark, BACKGROUNDS["dark"]) >= 3 and contrast(light, BACKGROUNDS["light"]) >= 3
+        for dark, light, _ in looks
+    )
     assert len({shape for *_, shape in looks}) == len(looks)
 
 

@@ -13,7 +13,9 @@ _PACE: Final = 0.05
 _T = TypeVar("_T")
 
 
-def until(ask: Callable[[], _T | None], what: str, account: Callable[[], str], patience: float = PATIENCE) -> _T:
+def until(
+    ask: Callable[[], _T | None], what: str, account: Callable[[], str], patience: float = PATIENCE
+) -> _T:
     """Return the first answer that is something.
 
     Args:

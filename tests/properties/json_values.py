@@ -24,7 +24,9 @@ def json_values(text: SearchStrategy[str] = TEXT) -> SearchStrategy[JsonValue]:
     """Any JSON value that is not nested beyond reason."""
     return st.recursive(
         st.one_of(st.none(), st.booleans(), NUMBERS, text),
-        lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(text, inner, max_size=4)),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=4), st.dictionaries(text, inner, max_size=4)
+        ),
         max_leaves=12,
     )
 

@@ -42,7 +42,9 @@ ODDITIES: Final = (
 
 
 def _record(members: dict[str, Any]) -> bytes:
-    return json.dumps({name: value for name, value in members.items() if value is not ...}, ensure_ascii=False).encode()
+    return json.dumps(
+        {name: value for name, value in members.items() if value is not ...}, ensure_ascii=False
+    ).encode()
 
 
 def _maybe(strategy: SearchStrategy[Any]) -> SearchStrategy[Any]:
@@ -68,11 +70,27 @@ RECORDS: Final = st.one_of(
             "edge_type": st.sampled_from(["supersedes", "reviewed_by", "caused_by", "other"]),
             "source_ref": st.sampled_from([*IDS, "short"]),
             "target_ref": st.sampled_from([*IDS, "short"]),
-            "metadata": _maybe(st.fixed_dictionaries({"reason": st.sampled_from(["commit", "covers", "orphan", "else"])})),
+            "metadata": _maybe(
+                st.fixed_dictionaries(
+                    {"reason": st.sampled_from(["commit", "covers", "orphan", "else"])}
+                )
+            ),
         }
     ),
-    st.fixed_dictionaries({"type": st.just("session"), "event": st.just("start"), "session_id": st.sampled_from(["s", "t"])}),
-    st.fixed_dictionaries({"type": st.just("delegation"), "parent_session_id": st.just("s"), "child_session_id": st.just("t")}),
+    st.fixed_dictionaries(
+        {
+            "type": st.just("session"),
+            "event": st.just("start"),
+            "session_id": st.sampled_from(["s", "t"]),
+        }
+    ),
+    st.fixed_dictionaries(
+        {
+            "type": st.just("delegation"),
+            "parent_session_id": st.just("s"),
+            "child_session_id": st.just("t"),
+        }
+    ),
 ).map(_record)
 
 LINES: Final = st.one_of(RECORDS, RECORDS, st.sampled_from(ODDITIES), st.binary(max_size=40))

@@ -12,7 +12,9 @@ from vibes_lsp.anchors.line_map import LineMap
 from vibes_lsp.anchors.text import Text, bare
 
 LINES = st.lists(st.sampled_from(["", "}", "a = 1", "b = 2", "    a = 1", "return c"]), max_size=25)
-UNIQUE = st.lists(st.integers(0, 999), unique=True, max_size=30).map(lambda numbers: [f"value_{number}" for number in numbers])
+UNIQUE = st.lists(st.integers(0, 999), unique=True, max_size=30).map(
+    lambda numbers: [f"value_{number}" for number in numbers]
+)
 
 
 @given(LINES, LINES)
@@ -30,12 +32,16 @@ def test_a_text_is_itself(lines: list[str]) -> None:
 
 
 @given(UNIQUE, st.integers(0, 30), st.integers(0, 5), LINES)
-def test_an_edit_at_one_place_leaves_the_rest(lines: list[str], at: int, removed: int, added: list[str]) -> None:
+def test_an_edit_at_one_place_leaves_the_rest(
+    lines: list[str], at: int, removed: int, added: list[str]
+) -> None:
     at = min(at, len(lines))
     removed = min(removed, len(lines) - at)
     found = align(lines, [*lines[:at], *added, *lines[at + removed :]])
     assert found[:at] == list(range(at))
-    assert found[at + removed :] == [number - removed + len(added) for number in range(at + removed, len(lines))]
+    assert found[at + removed :] == [
+        number - removed + len(added) for number in range(at + removed, len(lines))
+    ]
 
 
 @given(st.integers(0, 60), st.integers(140, 199), LINES, LINES, st.integers(0, 199))
@@ -57,12 +63,18 @@ def test_there_is_a_bare_line_for_every_line(content: str) -> None:
 
 
 @given(LINES, LINES)
-def test_a_map_never_leaves_the_text_and_never_gives_a_line_twice(old: list[str], new: list[str]) -> None:
+def test_a_map_never_leaves_the_text_and_never_gives_a_line_twice(
+    old: list[str], new: list[str]
+) -> None:
     texts = Text("\n".join(old)), Text("\n".join(new))
     lines = LineMap(*texts)
     places = []
     for line in range(1, len(texts[0].lines) + 1):
-        found = [place for place in (lines.kept(line), lines.moved(line), lines.changed(line)) if place is not None]
+        found = [
+            place
+            for place in (lines.kept(line), lines.moved(line), lines.changed(line))
+            if place is not None
+        ]
         assert len(found) <= 1
         places += found
     assert all(1 <= place <= len(texts[1].lines) for place in places)

@@ -39,7 +39,13 @@ SOUND: dict[str, Any] = {
 
 def places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     """Return the path of every value of the policy."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     return [path, *(place for name, child in items for place in places(child, (*path, name)))]
 
 
@@ -54,7 +60,9 @@ def replaced(value: Any, path: tuple[str | int, ...], other: object) -> Any:
 
 @given(place=st.sampled_from(places(SOUND)), value=JSON)
 @settings(max_examples=400, deadline=None)
-def test_one_wrong_member_raises_nothing_and_costs_no_other_member(place: tuple[str | int, ...], value: Any) -> None:
+def test_one_wrong_member_raises_nothing_and_costs_no_other_member(
+    place: tuple[str | int, ...], value: Any
+) -> None:
     config = parse_config(json.dumps(replaced(SOUND, place, value)).encode())
     config.tracking.tracks("src/a.py")
     assert isinstance(config.policy.rules, tuple)
@@ -70,9 +78,13 @@ def test_a_wrong_type_anywhere_is_reported(wrong: Any) -> None:
     silent = [
         ".".join(map(str, place))
         for place in places(SOUND)
-        if place and type(wrong) is not type(_at(place)) and not parse_config(json.dumps(replaced(SOUND, place, wrong)).encode()).problems
+        if place
+        and type(wrong) is not type(_at(place))
+        and not parse_config(json.dumps(replaced(SOUND, place, wrong)).encode()).problems
     ]
-    assert [place for place in silent if not (isinstance(wrong, int | bool) and _is_number(place))] == []
+    assert [
+        place for place in silent if not (isinstance(wrong, int | bool) and _is_number(place))
+    ] == []
 
 
 def _at(place: tuple[str | int, ...]) -> Any:
@@ -83,4 +95,6 @@ def _at(place: tuple[str | int, ...]) -> Any:
 
 
 def _is_number(place: str) -> bool:
-    return isinstance(_at(tuple(int(part) if part.isdigit() else part for part in place.split("."))), int | float)
+    return isinstance(
+        _at(tuple(int(part) if part.isdigit() else part for part in place.split("."))), int | float
+    )

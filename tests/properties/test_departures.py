@@ -22,7 +22,9 @@ BLOCKS = ("one\ntwo", "three\nfour")
 Step = tuple[str, object]
 
 
-def annotation(number: int, path: str, block: str, *, remapped: bool = False, commit: str | None = None) -> dict[str, object]:
+def annotation(
+    number: int, path: str, block: str, *, remapped: bool = False, commit: str | None = None
+) -> dict[str, object]:
     """An annotation whose text is one of the blocks; several may have one id, which no sound log has."""
     return {
         "type": "line",
@@ -39,13 +41,18 @@ def annotation(number: int, path: str, block: str, *, remapped: bool = False, co
 
 numbers, paths = st.integers(0, len(IDS) - 1), st.sampled_from((*FILES, "./b.py"))
 commits = st.sampled_from((None, *COMMITS))
-records = st.builds(annotation, numbers, paths, st.sampled_from(BLOCKS), remapped=st.booleans(), commit=commits) | st.builds(
-    edge, numbers, numbers, st.sampled_from((None, "covers", "commit"))
-)
+records = st.builds(
+    annotation, numbers, paths, st.sampled_from(BLOCKS), remapped=st.booleans(), commit=commits
+) | st.builds(edge, numbers, numbers, st.sampled_from((None, "covers", "commit")))
 steps: st.SearchStrategy[list[Step]] = st.lists(
     st.one_of(
         st.tuples(st.just("record"), st.lists(records, min_size=1, max_size=3)),
-        st.tuples(st.just("save"), st.tuples(st.sampled_from(FILES), st.sampled_from((*BLOCKS, "\n".join(BLOCKS), "else", None)))),
+        st.tuples(
+            st.just("save"),
+            st.tuples(
+                st.sampled_from(FILES), st.sampled_from((*BLOCKS, "\n".join(BLOCKS), "else", None))
+            ),
+        ),
         st.tuples(st.sampled_from(("move HEAD", "lose the log", "cut the last line")), st.none()),
     ),
     max_size=10,

@@ -25,7 +25,13 @@ def new_log(*, small: bool = True) -> Iterator[Path]:
     """A path for a log, with limits that short logs reach: lines of 80 bytes, reads of 32, blocks of 16."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         if small:
-            for name, value in (("MAX_LINE", 80), ("_CHUNK", 32), ("_BLOCK", 16), ("_QUICK", 64), ("_CHEAP", 64)):
+            for name, value in (
+                ("MAX_LINE", 80),
+                ("_CHUNK", 32),
+                ("_BLOCK", 16),
+                ("_QUICK", 64),
+                ("_CHEAP", 64),
+            ):
                 patch.setattr(log_module, name, value)
         yield Path(folder) / "annotations.jsonl"
 
@@ -39,11 +45,20 @@ def knowledge(index: LogIndex) -> tuple[object, ...]:
     """All that an index answers, in a form that can be compared."""
     edges = [index.edges(out_of=each, into=each) for each in (*IDS, "short")]
     records = [index.by_id(each) for each in (*IDS, "short", "x")]
-    return index.columns, list(index.records(range(1, len(index.columns) + 1))), edges, records, index.torn_tail(), index.unterminated
+    return (
+        index.columns,
+        list(index.records(range(1, len(index.columns) + 1))),
+        edges,
+        records,
+        index.torn_tail(),
+        index.unterminated,
+    )
 
 
 @given(split_logs(), st.booleans())
-def test_any_split_of_appends_gives_the_lines_of_one_reading(pieces: list[tuple[bytes, bool]], small: bool) -> None:
+def test_any_split_of_appends_gives_the_lines_of_one_reading(
+    pieces: list[tuple[bytes, bool]], small: bool
+) -> None:
     with new_log(small=small) as path:
         followed = Followed(path)
         for piece, looked in pieces:
@@ -63,7 +78,9 @@ def test_any_split_of_appends_gives_the_lines_of_one_reading(pieces: list[tuple[
 
 
 @given(split_logs())
-def test_any_split_of_appends_gives_the_index_of_one_reading(pieces: list[tuple[bytes, bool]]) -> None:
+def test_any_split_of_appends_gives_the_index_of_one_reading(
+    pieces: list[tuple[bytes, bool]],
+) -> None:
     with new_log(small=False) as path:
         index = LogIndex(path, now_ns=lambda: 1 << 62)
         for piece, looked in pieces:

@@ -35,13 +35,28 @@ def grown(project: Gated, random: Random) -> None:
         at = random.randrange(len(lines) + 1)
         match random.randrange(5):
             case 0 | 1:
-                block = [f"    value_{number}_{line} = compute({random.randrange(10_000)})" for line in range(random.randrange(1, 6))]
+                block = [
+                    f"    value_{number}_{line} = compute({random.randrange(10_000)})"
+                    for line in range(random.randrange(1, 6))
+                ]
                 lines[at:at] = block
                 text = "\n".join(lines) + "\n"
-                anchored: dict[str, Any] = {} if random.randrange(4) else {"file_content_hash": OMIT, "anchor_hash": OMIT}
-                project.line(path, at + 1, at + len(block), text=text, environment=project.risky, session="s", **anchored)
+                anchored: dict[str, Any] = (
+                    {} if random.randrange(4) else {"file_content_hash": OMIT, "anchor_hash": OMIT}
+                )
+                project.line(
+                    path,
+                    at + 1,
+                    at + len(block),
+                    text=text,
+                    environment=project.risky,
+                    session="s",
+                    **anchored,
+                )
             case 2:
-                lines[at : at + 1] = [f"    edited_{number} = {line}" for line in range(random.randrange(3))]
+                lines[at : at + 1] = [
+                    f"    edited_{number} = {line}" for line in range(random.randrange(3))
+                ]
             case 3 if len(lines) > 4:
                 moved = [lines.pop(random.randrange(len(lines))) for _ in range(2)]
                 lines[:0] = moved
@@ -57,7 +72,11 @@ def grown(project: Gated, random: Random) -> None:
 
 def found(placements: Iterable[Placement]) -> set[tuple[str, str, object]]:
     return {
-        (each.path, each.current.id, None if each.located.state == State.LOST else (each.located.start, each.located.end))
+        (
+            each.path,
+            each.current.id,
+            None if each.located.state == State.LOST else (each.located.start, each.located.end),
+        )
         for each in placements
     }
 
@@ -71,6 +90,8 @@ def test_the_gate_finds_what_each_file_is_found_to_have(tmp_path: Path, seed: in
     with Places(trail) as places:
         at_once = found(placement for _, placement in AnnotationCollector(places).placed())
         files = [*places.annotated_files(), *places.other_files()]
-        one_by_one = found(each for path in files for each in places.of(path, read_source(project.root, path)))
+        one_by_one = found(
+            each for path in files for each in places.of(path, read_source(project.root, path))
+        )
     assert len(at_once) > 5
     assert at_once == one_by_one

@@ -60,13 +60,20 @@ def edge(kind: str, source: int, target: int) -> dict[str, object]:
     }
 
 
-records = st.builds(annotation, numbers, st.sampled_from(("a.py", "./a.py", "b.py", "c.py")), st.sampled_from("st"), keys) | st.builds(
-    edge, st.sampled_from(("supersedes", "reviewed_by", "depends_on")), numbers, numbers
-)
+records = st.builds(
+    annotation,
+    numbers,
+    st.sampled_from(("a.py", "./a.py", "b.py", "c.py")),
+    st.sampled_from("st"),
+    keys,
+) | st.builds(edge, st.sampled_from(("supersedes", "reviewed_by", "depends_on")), numbers, numbers)
 steps = st.lists(
     st.one_of(
         st.tuples(st.just("log"), st.lists(records, min_size=1, max_size=2)),
-        st.tuples(st.sampled_from(("journal", "manifest")), st.tuples(keys, st.sampled_from(("Write it.", "Write it well. " * 9)))),
+        st.tuples(
+            st.sampled_from(("journal", "manifest")),
+            st.tuples(keys, st.sampled_from(("Write it.", "Write it well. " * 9))),
+        ),
         st.tuples(st.sampled_from(("fold", "lose")), st.none()),
         st.tuples(st.just("cut"), st.integers(0, 3)),
     ),
@@ -79,7 +86,11 @@ class Disk:
 
     def __init__(self, root: Path) -> None:
         self.directory = AuditDir(root)
-        begun = annotation(0, "a.py", "s", 0), annotation(1, "b.py", "t", 1), edge("reviewed_by", 0, 0)
+        begun = (
+            annotation(0, "a.py", "s", 0),
+            annotation(1, "b.py", "t", 1),
+            edge("reviewed_by", 0, 0),
+        )
         self.lines: list[str] = list(map(json.dumps, begun))
         self.entries: dict[str, str] = {KEYS[0]: "Write it."}
         self.journal: dict[str, str] = {}
@@ -88,8 +99,14 @@ class Disk:
     def take(self, step: Step) -> None:
         match step:
             case "log", list(some):
-                taken = {json.loads(line)["annotation_id"] for line in self.lines if '"annotation_id"' in line}
-                self.lines += [json.dumps(each) for each in some if each.get("annotation_id") not in taken]  # records of one id are one
+                taken = {
+                    json.loads(line)["annotation_id"]
+                    for line in self.lines
+                    if '"annotation_id"' in line
+                }
+                self.lines += [
+                    json.dumps(each) for each in some if each.get("annotation_id") not in taken
+                ]  # records of one id are one
             case "journal", (int(number), str(prompt)):
                 self.journal[KEYS[number]] = prompt
             case "manifest", (int(number), str(prompt)):
@@ -105,13 +122,18 @@ class Disk:
     def _write(self) -> None:
         self.directory.journal.mkdir(exist_ok=True)
         self.directory.log.write_text("".join(f"{line}\n" for line in self.lines))
-        entries = {key: {"type": "prompt", "prompt_text": prompt} for key, prompt in self.entries.items()}
+        entries = {
+            key: {"type": "prompt", "prompt_text": prompt} for key, prompt in self.entries.items()
+        }
         manifest = json.dumps({"standard": "VIBES", "version": "1.0", "entries": entries})
         if not self.directory.manifest.exists() or self.directory.manifest.read_text() != manifest:
             self.directory.manifest.write_text(manifest)
         waiting = self.directory.journal / "entries.jsonl"
         if self.journal:
-            lines = [json.dumps({key: {"type": "prompt", "prompt_text": prompt}}) for key, prompt in self.journal.items()]
+            lines = [
+                json.dumps({key: {"type": "prompt", "prompt_text": prompt}})
+                for key, prompt in self.journal.items()
+            ]
             waiting.write_text("".join(f"{line}\n" for line in lines))
         else:
             waiting.unlink(missing_ok=True)
@@ -121,11 +143,20 @@ def said(directory: AuditDir, past: FileHistory) -> Sequence[object]:
     """What a reader who begins anew says of `a.py`."""
     trail = Trail(directory)
     trail.refresh()
-    return PlacementReport(trail, TEXT, scorer=Scorer(trail, POLICY)).placements(place(trail, "a.py", TEXT, past))
+    return PlacementReport(trail, TEXT, scorer=Scorer(trail, POLICY)).placements(
+        place(trail, "a.py", TEXT, past)
+    )
 
 
-@given(steps, st.sampled_from((NO_HISTORY, FileHistory(former_paths=("b.py",)), FileHistory(arrivals=(IDS[0],)))))
-def test_while_they_hold_all_that_is_said_is_the_same(written: list[Step], past: FileHistory) -> None:
+@given(
+    steps,
+    st.sampled_from(
+        (NO_HISTORY, FileHistory(former_paths=("b.py",)), FileHistory(arrivals=(IDS[0],)))
+    ),
+)
+def test_while_they_hold_all_that_is_said_is_the_same(
+    written: list[Step], past: FileHistory
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         disk = Disk(Path(folder))
         trail = Trail(disk.directory)
@@ -161,20 +192,26 @@ class TestWhatTheyStandOn:
         trail.refresh()
         return trail
 
-    def test_an_edit_of_another_file_leaves_them(self, trail: Trail, writer: TrailWriter, session: str) -> None:
+    def test_an_edit_of_another_file_leaves_them(
+        self, trail: Trail, writer: TrailWriter, session: str
+    ) -> None:
         grounds = Dependencies(trail, "a.py", NO_HISTORY)
         prompt = writer.prompt("Write more.")
         writer.cause(writer.line("b.py", 5, 6, prompt=prompt, session=session), prompt)
         trail.refresh()
         assert grounds.hold()
 
-    def test_an_edit_of_the_file_does_not(self, trail: Trail, writer: TrailWriter, session: str) -> None:
+    def test_an_edit_of_the_file_does_not(
+        self, trail: Trail, writer: TrailWriter, session: str
+    ) -> None:
         grounds = Dependencies(trail, "a.py", NO_HISTORY)
         writer.line("a.py", 5, 6, session=session)
         trail.refresh()
         assert not grounds.hold()
 
-    def test_nor_does_a_file_more_that_its_session_was_at_work_in(self, trail: Trail, writer: TrailWriter, session: str) -> None:
+    def test_nor_does_a_file_more_that_its_session_was_at_work_in(
+        self, trail: Trail, writer: TrailWriter, session: str
+    ) -> None:
         grounds = Dependencies(trail, "a.py", NO_HISTORY)
         writer.line("c.py", 5, 6, session=session)
         trail.refresh()

@@ -14,7 +14,13 @@ from tests.properties.json_values import JSON, MEMBERS, NUMBERS, TEXT, json_valu
 from tests.trails import ID_VARIANTS
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.canonical import canonical, javascript_number, parse, same_value
-from vibes_lsp.model.hashing import annotation_id, context_hash, explain_annotation_id, explain_context_hash, sha256
+from vibes_lsp.model.hashing import (
+    annotation_id,
+    context_hash,
+    explain_annotation_id,
+    explain_context_hash,
+    sha256,
+)
 
 if TYPE_CHECKING:
     from vibes_lsp.model.members import JsonValue, Members
@@ -50,7 +56,11 @@ def test_parsing_what_was_printed_gives_the_value(value: JsonValue) -> None:
     assert canonical(parse(canonical(value, ascii_only=True))) == printed
 
 
-@given(json_values(st.sampled_from(["", "a", "b", 'a":1,"b', "é", "\n"])), st.integers(0, 200), st.sampled_from(PIECES))
+@given(
+    json_values(st.sampled_from(["", "a", "b", 'a":1,"b', "é", "\n"])),
+    st.integers(0, 200),
+    st.sampled_from(PIECES),
+)
 def test_bytes_and_text_are_read_alike(value: JsonValue, at: int, piece: str) -> None:
     """The quick reader of bytes stands in for the strict one, and must not tell anything else: not of a member that is given twice, either."""
     printed = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
@@ -92,7 +102,9 @@ def test_only_the_named_members_are_left_out(members: Members, value: JsonValue)
 
 @given(JSON, JSON)
 def test_two_values_are_the_same_when_they_hash_the_same(one: JsonValue, other: JsonValue) -> None:
-    assert same_value(one, other) == (trails.context_hash({"a": one}) == trails.context_hash({"a": other}))
+    assert same_value(one, other) == (
+        trails.context_hash({"a": one}) == trails.context_hash({"a": other})
+    )
     assert same_value(one, one)
 
 
@@ -118,7 +130,10 @@ ENTRIES = st.fixed_dictionaries(
         "model_version": TEXT,
     },
     optional={
-        "model_parameters": st.dictionaries(st.sampled_from(["temperature", "type", "größe", "max_tokens"]), st.one_of(NUMBERS, st.none())),
+        "model_parameters": st.dictionaries(
+            st.sampled_from(["temperature", "type", "größe", "max_tokens"]),
+            st.one_of(NUMBERS, st.none()),
+        ),
         "command_exit_code": st.none(),
         "größe": NUMBERS,
         "options": st.lists(st.dictionaries(TEXT, JSON, max_size=2), max_size=2),

@@ -17,13 +17,36 @@ from vibes_lsp.model.tracking import Tracking
 if TYPE_CHECKING:
     from pathlib import Path
 
-NAMES = st.text("abé.-] !", min_size=1, max_size=4).filter(lambda name: name.strip(". ") == name and name)
+NAMES = st.text("abé.-] !", min_size=1, max_size=4).filter(
+    lambda name: name.strip(". ") == name and name
+)
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
-PIECES = st.sampled_from(["a", "b", "é", ".", "-", "*", "?", "[ab]", "[!a]", "[^a-b]", "[]a]", "[[:alpha:]]", "\\*", "\\a", "[a-]", "a b"])
+PIECES = st.sampled_from(
+    [
+        "a",
+        "b",
+        "é",
+        ".",
+        "-",
+        "*",
+        "?",
+        "[ab]",
+        "[!a]",
+        "[^a-b]",
+        "[]a]",
+        "[[:alpha:]]",
+        "\\*",
+        "\\a",
+        "[a-]",
+        "a b",
+    ]
+)
 SEGMENTS = st.one_of(
     st.just("**"),
     NAMES,
-    st.lists(PIECES, min_size=1, max_size=4).map("".join).filter(lambda segment: "**" not in segment),
+    st.lists(PIECES, min_size=1, max_size=4)
+    .map("".join)
+    .filter(lambda segment: "**" not in segment),
 )
 PATTERNS = st.builds(
     lambda negated, rooted, segments, folder: f"{negated}{rooted}{'/'.join(segments)}{folder}",
@@ -39,16 +62,25 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return Repository(tmp_path_factory.mktemp("ignoring"))
 
 
-@given(patterns=st.lists(PATTERNS, min_size=1, max_size=4), paths=st.lists(PATHS, min_size=1, max_size=12, unique=True))
+@given(
+    patterns=st.lists(PATTERNS, min_size=1, max_size=4),
+    paths=st.lists(PATHS, min_size=1, max_size=12, unique=True),
+)
 @settings(max_examples=150, deadline=None)
-def test_what_is_excluded_is_what_git_ignores(repository: Repository, patterns: list[str], paths: list[str]) -> None:
+def test_what_is_excluded_is_what_git_ignores(
+    repository: Repository, patterns: list[str], paths: list[str]
+) -> None:
     tracking = Tracking(None, patterns)
-    assert {path for path in paths if not tracking.tracks(path)} == ignored(repository.path, patterns, paths)
+    assert {path for path in paths if not tracking.tracks(path)} == ignored(
+        repository.path, patterns, paths
+    )
 
 
 def ignored(root: Path, patterns: list[str], paths: list[str]) -> set[str]:
     """Return the paths that git ignores; none of them is there, and none ends in a slash, so that each is a file."""
-    (root / ".git/info/exclude").write_text("".join(f"{pattern}\n" for pattern in patterns), encoding="utf-8", newline="\n")
+    (root / ".git/info/exclude").write_text(
+        "".join(f"{pattern}\n" for pattern in patterns), encoding="utf-8", newline="\n"
+    )
     said = subprocess.run(
         ["git", "check-ignore", "--no-index", "-z", "--stdin"],
         cwd=root,
@@ -60,7 +92,10 @@ def ignored(root: Path, patterns: list[str], paths: list[str]) -> set[str]:
     return {name.decode() for name in said.stdout.split(b"\0") if name}
 
 
-@given(pattern=st.text(alphabet="ab*/", max_size=12), path=st.text(alphabet="ab/", min_size=1, max_size=12))
+@given(
+    pattern=st.text(alphabet="ab*/", max_size=12),
+    path=st.text(alphabet="ab/", min_size=1, max_size=12),
+)
 @settings(max_examples=1_000, deadline=None)
 def test_no_match_is_lost_by_not_backtracking(pattern: str, path: str) -> None:
     """The naive expression, which tries every place, is a witness that shares no code."""
@@ -69,7 +104,9 @@ def test_no_match_is_lost_by_not_backtracking(pattern: str, path: str) -> None:
     if read is None or not parts:
         return
     name = "/".join(parts)
-    assert (read.whole.match(name.encode()) is not None) is (naive(pattern).fullmatch(name) is not None)
+    assert (read.whole.match(name.encode()) is not None) is (
+        naive(pattern).fullmatch(name) is not None
+    )
 
 
 def naive(pattern: str) -> re.Pattern[str]:

@@ -34,14 +34,26 @@ def annotation(number: int, path: str, *, remapped: bool, commit: str | None) ->
 
 
 numbers = st.integers(0, len(IDS) - 1)
-lines = st.builds(annotation, numbers, st.sampled_from(FILES), remapped=st.booleans(), commit=st.sampled_from((None, *COMMITS)))
+lines = st.builds(
+    annotation,
+    numbers,
+    st.sampled_from(FILES),
+    remapped=st.booleans(),
+    commit=st.sampled_from((None, *COMMITS)),
+)
 edges = st.builds(edge, numbers, numbers, st.sampled_from((None, "covers", "commit", "rewrite")))
-steps = st.lists(st.tuples(st.lists(lines | edges, max_size=3), st.booleans()), min_size=1, max_size=7)
+steps = st.lists(
+    st.tuples(st.lists(lines | edges, max_size=3), st.booleans()), min_size=1, max_size=7
+)
 
 
 def told(lineages: Sequence[Lineage], path: str) -> list[tuple[object, ...]]:
     """What lineages of a file say."""
-    here = [each for each in lineages if str(each.current.members["file_path"]).removeprefix("./") == path]
+    here = [
+        each
+        for each in lineages
+        if str(each.current.members["file_path"]).removeprefix("./") == path
+    ]
     return [(each.ids, each.current.id, each.superseded_by) for each in here]
 
 
@@ -62,8 +74,12 @@ TWO_ENDS = [
 
 @given(steps)
 @example([(TWO_ENDS, False), ([], True)])
-@example([([edge(0, 2, None), edge(1, 2, None), lone(1)], False), ([lone(0)], False), ([lone(2)], False)])
-def test_what_was_joined_before_is_joined_right_with_what_came_since(written: list[tuple[list[dict[str, object]], bool]]) -> None:
+@example(
+    [([edge(0, 2, None), edge(1, 2, None), lone(1)], False), ([lone(0)], False), ([lone(2)], False)]
+)
+def test_what_was_joined_before_is_joined_right_with_what_came_since(
+    written: list[tuple[list[dict[str, object]], bool]],
+) -> None:
     joined_at_each_step(written)
 
 
@@ -72,9 +88,13 @@ def editing(draw: st.DrawFn) -> list[tuple[list[dict[str, object]], bool]]:
     """Edits that each replace some of those before, as a recorder writes them, and now and then an edge that somebody adds."""
     written: list[dict[str, object]] = []
     for number in range(draw(st.integers(2, len(IDS)))):
-        written.append(annotation(number, draw(st.sampled_from(FILES)), remapped=False, commit=None))
+        written.append(
+            annotation(number, draw(st.sampled_from(FILES)), remapped=False, commit=None)
+        )
         replaced = draw(st.sets(st.integers(0, number - 1), max_size=2)) if number else ()
-        written += [edge(number, target, draw(st.sampled_from((None, "covers")))) for target in replaced]
+        written += [
+            edge(number, target, draw(st.sampled_from((None, "covers")))) for target in replaced
+        ]
         if draw(st.integers(0, 5)) == 0:
             written.append(draw(edges))
     asked = draw(st.lists(st.integers(1, 3), min_size=len(written), max_size=len(written)))
@@ -83,7 +103,9 @@ def editing(draw: st.DrawFn) -> list[tuple[list[dict[str, object]], bool]]:
 
 
 @given(editing())
-def test_edits_on_top_of_earlier_ones_are_joined_as_if_all_were_read_at_once(written: list[tuple[list[dict[str, object]], bool]]) -> None:
+def test_edits_on_top_of_earlier_ones_are_joined_as_if_all_were_read_at_once(
+    written: list[tuple[list[dict[str, object]], bool]],
+) -> None:
     joined_at_each_step(written)
 
 
@@ -102,7 +124,9 @@ def joined_at_each_step(written: list[tuple[list[dict[str, object]], bool]]) -> 
             head[0] ^= switched
             with directory.log.open("ab") as log:
                 for record in records:
-                    if record.get("annotation_id") not in seen or record["type"] == "edge":  # records of one id are one record
+                    if (
+                        record.get("annotation_id") not in seen or record["type"] == "edge"
+                    ):  # records of one id are one record
                         seen.add(record.get("annotation_id"))
                         log.write(json.dumps(record).encode() + b"\n")
             kept.refresh()

@@ -38,7 +38,20 @@ class Step:
 STEPS = st.lists(
     st.builds(
         Step,
-        st.sampled_from(["line", "line", "function", "commit", "rewrite", "orphan", "foreign remap", "covers", "later edit", "review"]),
+        st.sampled_from(
+            [
+                "line",
+                "line",
+                "function",
+                "commit",
+                "rewrite",
+                "orphan",
+                "foreign remap",
+                "covers",
+                "later edit",
+                "review",
+            ]
+        ),
         st.integers(0, 9),
         st.integers(0, 9),
         st.integers(1, 9),
@@ -61,20 +74,32 @@ def record(writer: TrailWriter, steps: Sequence[Step], known: list[str]) -> None
             case "function":
                 known.append(writer.function("a.py", f"f{step.other % 2}", environment=ENVIRONMENT))
             case "commit" | "rewrite":
-                known.append(writer.remap(one, commit=commit, start=place[0], end=place[1], reason=step.kind))
+                known.append(
+                    writer.remap(one, commit=commit, start=place[0], end=place[1], reason=step.kind)
+                )
             case "orphan":
-                known.append(writer.remap(one, commit=commit, reason="orphan", action="rebase_orphan"))
+                known.append(
+                    writer.remap(one, commit=commit, reason="orphan", action="rebase_orphan")
+                )
             case "foreign remap":
                 known.append(writer.remap(one, commit=commit, reason=None, timestamp=writer.tick()))
             case "covers":
-                writer.edge("supersedes", one, other, target_type="annotation", metadata={"reason": "covers"})
+                writer.edge(
+                    "supersedes",
+                    one,
+                    other,
+                    target_type="annotation",
+                    metadata={"reason": "covers"},
+                )
             case "later edit":
                 writer.edge("supersedes", one, other, target_type="annotation")
             case _:
                 writer.review(one, session="reviewer")
 
 
-def branches(root: Path, base: Sequence[Step], ours: Sequence[Step], theirs: Sequence[Step]) -> tuple[bytes, bytes, bytes]:
+def branches(
+    root: Path, base: Sequence[Step], ours: Sequence[Step], theirs: Sequence[Step]
+) -> tuple[bytes, bytes, bytes]:
     """Write a trail and two that go on from it; each branch has times of its own."""
     known: list[str] = []
     start = TrailWriter(root / "base", start="2026-02-03T10:00:00Z")
@@ -82,7 +107,10 @@ def branches(root: Path, base: Sequence[Step], ours: Sequence[Step], theirs: Seq
     record(start, base, known)
     before = start.files.log.read_bytes()
     sides = []
-    for name, time, steps in (("ours", "2026-02-04T10:00:00.250Z", ours), ("theirs", "2026-02-04T10:00:00.500Z", theirs)):
+    for name, time, steps in (
+        ("ours", "2026-02-04T10:00:00.250Z", ours),
+        ("theirs", "2026-02-04T10:00:00.500Z", theirs),
+    ):
         writer = TrailWriter(root / name, start=time)
         writer.raw_log(before)
         record(writer, steps, list(known))
@@ -92,7 +120,10 @@ def branches(root: Path, base: Sequence[Step], ours: Sequence[Step], theirs: Seq
 
 def told(lineages: Sequence[Lineage]) -> list[tuple[str, frozenset[str], str, tuple[str, ...]]]:
     """What is shown of some lineages, in order; the order of members is that of the log, which may differ."""
-    return [(each.first.id, frozenset(each.ids), each.current.id, each.superseded_by) for each in lineages]
+    return [
+        (each.first.id, frozenset(each.ids), each.current.id, each.superseded_by)
+        for each in lineages
+    ]
 
 
 def first_of(commits: Sequence[str]) -> str:
@@ -102,7 +133,10 @@ def first_of(commits: Sequence[str]) -> str:
 @pytest.mark.slow
 @given(STEPS, STEPS, STEPS, st.sampled_from([None, first_of]))
 def test_both_directions_of_a_merge_tell_the_same(
-    base: list[Step], ours: list[Step], theirs: list[Step], nearest: Callable[[Sequence[str]], str] | None
+    base: list[Step],
+    ours: list[Step],
+    theirs: list[Step],
+    nearest: Callable[[Sequence[str]], str] | None,
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -116,7 +150,9 @@ def test_both_directions_of_a_merge_tell_the_same(
 
 
 @given(STEPS, st.sampled_from([None, first_of]))
-def test_a_file_a_record_and_the_whole_trail_tell_the_same(steps: list[Step], nearest: Nearest | None) -> None:
+def test_a_file_a_record_and_the_whole_trail_tell_the_same(
+    steps: list[Step], nearest: Nearest | None
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         writer = TrailWriter(Path(folder))
         known: list[str] = []
@@ -134,7 +170,9 @@ def test_every_annotation_is_in_one_lineage_and_something_is_current(steps: list
         known: list[str] = []
         record(TrailWriter(Path(folder)), steps, known)
         lineages = opened(Path(folder)).lineages()
-        assert sorted(identifier for lineage in lineages for identifier in lineage.ids) == sorted(set(known))
+        assert sorted(identifier for lineage in lineages for identifier in lineage.ids) == sorted(
+            set(known)
+        )
         assert bool(current_of(lineages)) == bool(known)
         assert all(lineage.current in lineage.members for lineage in lineages)
 
@@ -151,7 +189,9 @@ def test_back_fill_changes_no_order(steps: list[Step]) -> None:
             writer.remap(lineage.current.id, commit=COMMITS[number % 6])
         after = opened(root).lineages()
         assert [each.first.id for each in after] == [each.first.id for each in before]
-        assert [bool(each.superseded_by) for each in after] == [bool(each.superseded_by) for each in before]
+        assert [bool(each.superseded_by) for each in after] == [
+            bool(each.superseded_by) for each in before
+        ]
 
 
 @given(logs())
@@ -162,6 +202,9 @@ def test_lineages_of_any_log_are_found_and_in_the_order_of_time(log: bytes) -> N
         lineages = trail.lineages()
         assert [each.rank for each in lineages] == sorted(each.rank for each in lineages)
         for lineage in lineages:
-            assert parse_timestamp(lineage.first.text("timestamp") or "") in (lineage.first.moment, None)
+            assert parse_timestamp(lineage.first.text("timestamp") or "") in (
+                lineage.first.moment,
+                None,
+            )
             trail.reviews_of(lineage)
         assert bool(current_of(lineages)) == bool(lineages)

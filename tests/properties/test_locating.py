@@ -40,13 +40,19 @@ class Lines:
 
     def line(self, common: str | None = None) -> Line:
         self._next += 1
-        return Line(self._next, f"value_{self._next} = compute({self._next})" if common is None else common)
+        return Line(
+            self._next, f"value_{self._next} = compute({self._next})" if common is None else common
+        )
 
 
 KIND: Final = st.one_of(st.none(), st.none(), st.sampled_from(COMMON))
 EDITS: Final = st.lists(
     st.tuples(
-        st.sampled_from(["insert", "delete", "replace", "move", "copy"]), st.integers(0, 60), st.integers(1, 6), st.integers(0, 60), KIND
+        st.sampled_from(["insert", "delete", "replace", "move", "copy"]),
+        st.integers(0, 60),
+        st.integers(1, 6),
+        st.integers(0, 60),
+        KIND,
     ),
     max_size=6,
 )
@@ -59,7 +65,9 @@ def files(draw: st.DrawFn) -> tuple[Lines, list[Line]]:
     return lines, [lines.line(kind) for kind in draw(st.lists(KIND, min_size=1, max_size=40))]
 
 
-def edited(lines: Lines, before: list[Line], edits: list[tuple[str, int, int, int, str | None]]) -> list[Line]:
+def edited(
+    lines: Lines, before: list[Line], edits: list[tuple[str, int, int, int, str | None]]
+) -> list[Line]:
     """Edit a file: places beyond its end are its end."""
     now = list(before)
     for what, place, size, target, kind in edits:
@@ -91,7 +99,11 @@ def ranges_of(draw: st.DrawFn, lines: list[Line], most: int = 6) -> list[Anchore
         start = draw(st.integers(1, len(lines)))
         end = min(len(lines), start + draw(st.integers(0, 6)))
         made = anchors(content, start, end)
-        found.append(AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)))
+        found.append(
+            AnchoredRange(
+                start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)
+            )
+        )
     return found
 
 
@@ -108,7 +120,10 @@ def texts(lines: list[Line]) -> list[str]:
 
 def copies(wanted: list[Line], lines: list[Line]) -> int:
     size = len(wanted)
-    return sum(texts(lines[start : start + size]) == texts(wanted) for start in range(len(lines) - size + 1))
+    return sum(
+        texts(lines[start : start + size]) == texts(wanted)
+        for start in range(len(lines) - size + 1)
+    )
 
 
 @given(edits_of_files())
@@ -126,18 +141,28 @@ def test_never_sure_and_wrong(story: tuple[list[Line], list[Line], list[Anchored
             continue
         assert copies(was, now) == 1
         kept = {line.number for line in now}
-        assert all(one.number == other.number for one, other in zip(was, is_now, strict=True) if one.is_unmistakable and one.number in kept)
+        assert all(
+            one.number == other.number
+            for one, other in zip(was, is_now, strict=True)
+            if one.is_unmistakable and one.number in kept
+        )
 
 
 @given(edits_of_files())
-def test_an_unmistakable_range_that_is_whole_is_found_surely(story: tuple[list[Line], list[Line], list[AnchoredRange]]) -> None:
+def test_an_unmistakable_range_that_is_whole_is_found_surely(
+    story: tuple[list[Line], list[Line], list[AnchoredRange]],
+) -> None:
     """By itself: neighbours that did not go along make it doubtful, and so does a part of it that stands where it was."""
     before, now, ranges = story
     for each in ranges:
         (located,) = locate([each], Text(content_of(now)))
         was = before[each.start - 1 : each.end]
         unmistakable = [line.text for line in was if line.is_unmistakable]
-        if len(unmistakable) < 3 or copies(was, now) != 1 or any(texts(now).count(text) > 1 for text in unmistakable):
+        if (
+            len(unmistakable) < 3
+            or copies(was, now) != 1
+            or any(texts(now).count(text) > 1 for text in unmistakable)
+        ):
             continue
         numbers = [line.number for line in now]
         assume(was[0].number in numbers)
@@ -162,7 +187,9 @@ def test_too_little_text_has_moved_only_where_an_unmistakable_neighbour_has(
 
 
 @given(edits_of_files())
-def test_ranges_with_copies_are_never_sure(story: tuple[list[Line], list[Line], list[AnchoredRange]]) -> None:
+def test_ranges_with_copies_are_never_sure(
+    story: tuple[list[Line], list[Line], list[AnchoredRange]],
+) -> None:
     before, now, ranges = story
     for each, located in zip(ranges, locate(ranges, Text(content_of(now))), strict=True):
         if copies(before[each.start - 1 : each.end], now) > 1:
@@ -170,7 +197,9 @@ def test_ranges_with_copies_are_never_sure(story: tuple[list[Line], list[Line], 
 
 
 @given(edits_of_files(), st.randoms(use_true_random=False))
-def test_the_order_in_which_is_asked_does_not_matter(story: tuple[list[Line], list[Line], list[AnchoredRange]], random: Random) -> None:
+def test_the_order_in_which_is_asked_does_not_matter(
+    story: tuple[list[Line], list[Line], list[AnchoredRange]], random: Random
+) -> None:
     _, now, ranges = story
     text = Text(content_of(now))
     shuffled = list(ranges)
@@ -187,12 +216,15 @@ def test_what_is_sure_is_known_without_looking_for_what_may_be_left_of_others(
 ) -> None:
     _, now, ranges = story
     text = Text(content_of(now))
-    assert standing_whole(ranges, text) == [each if each.sure else None for each in locate(ranges, text)]
+    assert standing_whole(ranges, text) == [
+        each if each.sure else None for each in locate(ranges, text)
+    ]
 
 
 @given(edits_of_files(), edits_of_files())
 def test_ranges_of_other_texts_change_nothing_that_was_sure_of_an_unmistakable_one(
-    story: tuple[list[Line], list[Line], list[AnchoredRange]], other: tuple[list[Line], list[Line], list[AnchoredRange]]
+    story: tuple[list[Line], list[Line], list[AnchoredRange]],
+    other: tuple[list[Line], list[Line], list[AnchoredRange]],
 ) -> None:
     _, now, ranges = story
     foreign = [replace(each, anchors=Anchors("nowhere to be found", "f" * 64)) for each in other[2]]
@@ -200,8 +232,16 @@ def test_ranges_of_other_texts_change_nothing_that_was_sure_of_an_unmistakable_o
     assert locate([*foreign, *ranges], text)[len(foreign) :] == locate(ranges, text)
 
 
-@given(st.integers(0, 30), st.integers(3, 12), st.integers(0, 30), st.integers(-20, 20), st.integers(0, 5))
-def test_an_edit_far_away_moves_it_by_exactly_that(above: int, size: int, below: int, drift: int, after: int) -> None:
+@given(
+    st.integers(0, 30),
+    st.integers(3, 12),
+    st.integers(0, 30),
+    st.integers(-20, 20),
+    st.integers(0, 5),
+)
+def test_an_edit_far_away_moves_it_by_exactly_that(
+    above: int, size: int, below: int, drift: int, after: int
+) -> None:
     lines = Lines()
     before = [lines.line() for _ in range(above + size + below)]
     drift = max(drift, -above)
@@ -211,7 +251,15 @@ def test_an_edit_far_away_moves_it_by_exactly_that(above: int, size: int, below:
     each = AnchoredRange(above + 1, above + size, Anchors(made.anchor_context, made.anchor_hash))
     (located,) = locate([each], Text(content_of(now)))
     state = State.MOVED if drift else State.EXACT
-    assert located == Located(above + 1 + drift, above + size + drift, state, Method.ANCHOR_HASH, 0.99, ambiguous=False, intact=size)
+    assert located == Located(
+        above + 1 + drift,
+        above + size + drift,
+        state,
+        Method.ANCHOR_HASH,
+        0.99,
+        ambiguous=False,
+        intact=size,
+    )
 
 
 WILD: Final = st.one_of(
@@ -221,10 +269,14 @@ WILD: Final = st.one_of(
 )
 WILD_RANGES: Final = st.lists(
     st.builds(
-        lambda start, size, context, digest, file: AnchoredRange(start, start + size, Anchors(context, digest, file)),
+        lambda start, size, context, digest, file: AnchoredRange(
+            start, start + size, Anchors(context, digest, file)
+        ),
         st.one_of(st.integers(1, 20), st.just(10**20)),
         st.one_of(st.integers(0, 20), st.just(10**20)),
-        st.one_of(st.none(), WILD, st.sampled_from(["", "\n", "a", "a\na\na", "x" * 256, "😀" * 64])),
+        st.one_of(
+            st.none(), WILD, st.sampled_from(["", "\n", "a", "a\na\na", "x" * 256, "😀" * 64])
+        ),
         st.one_of(st.none(), st.sampled_from(["", "0" * 64, "x"])),
         st.one_of(st.none(), st.just("0" * 64)),
     ),
@@ -233,13 +285,19 @@ WILD_RANGES: Final = st.lists(
 
 
 @given(WILD, WILD_RANGES)
-def test_of_any_text_and_any_anchors_only_what_stands_whole_is_sure(content: str, ranges: list[AnchoredRange]) -> None:
+def test_of_any_text_and_any_anchors_only_what_stands_whole_is_sure(
+    content: str, ranges: list[AnchoredRange]
+) -> None:
     text = Text(content)
-    assert standing_whole(ranges, text) == [each if each.sure else None for each in locate(ranges, text)]
+    assert standing_whole(ranges, text) == [
+        each if each.sure else None for each in locate(ranges, text)
+    ]
 
 
 @given(WILD, WILD_RANGES, st.data())
-def test_any_text_and_any_anchors_give_places_within_the_text(content: str, ranges: list[AnchoredRange], data: st.DataObject) -> None:
+def test_any_text_and_any_anchors_give_places_within_the_text(
+    content: str, ranges: list[AnchoredRange], data: st.DataObject
+) -> None:
     text = Text(content)
     if text.lines:
         ranges = [*ranges, _honest(text, data)]
@@ -257,4 +315,6 @@ def _honest(text: Text, data: st.DataObject) -> AnchoredRange:
     start = data.draw(st.integers(1, len(text.lines)))
     end = data.draw(st.integers(start, len(text.lines)))
     made = anchors(raw, start, end)
-    return AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    return AnchoredRange(
+        start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)
+    )

@@ -18,7 +18,9 @@ from vibes_lsp.store.merging import Contradiction, Sides, merge_log, merge_manif
 if TYPE_CHECKING:
     from vibes_lsp.model.members import Members
 
-RECORDS = st.lists(st.integers(0, 9).map(lambda number: b'{"n":%d}\n' % number), max_size=5).map(b"".join)
+RECORDS = st.lists(st.integers(0, 9).map(lambda number: b'{"n":%d}\n' % number), max_size=5).map(
+    b"".join
+)
 ENTRIES = st.dictionaries(st.integers(0, 9), st.just(None), max_size=5)
 MEMBERS = st.dictionaries(st.sampled_from("abcd"), json_values(TEXT), max_size=4)
 
@@ -29,8 +31,15 @@ def manifest(numbers: dict[int, None], *, indented: bool) -> bytes:
 
 
 @given(RECORDS, RECORDS, RECORDS, RECORDS)
-def test_every_line_of_a_log_is_there_in_the_order_of_its_side(base: bytes, ours: bytes, theirs: bytes, later: bytes) -> None:
-    sides = Sides(base, base + ours, base + theirs, base + b"<<<<<<< a\n" + ours + b"=======\n" + theirs + b">>>>>>> b\n" + later)
+def test_every_line_of_a_log_is_there_in_the_order_of_its_side(
+    base: bytes, ours: bytes, theirs: bytes, later: bytes
+) -> None:
+    sides = Sides(
+        base,
+        base + ours,
+        base + theirs,
+        base + b"<<<<<<< a\n" + ours + b"=======\n" + theirs + b">>>>>>> b\n" + later,
+    )
     merged = merge_log(sides)
     assert merged.startswith(base + ours)
     assert set(merged.splitlines()) == set((base + ours + theirs + later).splitlines())
@@ -39,21 +48,36 @@ def test_every_line_of_a_log_is_there_in_the_order_of_its_side(base: bytes, ours
 
 @given(ENTRIES, ENTRIES, ENTRIES, st.booleans(), st.booleans())
 def test_every_entry_of_a_manifest_is_there_once(
-    base: dict[int, None], ours: dict[int, None], theirs: dict[int, None], our_indent: bool, their_indent: bool
+    base: dict[int, None],
+    ours: dict[int, None],
+    theirs: dict[int, None],
+    our_indent: bool,
+    their_indent: bool,
 ) -> None:
-    sides = [manifest({**base, **side}, indented=indent) for side, indent in ((ours, our_indent), (theirs, their_indent))]
+    sides = [
+        manifest({**base, **side}, indented=indent)
+        for side, indent in ((ours, our_indent), (theirs, their_indent))
+    ]
     merged = merge_manifest(Sides(manifest(base, indented=False), sides[0], sides[1], None))
     read = parse_manifest(merged)
     assert read.form is ManifestForm.OBJECT
-    assert {int(key, 16): read.entry(key) for key in read} == {n: {"type": "prompt", "n": n} for n in {**base, **ours, **theirs}}
+    assert {int(key, 16): read.entry(key) for key in read} == {
+        n: {"type": "prompt", "n": n} for n in {**base, **ours, **theirs}
+    }
     assert merge_manifest(Sides(None, merged, sides[1], None)) == merged
 
 
 @given(MEMBERS, MEMBERS, MEMBERS)
-def test_one_side_that_changed_nothing_yields_to_the_other(base: Members, ours: Members, theirs: Members) -> None:
+def test_one_side_that_changed_nothing_yields_to_the_other(
+    base: Members, ours: Members, theirs: Members
+) -> None:
     assert canonical(merge_members(base, ours, base)) == canonical(ours)
     assert canonical(merge_members(base, base, theirs)) == canonical(theirs)
     with contextlib.suppress(Contradiction):
         one, other = merge_members(base, ours, theirs), merge_members(base, theirs, ours)
-        lists = [name for name in one if isinstance(one[name], list | dict)]  # what was added to a list comes in another order
-        assert {n: canonical(v) for n, v in one.items() if n not in lists} == {n: canonical(v) for n, v in other.items() if n not in lists}
+        lists = [
+            name for name in one if isinstance(one[name], list | dict)
+        ]  # what was added to a list comes in another order
+        assert {n: canonical(v) for n, v in one.items() if n not in lists} == {
+            n: canonical(v) for n, v in other.items() if n not in lists
+        }

@@ -40,13 +40,35 @@ SAMPLES: dict[str, tuple[Any, Members]] = {
     "function": (Record, {"type": "function", "function_name": "f", **ANNOTATION}),
     "session": (
         Record,
-        {"type": "session", "event": "start", "session_id": "s", "environment_hash": DIGEST, "assurance_level": "low", "timestamp": TIME},
+        {
+            "type": "session",
+            "event": "start",
+            "session_id": "s",
+            "environment_hash": DIGEST,
+            "assurance_level": "low",
+            "timestamp": TIME,
+        },
     ),
     "edge": (
         Record,
-        {"type": "edge", "edge_type": "supersedes", "source_id": "a", "target_id": "b", "metadata": {"n": 1.0, "m": 1}, "timestamp": TIME},
+        {
+            "type": "edge",
+            "edge_type": "supersedes",
+            "source_id": "a",
+            "target_id": "b",
+            "metadata": {"n": 1.0, "m": 1},
+            "timestamp": TIME,
+        },
     ),
-    "delegation": (Record, {"type": "delegation", "parent_session_id": "s", "child_session_id": "t", "timestamp": TIME}),
+    "delegation": (
+        Record,
+        {
+            "type": "delegation",
+            "parent_session_id": "s",
+            "child_session_id": "t",
+            "timestamp": TIME,
+        },
+    ),
     "environment": (
         ContextEntry,
         {
@@ -59,19 +81,54 @@ SAMPLES: dict[str, tuple[Any, Members]] = {
             "created_at": TIME,
         },
     ),
-    "prompt": (ContextEntry, {"type": "prompt", "prompt_text": "", "prompt_type": "other", "created_at": TIME}),
-    "command": (ContextEntry, {"type": "command", "command_text": "", "command_type": "shell", "command_exit_code": 0, "created_at": TIME}),
-    "reasoning": (ContextEntry, {"type": "reasoning", "compressed": True, "reasoning_text_compressed": "", "created_at": TIME}),
+    "prompt": (
+        ContextEntry,
+        {"type": "prompt", "prompt_text": "", "prompt_type": "other", "created_at": TIME},
+    ),
+    "command": (
+        ContextEntry,
+        {
+            "type": "command",
+            "command_text": "",
+            "command_type": "shell",
+            "command_exit_code": 0,
+            "created_at": TIME,
+        },
+    ),
+    "reasoning": (
+        ContextEntry,
+        {
+            "type": "reasoning",
+            "compressed": True,
+            "reasoning_text_compressed": "",
+            "created_at": TIME,
+        },
+    ),
     "decision": (
         ContextEntry,
-        {"type": "decision", "decision_point": "", "options": [OPTION], "selected": "x", "rationale": "", "created_at": TIME},
+        {
+            "type": "decision",
+            "decision_point": "",
+            "options": [OPTION],
+            "selected": "x",
+            "rationale": "",
+            "created_at": TIME,
+        },
     ),
     "manifest": (
         ManifestFrame,
         {
             "standard": "VIBES",
             "version": "1.0",
-            "entries": {DIGEST: {"type": "prompt", "prompt_text": "", "prompt_type": "other", "created_at": TIME, "later": 1.0}},
+            "entries": {
+                DIGEST: {
+                    "type": "prompt",
+                    "prompt_text": "",
+                    "prompt_type": "other",
+                    "created_at": TIME,
+                    "later": 1.0,
+                }
+            },
         },
     ),
     "config": (
@@ -81,7 +138,12 @@ SAMPLES: dict[str, tuple[Any, Members]] = {
             "standard_version": "1.0",
             "assurance_level": "low",
             "project_name": "p",
-            "risk_scoring": {"weights": {"temperature": 1}, "thresholds": {"high": 0.7}, "review_rules": [], "later": [1, 1.0]},
+            "risk_scoring": {
+                "weights": {"temperature": 1},
+                "thresholds": {"high": 0.7},
+                "review_rules": [],
+                "later": [1, 1.0],
+            },
         },
     ),
 }
@@ -97,27 +159,36 @@ def test_unknown_members_survive_a_round_trip(name: str, extra: Members) -> None
     assert canonical(dumped) == canonical(whole)
 
 
-@pytest.mark.parametrize("name", ["model_config", "model_fields", "schema", "json", "copy", "__dict__", "self", ""])
+@pytest.mark.parametrize(
+    "name", ["model_config", "model_fields", "schema", "json", "copy", "__dict__", "self", ""]
+)
 @pytest.mark.parametrize("model", SAMPLES)
 def test_a_member_named_like_a_part_of_the_checker_survives(model: str, name: str) -> None:
     adapter = TypeAdapter(SAMPLES[model][0])
     whole: Members = {**SAMPLES[model][1], name: 1}
-    assert canonical(adapter.dump_python(adapter.validate_python(whole), exclude_unset=True, mode="json")) == canonical(whole)
+    assert canonical(
+        adapter.dump_python(adapter.validate_python(whole), exclude_unset=True, mode="json")
+    ) == canonical(whole)
 
 
 ODD_TEXT = st.one_of(TEXT, st.text(st.characters(), max_size=4))
-ODD: st.SearchStrategy[JsonValue] = st.one_of(json_values(ODD_TEXT), st.sampled_from([10**400, -(10**400), "\ud800", "1", 1e308]))
+ODD: st.SearchStrategy[JsonValue] = st.one_of(
+    json_values(ODD_TEXT), st.sampled_from([10**400, -(10**400), "\ud800", "1", 1e308])
+)
 
 
 def variations(sample: Members) -> st.SearchStrategy[Members]:
     """A sound object with some members replaced by anything."""
-    replaced = st.dictionaries(st.one_of(st.sampled_from(sorted(sample)), ODD_TEXT), ODD, max_size=4)
+    replaced = st.dictionaries(
+        st.one_of(st.sampled_from(sorted(sample)), ODD_TEXT), ODD, max_size=4
+    )
     return replaced.map(lambda changes: {**sample, **changes})
 
 
 @given(
     st.one_of(
-        st.sampled_from(sorted(SAMPLES)).flatmap(lambda name: variations(SAMPLES[name][1])), st.dictionaries(ODD_TEXT, ODD, max_size=5)
+        st.sampled_from(sorted(SAMPLES)).flatmap(lambda name: variations(SAMPLES[name][1])),
+        st.dictionaries(ODD_TEXT, ODD, max_size=5),
     )
 )
 def test_checking_anything_never_raises(members: Members) -> None:
@@ -141,12 +212,22 @@ RISK = st.dictionaries(
     st.sampled_from(["enabled", "algorithm", "weights", "thresholds", "review_rules"]),
     st.one_of(
         ODD,
-        st.dictionaries(st.sampled_from(["low", "medium", "high", "critical", "x"]), st.one_of(NUMBERS, st.just(10**400)), max_size=4),
-        st.lists(st.fixed_dictionaries({}, optional={"condition": ODD, "action": st.sampled_from(["flag", "run", 1])}), max_size=2),
+        st.dictionaries(
+            st.sampled_from(["low", "medium", "high", "critical", "x"]),
+            st.one_of(NUMBERS, st.just(10**400)),
+            max_size=4,
+        ),
+        st.lists(
+            st.fixed_dictionaries(
+                {}, optional={"condition": ODD, "action": st.sampled_from(["flag", "run", 1])}
+            ),
+            max_size=2,
+        ),
     ),
 )
 CONFIGS = st.dictionaries(
-    st.sampled_from(CONFIG_MEMBERS), st.one_of(ODD, RISK, st.sampled_from(["VIBES", "1.0", "low"]), st.lists(ODD_TEXT, max_size=3))
+    st.sampled_from(CONFIG_MEMBERS),
+    st.one_of(ODD, RISK, st.sampled_from(["VIBES", "1.0", "low"]), st.lists(ODD_TEXT, max_size=3)),
 )
 
 
@@ -155,18 +236,34 @@ def test_a_config_of_any_content_gives_a_policy(members: Members) -> None:
     config, problems = read_config(members)
     assert config.assurance_level in ("low", "medium", "high")
     for name, value in members.items():
-        if name in CONFIG_MEMBERS and value is not None and not any(problem.field.split(".")[0] == name for problem in problems):
-            assert canonical(config.model_dump(mode="json", include={name}, exclude_unset=True)[name]) == canonical(value)
+        if (
+            name in CONFIG_MEMBERS
+            and value is not None
+            and not any(problem.field.split(".")[0] == name for problem in problems)
+        ):
+            assert canonical(
+                config.model_dump(mode="json", include={name}, exclude_unset=True)[name]
+            ) == canonical(value)
     Tracking(config.tracked_extensions, config.exclude_patterns).tracks("src/a.py")
 
 
 LEVEL = st.sampled_from(["low", "medium", "high", "High", "", 1])
-LISTS = st.one_of(ODD, st.lists(st.sampled_from([".py", ".md", "src/", "*.md", "src/\ud800", "*" * 201, "\ud800", 1]), max_size=3))
-PLAIN = st.fixed_dictionaries({}, optional={"assurance_level": LEVEL, "tracked_extensions": LISTS, "exclude_patterns": LISTS})
+LISTS = st.one_of(
+    ODD,
+    st.lists(
+        st.sampled_from([".py", ".md", "src/", "*.md", "src/\ud800", "*" * 201, "\ud800", 1]),
+        max_size=3,
+    ),
+)
+PLAIN = st.fixed_dictionaries(
+    {}, optional={"assurance_level": LEVEL, "tracked_extensions": LISTS, "exclude_patterns": LISTS}
+)
 
 
 @given(st.one_of(PLAIN, CONFIGS, st.dictionaries(ODD_TEXT, ODD, max_size=4)))
-def test_what_is_said_of_a_config_before_it_is_checked_is_what_the_check_says(members: Members) -> None:
+def test_what_is_said_of_a_config_before_it_is_checked_is_what_the_check_says(
+    members: Members,
+) -> None:
     config, _ = read_config(members)
     checked = Tracking(config.tracked_extensions, config.exclude_patterns)
     loaded = LoadedConfig(present=True, members=members)
@@ -176,7 +273,9 @@ def test_what_is_said_of_a_config_before_it_is_checked_is_what_the_check_says(me
 
 
 @given(st.sampled_from(CONFIG_MEMBERS), JSON, st.data())
-def test_each_broken_part_of_a_config_falls_back_alone(broken: str, value: JsonValue, data: st.DataObject) -> None:
+def test_each_broken_part_of_a_config_falls_back_alone(
+    broken: str, value: JsonValue, data: st.DataObject
+) -> None:
     sound: Members = {
         "standard": "VIBES",
         "standard_version": "1.1",

@@ -18,32 +18,61 @@ LENGTH = 12
 def located(draw: st.DrawFn) -> Located:
     start = draw(st.integers(1, LENGTH))
     end = draw(st.integers(start, LENGTH))
-    state = draw(st.sampled_from((State.EXACT, State.MOVED, State.EDITED, State.UNVERIFIED, State.LOST)))
+    state = draw(
+        st.sampled_from((State.EXACT, State.MOVED, State.EDITED, State.UNVERIFIED, State.LOST))
+    )
     if state == State.LOST:
         return Located(None, None, state, Method.CONTEXT, 0.0)
-    method = draw(st.sampled_from(tuple(Method))) if state == State.UNVERIFIED else Method.ANCHOR_HASH
-    return Located(start, end, state, method, draw(st.sampled_from((0.3, 0.4, 0.5, 0.99))), draw(st.booleans()))
+    method = (
+        draw(st.sampled_from(tuple(Method))) if state == State.UNVERIFIED else Method.ANCHOR_HASH
+    )
+    return Located(
+        start, end, state, method, draw(st.sampled_from((0.3, 0.4, 0.5, 0.99))), draw(st.booleans())
+    )
 
 
 def placement(number: int, where: Located) -> Placement:
     moment = f"2026-02-03T10:00:{number:02}Z"
-    members: Members = {"type": "line", "file_path": "a.py", "line_start": 1, "line_end": 1, "action": "create", "timestamp": moment}
+    members: Members = {
+        "type": "line",
+        "file_path": "a.py",
+        "line_start": 1,
+        "line_end": 1,
+        "action": "create",
+        "timestamp": moment,
+    }
     record = LogRecord(number, f"{number:064x}", members)
     return Placement("a.py", ShownLineage(Lineage((record,), record)), where)
 
 
 @given(st.lists(located(), max_size=8))
-def test_every_line_belongs_to_the_best_evidence_and_then_to_the_highest_rank(places: list[Located]) -> None:
+def test_every_line_belongs_to_the_best_evidence_and_then_to_the_highest_rank(
+    places: list[Located],
+) -> None:
     before = [placement(number, where) for number, where in enumerate(places)]
     after = replaced(before, places, LENGTH)
-    owner = {line: each for each in after for start, end in each.owned for line in range(start, end + 1)}
+    owner = {
+        line: each for each in after for start, end in each.owned for line in range(start, end + 1)
+    }
     assert sum(end - start + 1 for each in after for start, end in each.owned) == len(owner)
     for line in range(1, LENGTH + 1):
-        here = [each for each in before if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)]
+        here = [
+            each
+            for each in before
+            if each.located.start is not None
+            and each.located.start <= line <= (each.located.end or 0)
+        ]
         disproved = {Method.ANCHOR_BEFORE_EDIT, Method.OLDER_THAN_EDIT}
-        sure = [each for each in here if each.located.state in {State.EXACT, State.MOVED} and not each.located.ambiguous]
+        sure = [
+            each
+            for each in here
+            if each.located.state in {State.EXACT, State.MOVED} and not each.located.ambiguous
+        ]
         unsure = [
-            each for each in here if each.located.method not in disproved and not (each.located.ambiguous and each.located.confidence < 0.5)
+            each
+            for each in here
+            if each.located.method not in disproved
+            and not (each.located.ambiguous and each.located.confidence < 0.5)
         ]
         expected = [each.current.id for each in (sure or unsure)[-1:]]
         assert ([owner[line].current.id] if line in owner else []) == expected

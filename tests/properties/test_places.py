@@ -17,14 +17,30 @@ from vibes_lsp.anchors.located import AnchoredRange, Located, OriginalText, Stat
 from vibes_lsp.anchors.locating import locate
 from vibes_lsp.anchors.text import Text
 
-WORDS = st.sampled_from(["", "}", "    return None", "a = 1", "b = f(a)", "\tc", "漢 = 'ä'", "😀", "x\r", "\x0c", "\ud800"])
+WORDS = st.sampled_from(
+    [
+        "",
+        "}",
+        "    return None",
+        "a = 1",
+        "b = f(a)",
+        "\tc",
+        "漢 = 'ä'",
+        "😀",
+        "x\r",
+        "\x0c",
+        "\ud800",
+    ]
+)
 TEXTS = st.lists(WORDS, max_size=30).map("\n".join)
 NUMBERED = st.lists(st.integers(0, 10_000), unique=True, min_size=6, max_size=40)
 
 
 def recorded(text: str, start: int, end: int) -> AnchoredRange:
     made = anchors(text, start, end)
-    return AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    return AnchoredRange(
+        start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)
+    )
 
 
 ANCHORS = st.builds(
@@ -34,17 +50,26 @@ ANCHORS = st.builds(
     st.one_of(st.none(), st.text(max_size=70)),
 )
 RANGES = st.lists(
-    st.builds(lambda start, length, made: AnchoredRange(start, start + length, made), st.integers(1, 60), st.integers(0, 40), ANCHORS),
+    st.builds(
+        lambda start, length, made: AnchoredRange(start, start + length, made),
+        st.integers(1, 60),
+        st.integers(0, 40),
+        ANCHORS,
+    ),
     max_size=8,
 )
 
 
 @given(RANGES, TEXTS, st.one_of(st.none(), TEXTS))
-def test_any_text_and_any_anchors_give_places_within_the_text(ranges: list[AnchoredRange], now: str, then: str | None) -> None:
+def test_any_text_and_any_anchors_give_places_within_the_text(
+    ranges: list[AnchoredRange], now: str, then: str | None
+) -> None:
     text = Text(now)
     old = Text(then) if then else None
     origins = [
-        OriginalText(old, min(each.start, len(old.lines)), min(each.end, len(old.lines))) if old is not None and old.lines else None
+        OriginalText(old, min(each.start, len(old.lines)), min(each.end, len(old.lines)))
+        if old is not None and old.lines
+        else None
         for each in ranges
     ]
     for located in locate(ranges, text, origins):
@@ -56,7 +81,9 @@ def test_any_text_and_any_anchors_give_places_within_the_text(ranges: list[Ancho
 
 
 @given(NUMBERED, st.integers(0, 3), st.integers(1, 20), st.booleans())
-def test_an_edit_far_from_a_range_moves_it_exactly(numbers: list[int], removed: int, added: int, before: bool) -> None:
+def test_an_edit_far_from_a_range_moves_it_exactly(
+    numbers: list[int], removed: int, added: int, before: bool
+) -> None:
     lines = [f"value_{number} = compute({number})" for number in numbers]
     start, end = len(lines) - 2, len(lines)
     then = "\n".join(lines)
@@ -89,7 +116,9 @@ def test_what_was_undone_is_exact_again(then: str, start: int, length: int, betw
 
 
 @given(RANGES, TEXTS, st.randoms(use_true_random=False))
-def test_the_order_in_which_ranges_come_changes_nothing(ranges: list[AnchoredRange], now: str, random: Random) -> None:
+def test_the_order_in_which_ranges_come_changes_nothing(
+    ranges: list[AnchoredRange], now: str, random: Random
+) -> None:
     shuffled = list(range(len(ranges)))
     random.shuffle(shuffled)
     one = locate(ranges, Text(now))
@@ -106,15 +135,25 @@ print(places())
 def places() -> list[Located]:
     """Locate many ranges of a text with many copies in another one."""
     random = Random(7)
-    lines = [random.choice(["a = 1", "b = 2", "    c()", "}", f"value_{number}"]) for number in range(200)]
+    lines = [
+        random.choice(["a = 1", "b = 2", "    c()", "}", f"value_{number}"])
+        for number in range(200)
+    ]
     then = "\n".join(lines)
     now = list(lines)
     for _ in range(20):
         at = random.randrange(len(now))
-        now[at : at + random.randrange(4)] = [random.choice(lines) for _ in range(random.randrange(4))]
+        now[at : at + random.randrange(4)] = [
+            random.choice(lines) for _ in range(random.randrange(4))
+        ]
     ranges = [recorded(then, start, start + 5) for start in range(1, 190, 3)]
     return locate(
-        ranges, Text("\n".join(now)), [OriginalText(Text(then), each.start, each.end) if each.start % 2 else None for each in ranges]
+        ranges,
+        Text("\n".join(now)),
+        [
+            OriginalText(Text(then), each.start, each.end) if each.start % 2 else None
+            for each in ranges
+        ],
     )
 
 
@@ -122,7 +161,13 @@ def test_hash_seeds_change_nothing() -> None:
     said = set()
     for seed in ("1", "2", "3"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(REPOSITORY)}
-        run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment)
+        run = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
+        )
         said.add(run.stdout)
     assert len(said) == 1
     assert said.pop().strip() == str(places())

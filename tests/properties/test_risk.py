@@ -17,7 +17,12 @@ from vibes_lsp.risk.scoring import band_of, figure, quantities, score_of, weight
 from vibes_lsp.risk.signals import STANDING_VALUES, CustomSignal, Measured, PromptLength, assess
 
 FRACTIONS = st.floats(0, 1)
-ANSWERS = st.builds(ReviewAnswer, st.sampled_from(ReviewerKind), st.none() | st.sampled_from(Verdict), st.none() | st.booleans())
+ANSWERS = st.builds(
+    ReviewAnswer,
+    st.sampled_from(ReviewerKind),
+    st.none() | st.sampled_from(Verdict),
+    st.none() | st.booleans(),
+)
 MEASURED = st.builds(
     Measured,
     temperature=st.none() | st.floats(),
@@ -27,45 +32,73 @@ MEASURED = st.builds(
     files=st.none() | st.integers(0),
     level=st.none() | st.sampled_from(AssuranceLevel),
     standing=st.lists(ANSWERS, max_size=4).map(review_status),
-    prompt=st.none() | st.builds(PromptLength, st.integers(-5, 1 << 70), st.none() | st.integers(0)),
+    prompt=st.none()
+    | st.builds(PromptLength, st.integers(-5, 1 << 70), st.none() | st.integers(0)),
     model=st.none() | st.sampled_from(["claude-opus-4-5", "gpt-4o-mini", "own", ""]),
     custom=st.lists(
-        st.builds(CustomSignal, st.sampled_from(["org:a", "org:b"]), FRACTIONS), max_size=2, unique_by=lambda each: each.signal
+        st.builds(CustomSignal, st.sampled_from(["org:a", "org:b"]), FRACTIONS),
+        max_size=2,
+        unique_by=lambda each: each.signal,
     ).map(tuple),
 )
-WEIGHTS = st.dictionaries(st.sampled_from([*Signal, "org:a", "org:b"]), st.floats(0, 1e6), min_size=1)
+WEIGHTS = st.dictionaries(
+    st.sampled_from([*Signal, "org:a", "org:b"]), st.floats(0, 1e6), min_size=1
+)
 POLICIES = st.builds(Policy, weights=WEIGHTS, tiers=st.just({"own": "small"}))
 
 
 @given(MEASURED, POLICIES)
-def test_a_score_lies_between_0_and_1_and_so_does_every_factor(measured: Measured, policy: Policy) -> None:
+def test_a_score_lies_between_0_and_1_and_so_does_every_factor(
+    measured: Measured, policy: Policy
+) -> None:
     score = score_of(measured, policy)
     factors = assess(measured, policy)
     assert (score is None) == (not any(factor.weight for factor in factors))
     assert all(0 <= factor.value <= 1 and factor.reason for factor in factors)
     if score is not None:
         assert 0 <= score.value <= 1
-        assert min(factor.value for factor in factors) - 1e-12 <= score.value <= max(factor.value for factor in factors) + 1e-12
+        assert (
+            min(factor.value for factor in factors) - 1e-12
+            <= score.value
+            <= max(factor.value for factor in factors) + 1e-12
+        )
 
 
 @given(MEASURED, POLICIES, st.floats(1e-6, 1e6))
-def test_the_scale_of_the_weights_does_not_matter(measured: Measured, policy: Policy, scale: float) -> None:
-    scaled = Policy(weights={name: weight * scale for name, weight in policy.weights.items()}, tiers=policy.tiers)
+def test_the_scale_of_the_weights_does_not_matter(
+    measured: Measured, policy: Policy, scale: float
+) -> None:
+    scaled = Policy(
+        weights={name: weight * scale for name, weight in policy.weights.items()},
+        tiers=policy.tiers,
+    )
     one, other = score_of(measured, policy), score_of(measured, scaled)
     if one is not None and other is not None:  # a weight may vanish when it is scaled down
         assert math.isclose(one.value, other.value, abs_tol=1e-9)
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 100), FRACTIONS), min_size=2))
-def test_a_signal_that_is_missing_changes_nothing_but_the_normalisation(pairs: list[tuple[float, float]]) -> None:
+def test_a_signal_that_is_missing_changes_nothing_but_the_normalisation(
+    pairs: list[tuple[float, float]],
+) -> None:
     whole, rest = weighted_average(pairs), weighted_average(pairs[1:])
     assert whole is not None
     assert rest is not None
     total = sum(weight for weight, _ in pairs)
-    assert math.isclose(whole * total, rest * (total - pairs[0][0]) + pairs[0][0] * pairs[0][1], rel_tol=1e-6, abs_tol=1e-6)
+    assert math.isclose(
+        whole * total,
+        rest * (total - pairs[0][0]) + pairs[0][0] * pairs[0][1],
+        rel_tol=1e-6,
+        abs_tol=1e-6,
+    )
 
 
-@given(st.lists(ANSWERS, max_size=5), st.integers(0, 5), st.sampled_from(ReviewerKind), st.none() | st.booleans())
+@given(
+    st.lists(ANSWERS, max_size=5),
+    st.integers(0, 5),
+    st.sampled_from(ReviewerKind),
+    st.none() | st.booleans(),
+)
 def test_an_approval_never_raises_and_a_rejection_never_lowers(
     answers: list[ReviewAnswer], place: int, kind: ReviewerKind, holds: bool | None
 ) -> None:
@@ -85,7 +118,11 @@ def test_no_ai_releases_anything(answers: list[ReviewAnswer]) -> None:
     assert STANDING_VALUES[review_status(answers)] == STANDING_VALUES[review_status(by_people)]
 
 
-@given(st.text(alphabet=st.sampled_from("()<>=!'\", .:-_andorti1e9emprulcopsnx&$\\\n\x00é"), max_size=60))
+@given(
+    st.text(
+        alphabet=st.sampled_from("()<>=!'\", .:-_andorti1e9emprulcopsnx&$\\\n\x00é"), max_size=60
+    )
+)
 def test_a_condition_is_a_rule_or_an_error_with_its_place(condition: str) -> None:
     try:
         expression = parse(condition)
@@ -103,7 +140,12 @@ CONDITIONS = st.recursive(
         st.integers(0, 3),
     )
     | st.sampled_from(["action_type == 'create'", "action_type IN ('modify', 'delete')"]),
-    lambda inner: st.builds(lambda one, word, other: f"({one} {word} {other})", inner, st.sampled_from(["AND", "OR"]), inner),
+    lambda inner: st.builds(
+        lambda one, word, other: f"({one} {word} {other})",
+        inner,
+        st.sampled_from(["AND", "OR"]),
+        inner,
+    ),
     max_leaves=8,
 )
 

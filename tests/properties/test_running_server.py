@@ -47,11 +47,19 @@ class Client:
         place = types.Range(types.Position(line, 0), types.Position(line + removed, 0))
         document = types.VersionedTextDocumentIdentifier(next(self._versions), self._document.uri)
         changes = [types.TextDocumentContentChangePartial(place, text)]
-        tell(self._server, types.TEXT_DOCUMENT_DID_CHANGE, types.DidChangeTextDocumentParams(document, changes))
+        tell(
+            self._server,
+            types.TEXT_DOCUMENT_DID_CHANGE,
+            types.DidChangeTextDocumentParams(document, changes),
+        )
 
     def save(self) -> None:
         """Say that the document was saved."""
-        tell(self._server, types.TEXT_DOCUMENT_DID_SAVE, types.DidSaveTextDocumentParams(self._document))
+        tell(
+            self._server,
+            types.TEXT_DOCUMENT_DID_SAVE,
+            types.DidSaveTextDocumentParams(self._document),
+        )
 
     async def once(self) -> dict[str, Any]:
         """Return what is said of the document now."""
@@ -59,8 +67,13 @@ class Client:
         params = ProvenanceParams(self._document, lines=True)
         tell(self._server, "vibes/provenance", params, id=number)
         await drained()
-        messages = (json.loads(message.partition(b"\r\n\r\n")[2]) for message in reversed(self._sink.messages))
-        answer: dict[str, Any] = next(each for each in messages if each.get("id") == number and "method" not in each)
+        messages = (
+            json.loads(message.partition(b"\r\n\r\n")[2])
+            for message in reversed(self._sink.messages)
+        )
+        answer: dict[str, Any] = next(
+            each for each in messages if each.get("id") == number and "method" not in each
+        )
         return {name: value for name, value in answer["result"].items() if name != "version"}
 
     async def said(self) -> dict[str, Any]:
@@ -138,15 +151,32 @@ class Work:
         if end < start:
             return
         if kind == "function":
-            self._writer.function("a.py", f"function_{start % 5}", text=self.text, lines=(start, end))
+            self._writer.function(
+                "a.py", f"function_{start % 5}", text=self.text, lines=(start, end)
+            )
         else:
             action = kind if kind in {"delete", "review"} else "create"
-            self._writer.line("a.py", start, end, action=action, text=None if kind == "unanchored" else self.text)
+            self._writer.line(
+                "a.py", start, end, action=action, text=None if kind == "unanchored" else self.text
+            )
 
 
 steps = st.lists(
     st.tuples(
-        st.sampled_from(("insert", "change", "change", "cut", "copy", "ask", "pause", "record", "commit", "branch")),
+        st.sampled_from(
+            (
+                "insert",
+                "change",
+                "change",
+                "cut",
+                "copy",
+                "ask",
+                "pause",
+                "record",
+                "commit",
+                "branch",
+            )
+        ),
         st.integers(0, 30),
         st.integers(1, 6),
     ),
@@ -168,7 +198,9 @@ def short_pauses() -> Any:
 @example([[], [("commit", 0, 1)]])
 @example([[("commit", 0, 1)], [("record", 0, 3), ("insert", 0, 2)], [("record", 0, 2)]])
 @given(st.lists(steps, min_size=1, max_size=4))
-def test_after_every_save_a_server_that_ran_says_what_a_fresh_one_says(rounds: Sequence[Sequence[Step]]) -> None:
+def test_after_every_save_a_server_that_ran_says_what_a_fresh_one_says(
+    rounds: Sequence[Sequence[Step]],
+) -> None:
     asyncio.run(_story(rounds))
 
 

@@ -12,7 +12,9 @@ from vibes_lsp.anchors.live_edits import Edits, ShiftedRange
 from vibes_lsp.anchors.located import LineKind
 
 SIZE: Final = 12
-EDITS: Final = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 6), st.integers(0, 6)), max_size=12)
+EDITS: Final = st.lists(
+    st.tuples(st.integers(0, 20), st.integers(0, 6), st.integers(0, 6)), max_size=12
+)
 RANGES: Final = st.tuples(st.integers(1, SIZE), st.integers(1, SIZE)).map(sorted)
 
 
@@ -41,7 +43,9 @@ def numbered() -> Numbered:
 
 
 @given(EDITS, RANGES)
-def test_a_range_that_is_not_touched_is_the_same_lines(edits: list[tuple[int, int, int]], range_: list[int]) -> None:
+def test_a_range_that_is_not_touched_is_the_same_lines(
+    edits: list[tuple[int, int, int]], range_: list[int]
+) -> None:
     text, (start, end) = numbered(), range_
     for edit in edits:
         text.edit(*edit)
@@ -51,7 +55,9 @@ def test_a_range_that_is_not_touched_is_the_same_lines(edits: list[tuple[int, in
 
 
 @given(EDITS, RANGES)
-def test_a_range_keeps_the_lines_that_are_left_of_it_and_gets_none_of_others(edits: list[tuple[int, int, int]], range_: list[int]) -> None:
+def test_a_range_keeps_the_lines_that_are_left_of_it_and_gets_none_of_others(
+    edits: list[tuple[int, int, int]], range_: list[int]
+) -> None:
     text, (start, end) = numbered(), range_
     for edit in edits:
         text.edit(*edit)
@@ -67,7 +73,9 @@ def test_a_range_keeps_the_lines_that_are_left_of_it_and_gets_none_of_others(edi
 
 
 @given(EDITS, RANGES, st.integers(1, 5))
-def test_lines_above_move_a_range_and_lines_below_do_nothing(edits: list[tuple[int, int, int]], range_: list[int], size: int) -> None:
+def test_lines_above_move_a_range_and_lines_below_do_nothing(
+    edits: list[tuple[int, int, int]], range_: list[int], size: int
+) -> None:
     text, (start, end) = numbered(), range_
     for edit in edits:
         text.edit(*edit)
@@ -81,7 +89,9 @@ def test_lines_above_move_a_range_and_lines_below_do_nothing(edits: list[tuple[i
 
 
 @given(st.tuples(st.integers(0, 20), st.integers(0, 6), st.integers(0, 6)), RANGES)
-def test_an_edit_that_is_undone_leaves_every_range_where_it_was(edit: tuple[int, int, int], range_: list[int]) -> None:
+def test_an_edit_that_is_undone_leaves_every_range_where_it_was(
+    edit: tuple[int, int, int], range_: list[int]
+) -> None:
     text, (start, end) = numbered(), range_
     text.undo(*text.edit(*edit))
     span = text.edits.follow(start, end)
@@ -89,7 +99,9 @@ def test_an_edit_that_is_undone_leaves_every_range_where_it_was(edit: tuple[int,
 
 
 @given(st.lists(st.tuples(st.integers(0, SIZE), st.integers(1, 6)), max_size=6), RANGES)
-def test_lines_that_were_deleted_one_after_the_other_can_all_come_back(cuts: list[tuple[int, int]], range_: list[int]) -> None:
+def test_lines_that_were_deleted_one_after_the_other_can_all_come_back(
+    cuts: list[tuple[int, int]], range_: list[int]
+) -> None:
     text, (start, end) = numbered(), range_
     done = [text.edit(place, removed, 0) for place, removed in cuts]
     for each in reversed(done):

@@ -12,7 +12,9 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.candidate_files import RawLines, Sought, SoughtTexts
 
 LINES = st.sampled_from(["", "a", "});", "\t});", "é", "x = 1", "x" * 300, "a\rb"])
-PIECES = st.sampled_from([b"", b"a", b"});", b"\t});", "é".encode(), b"\xff", b"x = 1", b"x" * 300, b"a\rb"])
+PIECES = st.sampled_from(
+    [b"", b"a", b"});", b"\t});", "é".encode(), b"\xff", b"x = 1", b"x" * 300, b"a\rb"]
+)
 ENDS = st.sampled_from([b"\n", b"\r\n"])
 CONTENTS = st.builds(
     lambda mark, lines, end, last: mark + end.join(lines) + (end if last else b""),
@@ -33,7 +35,11 @@ def recorded(draw: st.DrawFn) -> AnchoredRange:
     anchors = create_anchors(text, start, end)
     context = draw(st.sampled_from([anchors.context, anchors.context, None, "", "other\nlines"]))
     shift = draw(st.integers(0, 2))
-    return AnchoredRange(start + shift, end + shift, Anchors(context, anchors.hash, draw(st.sampled_from([anchors.file_hash, None]))))
+    return AnchoredRange(
+        start + shift,
+        end + shift,
+        Anchors(context, anchors.hash, draw(st.sampled_from([anchors.file_hash, None]))),
+    )
 
 
 @given(CONTENTS, st.lists(recorded(), max_size=4))
@@ -42,7 +48,10 @@ def test_what_may_not_stand_is_not_found(content: bytes, ranges: list[AnchoredRa
     single = [standing_whole([each], text)[0] is not None for each in ranges]
     firsts = [each.first is None or each.first in file.known for each in map(Sought, ranges)]
     found = [Sought(each).may_stand(file) for each in ranges]
-    assert all(may or not (stands and first) for may, stands, first in zip(found, single, firsts, strict=True))
+    assert all(
+        may or not (stands and first)
+        for may, stands, first in zip(found, single, firsts, strict=True)
+    )
     assert SoughtTexts(ranges).may_stand(file) == any(found)
 
 
@@ -58,4 +67,6 @@ def test_common_lines_alone_are_no_reason_to_look_closer() -> None:
     sought = Sought(AnchoredRange(3, 4, create_anchors(text, 3, 4)))
     assert sought.may_stand(RawLines(b"a\n\t});\n});\nb\n"))
     assert not sought.may_stand(RawLines(b"\t});\na\n});\n"))
-    assert not Sought(AnchoredRange(3, 9, create_anchors(text, 3, 4))).may_stand(RawLines(b"a\n\t});\n});\n"))
+    assert not Sought(AnchoredRange(3, 9, create_anchors(text, 3, 4))).may_stand(
+        RawLines(b"a\n\t});\n});\n")
+    )

@@ -14,7 +14,9 @@ from vibes_lsp.store.manifest import parse_manifest
 from vibes_lsp.store.manifest_text import extended
 from vibes_lsp.store.packing import portable
 
-_ENTRIES = st.lists(MEMBERS, max_size=6).map(lambda entries: {context_hash(entry): entry for entry in entries})
+_ENTRIES = st.lists(MEMBERS, max_size=6).map(
+    lambda entries: {context_hash(entry): entry for entry in entries}
+)
 
 
 @given(MEMBERS)
@@ -29,6 +31,8 @@ def test_a_manifest_keeps_all_that_it_had_and_gains_all_that_is_new(
     new = {key: entry for key, entry in other.items() if key not in before}
     frame = {**unknown, "standard": "VIBES", "version": "1.0", "entries": before}
     data = json.dumps(frame, indent=indent, ensure_ascii=indent is None).encode()
-    text = extended(parse_manifest(data), {key: json.dumps(entry).encode() for key, entry in new.items()})
+    text = extended(
+        parse_manifest(data), {key: json.dumps(entry).encode() for key, entry in new.items()}
+    )
     assert json.loads(text) == {**frame, "entries": {**before, **new}}
     assert text.count(b"\n") == len(before) + len(new) + 2

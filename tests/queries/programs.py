@@ -27,7 +27,12 @@ def bash(root: Path, script: str) -> tuple[int, str]:
     require("jq", "they call it")
     path = os.pathsep.join([os.environ.get("PATH", ""), str(TOOLS)])
     run = subprocess.run(
-        [shell, "-c", script], cwd=root, env={**os.environ, "PATH": path}, capture_output=True, encoding="utf-8", check=False
+        [shell, "-c", script],
+        cwd=root,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert not run.stderr
     return run.returncode, run.stdout

@@ -23,9 +23,13 @@ FIRST: Final = """def validate_signup(mail, password):
 def normal(mail):
     return mail.strip().lower()
 """
-SECOND: Final = FIRST.replace("len(password) < 12", "len(password) < 16").replace('"@" not in mail', '"@" not in normal(mail)')
+SECOND: Final = FIRST.replace("len(password) < 12", "len(password) < 16").replace(
+    '"@" not in mail', '"@" not in normal(mail)'
+)
 APPENDED: Final = "\n\ndef limited(attempts):\n    return attempts > 5\n"
-REWRITTEN: Final = "\n\ndef limited(times, now):\n    return sum(time > now - 60 for time in times) > 5\n"
+REWRITTEN: Final = (
+    "\n\ndef limited(times, now):\n    return sum(time > now - 60 for time in times) > 5\n"
+)
 ABOVE: Final = '"""Who may sign up."""\n\n'
 RISKY: Final = "import os\n\nos.system('reset')\n"
 SAFE: Final = "import shutil\n\nshutil.rmtree('cache')\n"
@@ -56,10 +60,16 @@ def tell(root: Path) -> Story:
     trail.housekeeping()
     one = trail.environment(model="first-model")
     two = trail.environment(model="second-model")
-    prompts = (trail.prompt("Check a sign-up."), trail.prompt("Be stricter, and limit attempts."), trail.prompt("Limit them by time."))
+    prompts = (
+        trail.prompt("Check a sign-up."),
+        trail.prompt("Be stricter, and limit attempts."),
+        trail.prompt("Limit them by time."),
+    )
     session = trail.session_start(environment=one)
     repository.write(PATH, FIRST)
-    created = trail.line(PATH, 1, 10, environment=one, prompt=prompts[0], session=session, text=FIRST, **_risk(0.7))
+    created = trail.line(
+        PATH, 1, 10, environment=one, prompt=prompts[0], session=session, text=FIRST, **_risk(0.7)
+    )
     function = trail.function(
         PATH,
         "validate_signup",
@@ -72,32 +82,96 @@ def tell(root: Path) -> Story:
         **_risk(0.7),
     )
     repository.write(OTHER, RISKY)
-    risky = trail.line(OTHER, 1, 3, environment=two, prompt=prompts[0], session=session, text=RISKY, **_risk(0.82, 0.95))
+    risky = trail.line(
+        OTHER,
+        1,
+        3,
+        environment=two,
+        prompt=prompts[0],
+        session=session,
+        text=RISKY,
+        **_risk(0.82, 0.95),
+    )
     commits = [repository.commit("The sign-up")]
     filled = [trail.remap(each, commit=commits[0]) for each in (created, function, risky)]
 
     repository.write(PATH, SECOND + APPENDED)
     changed = trail.line(
-        PATH, 2, 4, action="modify", environment=two, prompt=prompts[1], session=session, text=SECOND + APPENDED, **_risk(0.35)
+        PATH,
+        2,
+        4,
+        action="modify",
+        environment=two,
+        prompt=prompts[1],
+        session=session,
+        text=SECOND + APPENDED,
+        **_risk(0.35),
     )
     trail.edge("depends_on", changed, filled[0], target_type="annotation", session=session)
-    limited = trail.line(PATH, 11, 14, environment=two, prompt=prompts[1], session=session, text=SECOND + APPENDED, **_risk(0.65))
+    limited = trail.line(
+        PATH,
+        11,
+        14,
+        environment=two,
+        prompt=prompts[1],
+        session=session,
+        text=SECOND + APPENDED,
+        **_risk(0.65),
+    )
     commits.append(repository.commit("Stricter"))
     filled += [trail.remap(each, commit=commits[1]) for each in (changed, limited)]
 
     repository.write(PATH, SECOND + REWRITTEN)
     rewritten = trail.line(
-        PATH, 11, 14, action="modify", environment=one, prompt=prompts[2], session=session, text=SECOND + REWRITTEN, **_risk(0.4)
+        PATH,
+        11,
+        14,
+        action="modify",
+        environment=one,
+        prompt=prompts[2],
+        session=session,
+        text=SECOND + REWRITTEN,
+        **_risk(0.4),
     )
-    trail.edge("supersedes", rewritten, filled[4], target_type="annotation", metadata={"reason": "covers"}, session=session)
+    trail.edge(
+        "supersedes",
+        rewritten,
+        filled[4],
+        target_type="annotation",
+        metadata={"reason": "covers"},
+        session=session,
+    )
     repository.write(OTHER, SAFE)
-    safe = trail.line(OTHER, 1, 3, action="modify", environment=one, prompt=prompts[2], session=session, text=SAFE, **_risk(0.2))
-    trail.edge("supersedes", safe, filled[2], target_type="annotation", metadata={"reason": "covers"}, session=session)
-    for annotation, prompt in zip((created, function, risky, changed, limited, rewritten, safe), (0, 0, 0, 1, 1, 2, 2), strict=True):
+    safe = trail.line(
+        OTHER,
+        1,
+        3,
+        action="modify",
+        environment=one,
+        prompt=prompts[2],
+        session=session,
+        text=SAFE,
+        **_risk(0.2),
+    )
+    trail.edge(
+        "supersedes",
+        safe,
+        filled[2],
+        target_type="annotation",
+        metadata={"reason": "covers"},
+        session=session,
+    )
+    for annotation, prompt in zip(
+        (created, function, risky, changed, limited, rewritten, safe),
+        (0, 0, 0, 1, 1, 2, 2),
+        strict=True,
+    ):
         trail.cause(annotation, prompts[prompt], session=session)
     trail.review(rewritten)
     trail.session_end(session)
-    commits.append(repository.commit("By time"))  # its records wait for the next commit: their commit is derived
+    commits.append(
+        repository.commit("By time")
+    )  # its records wait for the next commit: their commit is derived
 
     repository.write(PATH, ABOVE + SECOND + REWRITTEN)
     records = {

@@ -53,25 +53,47 @@ def test_how_much_of_a_file_an_ai_wrote(root: Path) -> None:
 
 def test_which_models_contributed_to_a_function(root: Path, story: Story) -> None:
     assert in_duckdb(root, texts.FUNCTIONS) == [("validate_signup", story.first_environment)]
-    assert in_sqlite(root, texts.without_the_read(texts.FUNCTIONS)) == [("validate_signup", story.first_environment)]
+    assert in_sqlite(root, texts.without_the_read(texts.FUNCTIONS)) == [
+        ("validate_signup", story.first_environment)
+    ]
 
 
 def test_which_environments_there_are(root: Path, story: Story) -> None:
     code, out = bash(root, texts.ENVIRONMENTS)
-    assert (code, json.loads(out)) == (0, sorted([story.first_environment, story.second_environment]))
+    assert (code, json.loads(out)) == (
+        0,
+        sorted([story.first_environment, story.second_environment]),
+    )
 
 
 def test_what_is_risky_in_a_commit_of_the_log(story: Story) -> None:
-    found = in_duckdb(story.root, texts.HIGH_RISK_IN_A_COMMIT.replace(texts.COMMIT, f"commit_hash = '{story.commits[0]}'"))
+    found = in_duckdb(
+        story.root,
+        texts.HIGH_RISK_IN_A_COMMIT.replace(texts.COMMIT, f"commit_hash = '{story.commits[0]}'"),
+    )
     assert [row[:4] for row in found] == [(OTHER, 1, 3, 0.82), (PATH, 1, 10, 0.7)]
-    found = in_duckdb(story.root, texts.HIGH_RISK_IN_A_COMMIT.replace(texts.COMMIT, f"commit_hash = '{story.commits[1]}'"))
+    found = in_duckdb(
+        story.root,
+        texts.HIGH_RISK_IN_A_COMMIT.replace(texts.COMMIT, f"commit_hash = '{story.commits[1]}'"),
+    )
     assert [row[:4] for row in found] == [(PATH, 11, 14, 0.65)]
 
 
 def test_what_is_risky_in_a_commit_and_still_there(export: Path, story: Story) -> None:
-    found = in_duckdb(export, texts.HIGH_RISK_IN_A_COMMIT.replace(texts.COMMIT, f"commit_hash = '{story.commits[0]}'"))
+    found = in_duckdb(
+        export,
+        texts.HIGH_RISK_IN_A_COMMIT.replace(texts.COMMIT, f"commit_hash = '{story.commits[0]}'"),
+    )
     assert [row[:4] for row in found] == [(PATH, 3, 12, 0.7)]
-    assert in_duckdb(export, texts.HIGH_RISK_IN_A_COMMIT.replace(texts.COMMIT, f"commit_hash = '{story.commits[1]}'")) == []
+    assert (
+        in_duckdb(
+            export,
+            texts.HIGH_RISK_IN_A_COMMIT.replace(
+                texts.COMMIT, f"commit_hash = '{story.commits[1]}'"
+            ),
+        )
+        == []
+    )
 
 
 def test_annotations_of_a_file(root: Path, export: Path) -> None:
@@ -85,7 +107,12 @@ def test_annotations_of_a_file(root: Path, export: Path) -> None:
 def test_code_of_a_prompt(root: Path, story: Story, export: Path) -> None:
     query = texts.OF_A_PROMPT.replace(texts.PROMPT, story.prompts[1][:16])
     now = [(PATH, 4, 6, "modify")]
-    history = [(PATH, 2, 4, "modify"), (PATH, 2, 4, "rebase_remap"), (PATH, 11, 14, "create"), (PATH, 11, 14, "rebase_remap")]
+    history = [
+        (PATH, 2, 4, "modify"),
+        (PATH, 2, 4, "rebase_remap"),
+        (PATH, 11, 14, "create"),
+        (PATH, 11, 14, "rebase_remap"),
+    ]
     assert sorted(map(short, in_duckdb(root, query))) == (now if root == export else history)
     in_table = in_sqlite(root, texts.without_the_read(query))
     assert sorted(row[:4] for row in in_table) == (now if root == export else history)
@@ -94,7 +121,11 @@ def test_code_of_a_prompt(root: Path, story: Story, export: Path) -> None:
 def test_timeline_of_a_file(root: Path, story: Story, export: Path) -> None:
     one, two = story.first_environment, story.second_environment
     first, second, third = story.commits
-    now = [(3, 12, "create", one, first), (4, 6, "modify", two, second), (13, 16, "create", one, third)]
+    now = [
+        (3, 12, "create", one, first),
+        (4, 6, "modify", two, second),
+        (13, 16, "create", one, third),
+    ]
     found = [short(row) for row in in_duckdb(root, texts.TIMELINE)]
     if root == export:
         assert found == now
@@ -109,7 +140,10 @@ def test_timeline_of_a_file(root: Path, story: Story, export: Path) -> None:
 def test_summary_of_a_pull_request(root: Path, export: Path) -> None:
     code, out = bash(root, texts.PR_SUMMARY)
     now = [f"{PATH} - max PRISM: 0.7 (3 annotations)"]
-    history = [f"{OTHER} - max PRISM: 0.82 (2 annotations)", f"{PATH} - max PRISM: 0.7 (7 annotations)"]
+    history = [
+        f"{OTHER} - max PRISM: 0.82 (2 annotations)",
+        f"{PATH} - max PRISM: 0.7 (7 annotations)",
+    ]
     assert (code, out.splitlines()) == (0, now if root == export else history)
 
 
@@ -117,15 +151,22 @@ def test_summary_of_a_pull_request(root: Path, export: Path) -> None:
 def test_gates_stop_what_is_in_the_log_and_pass_what_is_current(root: Path, export: Path) -> None:
     require("bc", "the gate compares with it")
     blocked = [(1, "BLOCKED: Critical risk (0.82).\n"), (1, "BLOCKED: 2 high-temp annotations.\n")]
-    assert [bash(root, gate) for gate in (texts.SCORE_GATE, texts.FACTOR_GATE)] == ([(0, ""), (0, "")] if root == export else blocked)
+    assert [bash(root, gate) for gate in (texts.SCORE_GATE, texts.FACTOR_GATE)] == (
+        [(0, ""), (0, "")] if root == export else blocked
+    )
 
 
 def test_vibes_query_answers_as_sqlite_does(root: Path) -> None:
     done = vibes("query", texts.AI_LINES_IN_SQLITE, "--json", cwd=root)
-    assert (done.code, done.json) == (0, {"columns": ["file_path", "ai_lines"], "rows": [[PATH, 14]], "truncated": False})
+    assert (done.code, done.json) == (
+        0,
+        {"columns": ["file_path", "ai_lines"], "rows": [[PATH, 14]], "truncated": False},
+    )
 
 
 def test_nothing_is_found_about_the_export(export: Path) -> None:
     done = vibes("check", "--json", cwd=export)
     assert (done.code, done.json["result"]) == (0, "PASS")
-    assert {finding["check"] for finding in done.json["findings"]} <= {"path-foreign"}, "its sources lie elsewhere"
+    assert {finding["check"] for finding in done.json["findings"]} <= {"path-foreign"}, (
+        "its sources lie elsewhere"
+    )

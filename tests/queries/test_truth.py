@@ -73,12 +73,18 @@ class Turns:
     def created(self, number: int) -> None:
         """Let an AI insert lines."""
         place = self.chance.randint(0, len(self.lines))
-        self.lines[place:place] = [self.fresh(f"created by {len(self.risks)}") for _ in range(number)]
+        self.lines[place:place] = [
+            self.fresh(f"created by {len(self.risks)}") for _ in range(number)
+        ]
         self.record(place + 1, place + number, "create")
 
     def changed(self) -> None:
         """Let an AI change a line that an AI created and none has changed yet."""
-        free = [number for number, line in enumerate(self.lines) if "created" in line and "changed" not in line]
+        free = [
+            number
+            for number, line in enumerate(self.lines)
+            if "created" in line and "changed" not in line
+        ]
         if not free:
             return
         place = self.chance.choice(free)
@@ -98,7 +104,9 @@ class Turns:
 
     def take_turns(self, number: int) -> None:
         for turn in range(number):
-            action = self.chance.choice(["create", "create", "person", "person", "change", "remove"])
+            action = self.chance.choice(
+                ["create", "create", "person", "person", "change", "remove"]
+            )
             if action == "create":
                 self.created(self.chance.randint(2, 6))
             elif action == "person":
@@ -124,9 +132,19 @@ class Turns:
     def ranges(self) -> list[tuple[int, int, int]]:
         """Return first line, last line and edit of all that an AI created in one piece, and of each line that it changed."""
         numbered = enumerate(self.creators(), 1)
-        runs = [(by, [number for number, _ in run]) for by, run in groupby(numbered, key=lambda pair: pair[1])]
+        runs = [
+            (by, [number for number, _ in run])
+            for by, run in groupby(numbered, key=lambda pair: pair[1])
+        ]
         created = [(run[0], run[-1], by) for by, run in runs if by is not None]
-        return sorted(created + [(number, number, by) for number, by in enumerate(self.changers(), 1) if by is not None])
+        return sorted(
+            created
+            + [
+                (number, number, by)
+                for number, by in enumerate(self.changers(), 1)
+                if by is not None
+            ]
+        )
 
 
 def export(root: Path, folder: Path) -> Path:
@@ -156,7 +174,9 @@ def test_every_query_says_what_the_files_say(turns: Turns, tmp_path: Path) -> No
 
     timeline = [row[1:3] for row in in_duckdb(root, texts.TIMELINE)]
     assert sorted(timeline) == [each[:2] for each in turns.ranges()]
-    assert sorted(row[1:3] for row in in_sqlite(root, texts.without_the_read(texts.TIMELINE))) == sorted(timeline)
+    assert sorted(
+        row[1:3] for row in in_sqlite(root, texts.without_the_read(texts.TIMELINE))
+    ) == sorted(timeline)
 
     for edit, prompt in enumerate(turns.prompts):
         query = texts.OF_A_PROMPT.replace(texts.PROMPT, prompt)
@@ -178,9 +198,13 @@ def test_summaries_and_gates_count_ranges_of_lines(turns: Turns, tmp_path: Path)
     critical = max(risks, default=0)
     assert bash(root, texts.SCORE_GATE)[0] == int(critical >= 0.8)
     hot = sum(risk > 0.9 for risk in risks)
-    assert bash(root, texts.FACTOR_GATE) == ((1, f"BLOCKED: {hot} high-temp annotations.\n") if hot else (0, ""))
+    assert bash(root, texts.FACTOR_GATE) == (
+        (1, f"BLOCKED: {hot} high-temp annotations.\n") if hot else (0, "")
+    )
     by_edit = "SELECT count(DISTINCT coalesce(source_annotation_id, annotation_id)) FROM read_json_auto('.ai-audit/annotations.jsonl') WHERE type = 'line'"
-    assert in_duckdb(root, by_edit) == [(len({each[2] for each in turns.ranges()}),)], "edits are counted by their origin"
+    assert in_duckdb(root, by_edit) == [(len({each[2] for each in turns.ranges()}),)], (
+        "edits are counted by their origin"
+    )
     code, out = bash(root, texts.ANNOTATIONS_OF_A_FILE)
     assert (code, len(re.findall(r'"type": "line"', out))) == (0, len(risks))
 
@@ -204,14 +228,25 @@ def test_columns_that_no_record_has_are_there(tmp_path: Path, records: str) -> N
     functions = [("validate_signup", environment)] if records == "only a function" else []
     root = export(repository.path, tmp_path / "export")
     assert in_duckdb(root, texts.AI_LINES) == in_sqlite(root, texts.AI_LINES_IN_SQLITE) == lines
-    assert in_duckdb(root, texts.FUNCTIONS) == in_sqlite(root, texts.without_the_read(texts.FUNCTIONS)) == functions
+    assert (
+        in_duckdb(root, texts.FUNCTIONS)
+        == in_sqlite(root, texts.without_the_read(texts.FUNCTIONS))
+        == functions
+    )
     assert in_duckdb(root, texts.OF_A_PROMPT) == in_duckdb(root, texts.HIGH_RISK_IN_A_COMMIT) == []
-    assert len(in_duckdb(root, texts.TIMELINE)) == len(in_duckdb(root, texts.OF_A_FILE)) == len(lines)
-    assert [bash(root, gate) for gate in (texts.SCORE_GATE, texts.FACTOR_GATE, texts.PR_SUMMARY)] == [(0, "")] * 3
+    assert (
+        len(in_duckdb(root, texts.TIMELINE)) == len(in_duckdb(root, texts.OF_A_FILE)) == len(lines)
+    )
+    assert [
+        bash(root, gate) for gate in (texts.SCORE_GATE, texts.FACTOR_GATE, texts.PR_SUMMARY)
+    ] == [(0, "")] * 3
     assert json.loads(bash(root, texts.ENVIRONMENTS)[1]) == ([environment] if lines else [])
 
 
-@pytest.mark.parametrize("table", ["line_annotations", "function_annotations", "sessions", "edges", "environments", "prompts"])
+@pytest.mark.parametrize(
+    "table",
+    ["line_annotations", "function_annotations", "sessions", "edges", "environments", "prompts"],
+)
 def test_the_database_has_the_type_that_queries_ask_for(turns: Turns, table: str) -> None:
     names = {
         "line_annotations": "line", "function_annotations": "function", "sessions": "session", "edges": "edge",

@@ -106,6 +106,12 @@ PR_SUMMARY: Final = r"""jq -rs '
 def without_the_read(query: str) -> str:
     """Return a query for SQLite, where a table stands in the place of the file and its filter (RFC 10.3)."""
     for kind, table in (("line", "line_annotations"), ("function", "function_annotations")):
-        query = query.replace(f"read_json_auto('.ai-audit/annotations.jsonl')\nWHERE type = '{kind}'\n  AND ", f"{table}\nWHERE ")
-        query = query.replace(f"read_json_auto(\n  '.ai-audit/annotations.jsonl')\nWHERE type = '{kind}'\n  AND ", f"{table}\nWHERE ")
+        query = query.replace(
+            f"read_json_auto('.ai-audit/annotations.jsonl')\nWHERE type = '{kind}'\n  AND ",
+            f"{table}\nWHERE ",
+        )
+        query = query.replace(
+            f"read_json_auto(\n  '.ai-audit/annotations.jsonl')\nWHERE type = '{kind}'\n  AND ",
+            f"{table}\nWHERE ",
+        )
     return query

@@ -28,15 +28,24 @@ def trail(tmp_path_factory: pytest.TempPathFactory) -> CompleteTrail:
 
 @pytest_lsp.fixture(
     scope="module",
-    params=[PROFILES[0], *(pytest.param(profile, marks=pytest.mark.slow) for profile in PROFILES[1:])],
+    params=[
+        PROFILES[0],
+        *(pytest.param(profile, marks=pytest.mark.slow) for profile in PROFILES[1:]),
+    ],
     config=ClientServerConfig(server_command=SERVER, client_factory=EditorClient),
 )  # type: ignore[untyped-decorator]  # pytest-lsp ships no types for it
-async def session(lsp_client: EditorClient, request: pytest.FixtureRequest, trail: CompleteTrail) -> AsyncIterator[None]:
+async def session(
+    lsp_client: EditorClient, request: pytest.FixtureRequest, trail: CompleteTrail
+) -> AsyncIterator[None]:
     """A client that is connected, of each profile in turn."""
     folder = types.WorkspaceFolder(uri=trail.root.as_uri(), name="project")
     lsp_client.profile = request.param
     await lsp_client.initialize_session(
-        types.InitializeParams(capabilities=capabilities_of(request.param), root_uri=folder.uri, workspace_folders=[folder])
+        types.InitializeParams(
+            capabilities=capabilities_of(request.param),
+            root_uri=folder.uri,
+            workspace_folders=[folder],
+        )
     )
     await Editor(lsp_client).begun()
     yield

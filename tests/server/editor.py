@@ -37,7 +37,10 @@ class EditorClient(LanguageClient):
             PROVENANCE_CHANGED,
         }
         own = {*taken, types.WORKSPACE_CONFIGURATION}
-        register_lsp_features(self, {name: answer for name, answer in DEFAULT_CLIENT_FEATURES.items() if name not in own})
+        register_lsp_features(
+            self,
+            {name: answer for name, answer in DEFAULT_CLIENT_FEATURES.items() if name not in own},
+        )
         for method in sorted(taken):
             self.feature(method)(self._keeper(method))
 
@@ -130,7 +133,9 @@ class Editor:
     def open_uri(self, uri: str, text: str) -> str:
         """Open a document that may be no file."""
         self._versions[uri] = 1
-        self.client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "python", 1, text)))
+        self.client.text_document_did_open(
+            types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "python", 1, text))
+        )
         return uri
 
     def change(self, uri: str, *changes: types.TextDocumentContentChangeEvent) -> int:
@@ -138,7 +143,9 @@ class Editor:
         self._versions[uri] += 1
         version = self._versions[uri]
         document = types.VersionedTextDocumentIdentifier(version=version, uri=uri)
-        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, list(changes)))
+        self.client.text_document_did_change(
+            types.DidChangeTextDocumentParams(document, list(changes))
+        )
         return version
 
     def insert(self, uri: str, line: int, text: str) -> int:
@@ -147,12 +154,19 @@ class Editor:
 
     def replace(self, uri: str, start: tuple[int, int], end: tuple[int, int], text: str) -> int:
         """Replace what stands between two positions."""
-        return self.change(uri, types.TextDocumentContentChangePartial(types.Range(types.Position(*start), types.Position(*end)), text))
+        return self.change(
+            uri,
+            types.TextDocumentContentChangePartial(
+                types.Range(types.Position(*start), types.Position(*end)), text
+            ),
+        )
 
     def close(self, uri: str) -> None:
         """Close a document."""
         del self._versions[uri]
-        self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        self.client.text_document_did_close(
+            types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri))
+        )
 
     async def begun(self) -> None:
         """Wait until the settings hold that the server asks for when a session begins."""
@@ -173,12 +187,16 @@ class Editor:
 
     def save(self, uri: str) -> None:
         """Say that a document was saved."""
-        self.client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        self.client.text_document_did_save(
+            types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri))
+        )
 
     async def hover_whole(self, uri: str, line: int, character: int = 0) -> types.Hover | None:
         """Hover over a 1-based line."""
         place = types.Position(line - 1, character)
-        return await self.client.text_document_hover_async(types.HoverParams(types.TextDocumentIdentifier(uri), place))
+        return await self.client.text_document_hover_async(
+            types.HoverParams(types.TextDocumentIdentifier(uri), place)
+        )
 
     async def hover(self, uri: str, line: int, character: int = 0) -> str:
         """Hover over a 1-based line that has something to say; return what the user reads."""
@@ -189,13 +207,20 @@ class Editor:
 
     async def lens_places(self, uri: str) -> list[types.CodeLens]:
         """Return the lenses as they come first, without titles."""
-        found = await self.client.text_document_code_lens_async(types.CodeLensParams(types.TextDocumentIdentifier(uri)))
+        found = await self.client.text_document_code_lens_async(
+            types.CodeLensParams(types.TextDocumentIdentifier(uri))
+        )
         return list(found or [])
 
     async def lenses(self, uri: str) -> list[tuple[int, str]]:
         """Return 1-based lines and titles of all lenses."""
-        resolved = [await self.client.code_lens_resolve_async(lens) for lens in await self.lens_places(uri)]
-        return [(lens.range.start.line + 1, lens.command.title if lens.command else "") for lens in resolved]
+        resolved = [
+            await self.client.code_lens_resolve_async(lens) for lens in await self.lens_places(uri)
+        ]
+        return [
+            (lens.range.start.line + 1, lens.command.title if lens.command else "")
+            for lens in resolved
+        ]
 
     async def diagnostics(self, uri: str) -> list[types.Diagnostic]:
         """Return the diagnostics of an open document as they are now: asked for, or told after a change of nothing."""
@@ -219,13 +244,17 @@ class Editor:
 
     async def told(self, uri: str, *, after: int) -> None:
         """Wait for the notification that answers about a document may have changed."""
-        await self.client.until(lambda sent: sent == (PROVENANCE_CHANGED, {"uri": uri}), after=after)
+        await self.client.until(
+            lambda sent: sent == (PROVENANCE_CHANGED, {"uri": uri}), after=after
+        )
 
     async def asked(self, method: str, *, after: int) -> None:
         """Wait for a request of the server's."""
         await self.client.until(lambda sent: sent[0] == method, after=after)
 
-    def watched(self, file: Path, kind: types.FileChangeType = types.FileChangeType.Changed) -> None:
+    def watched(
+        self, file: Path, kind: types.FileChangeType = types.FileChangeType.Changed
+    ) -> None:
         """Say that a file changed on disk."""
         event = types.FileEvent(file.as_uri(), kind)
         self.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
@@ -237,7 +266,9 @@ class Editor:
 
     async def run(self, command: str, *arguments: Any) -> Any:
         """Execute a command."""
-        return await self.client.workspace_execute_command_async(types.ExecuteCommandParams(command, arguments=list(arguments)))
+        return await self.client.workspace_execute_command_async(
+            types.ExecuteCommandParams(command, arguments=list(arguments))
+        )
 
     async def set(self, **settings: Any) -> None:
         """Choose settings as a user would, and wait until they hold."""

@@ -31,7 +31,12 @@ _VSCODE: Final = {
             "tagSupport": {"valueSet": [1, 2]},
             "dataSupport": True,
         },
-        "synchronization": {"dynamicRegistration": True, "willSave": True, "willSaveWaitUntil": True, "didSave": True},
+        "synchronization": {
+            "dynamicRegistration": True,
+            "willSave": True,
+            "willSaveWaitUntil": True,
+            "didSave": True,
+        },
         "hover": {"dynamicRegistration": True, "contentFormat": ["markdown", "plaintext"]},
         "codeLens": {"dynamicRegistration": True},
         "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": False},
@@ -41,7 +46,9 @@ _VSCODE: Final = {
             "disabledSupport": True,
             "dataSupport": True,
             "resolveSupport": {"properties": ["edit", "command"]},
-            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix", "refactor", "source"]}},
+            "codeActionLiteralSupport": {
+                "codeActionKind": {"valueSet": ["", "quickfix", "refactor", "source"]}
+            },
         },
         "references": {"dynamicRegistration": True},
     },
@@ -50,7 +57,10 @@ _VSCODE: Final = {
         "showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}},
         "workDoneProgress": True,
     },
-    "general": {"positionEncodings": ["utf-16"], "staleRequestSupport": {"cancel": True, "retryOnContentModified": []}},
+    "general": {
+        "positionEncodings": ["utf-16"],
+        "staleRequestSupport": {"cancel": True, "retryOnContentModified": []},
+    },
 }
 
 
@@ -58,12 +68,16 @@ def capabilities_of(profile: str) -> types.ClientCapabilities:
     """Return what a client of this profile sends with `initialize`."""
     if profile == "vscode_current":
         return get_converter().structure(_VSCODE, types.ClientCapabilities)
-    return client_capabilities("neovim@v0.11.0") if profile == "neovim" else types.ClientCapabilities()
+    return (
+        client_capabilities("neovim@v0.11.0") if profile == "neovim" else types.ClientCapabilities()
+    )
 
 
 def members_of(profile: str) -> dict[str, Any]:
     """Return the same as it goes over the wire."""
-    members: dict[str, Any] = get_converter().unstructure(capabilities_of(profile), types.ClientCapabilities)
+    members: dict[str, Any] = get_converter().unstructure(
+        capabilities_of(profile), types.ClientCapabilities
+    )
     return members
 
 

@@ -38,7 +38,9 @@ class Project(TrailWriter):
         file.write_bytes(text.encode() if isinstance(text, str) else text)
         return file
 
-    def annotated(self, path: str = "a.py", start: int = 4, end: int = 7, text: str = STORY, **members: Any) -> Path:
+    def annotated(
+        self, path: str = "a.py", start: int = 4, end: int = 7, text: str = STORY, **members: Any
+    ) -> Path:
         """Write a file and annotate lines of it, with anchors; return its path."""
         self.line(path, start, end, text=text, **members)
         return self.file(path, text)

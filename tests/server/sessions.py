@@ -13,9 +13,7 @@ from lsprotocol import types
 from tests.server.editor import Editor, EditorClient
 from tests.server.profiles import capabilities_of
 
-_SERVER: Final = (
-    "import os, sys; os.dup2(os.open(sys.argv.pop(), os.O_WRONLY | os.O_CREAT), 2); from vibes_lsp.lsp.main import main; main()"
-)
+_SERVER: Final = "import os, sys; os.dup2(os.open(sys.argv.pop(), os.O_WRONLY | os.O_CREAT), 2); from vibes_lsp.lsp.main import main; main()"
 _LOG: Final = "server.log"
 
 
@@ -46,7 +44,9 @@ async def session(
     if settings is not None:
         client.set_configuration(settings, section="vibes")
     capabilities = capabilities_of(profile)
-    capabilities.experimental = experimental if experimental is not None else capabilities.experimental
+    capabilities.experimental = (
+        experimental if experimental is not None else capabilities.experimental
+    )
     if watches is not None:
         assert capabilities.workspace is not None
         capabilities.workspace.did_change_watched_files = watches

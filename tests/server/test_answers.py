@@ -32,12 +32,16 @@ async def test_show_gives_a_session_with_its_records(editor: Editor, trail: Comp
 
 
 async def test_show_gives_the_edges_of_a_record(editor: Editor, trail: CompleteTrail) -> None:
-    shown = await editor.run("vibes.show", {"id": trail.modified, "uri": (trail.root / "src/auth.py").as_uri()})
+    shown = await editor.run(
+        "vibes.show", {"id": trail.modified, "uri": (trail.root / "src/auth.py").as_uri()}
+    )
     assert shown["record"] == trail.writer.files.record(trail.modified)
     assert trail.informed_by in [edge["annotation_id"] for edge in shown["edges"]["out"]]
 
 
-async def test_a_uri_picks_the_trail(editor: Editor, project: Project, trail: CompleteTrail) -> None:
+async def test_a_uri_picks_the_trail(
+    editor: Editor, project: Project, trail: CompleteTrail
+) -> None:
     project.config(project_name="another")
     uri = project.annotated().as_uri()
     (identifier,) = (record["annotation_id"] for record in project.files.records())
@@ -56,17 +60,35 @@ REFUSED: dict[str, tuple[Ask, str, str]] = {
         "unreadable-file",
         "cannot be read",
     ),
-    "provenance-no-trail": (lambda editor, _: editor.provenance("untitled:Untitled-1"), "audit-dir-not-found", "no audit directory owns"),
+    "provenance-no-trail": (
+        lambda editor, _: editor.provenance("untitled:Untitled-1"),
+        "audit-dir-not-found",
+        "no audit directory owns",
+    ),
     "provenance-own-file": (
         lambda editor, project: editor.provenance(project.files.log.as_uri()),
         "unreadable-file",
         "part of an audit trail",
     ),
-    "lookup-no-trail": (lambda editor, _: editor.run("vibes.lookup", {"uri": "x:y"}), "audit-dir-not-found", "no audit directory owns"),
-    "show-unknown": (lambda editor, _: editor.run("vibes.show", {"id": "ffff0000"}), "unknown-id", "begins with 'ffff0000'"),
-    "show-short": (lambda editor, _: editor.run("vibes.show", {"id": "f"}), "unknown-id", "too short"),
+    "lookup-no-trail": (
+        lambda editor, _: editor.run("vibes.lookup", {"uri": "x:y"}),
+        "audit-dir-not-found",
+        "no audit directory owns",
+    ),
+    "show-unknown": (
+        lambda editor, _: editor.run("vibes.show", {"id": "ffff0000"}),
+        "unknown-id",
+        "begins with 'ffff0000'",
+    ),
+    "show-short": (
+        lambda editor, _: editor.run("vibes.show", {"id": "f"}),
+        "unknown-id",
+        "too short",
+    ),
     "check-no-trail": (
-        lambda editor, project: editor.run("vibes.check", {"uri": project.root.parent.parent.as_uri()}),
+        lambda editor, project: editor.run(
+            "vibes.check", {"uri": project.root.parent.parent.as_uri()}
+        ),
         "audit-dir-not-found",
         "audit",
     ),
@@ -74,7 +96,9 @@ REFUSED: dict[str, tuple[Ask, str, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-async def test_a_refusal_has_a_message_for_people_and_a_code_for_programs(editor: Editor, project: Project, case: str) -> None:
+async def test_a_refusal_has_a_message_for_people_and_a_code_for_programs(
+    editor: Editor, project: Project, case: str
+) -> None:
     ask, code, words = REFUSED[case]
     with pytest.raises(JsonRpcException) as caught:
         await ask(editor, project)
@@ -86,7 +110,11 @@ async def test_a_refusal_has_a_message_for_people_and_a_code_for_programs(editor
 
 async def test_arguments_that_are_wrong_are_named(editor: Editor, project: Project) -> None:
     uri = project.annotated().as_uri()
-    for arguments, member in (({}, "uri"), ({"uri": uri, "range": {"start": {}}}, "range"), ({"uri": uri, "range": 5}, "range")):
+    for arguments, member in (
+        ({}, "uri"),
+        ({"uri": uri, "range": {"start": {}}}, "range"),
+        ({"uri": uri, "range": 5}, "range"),
+    ):
         with pytest.raises(JsonRpcException, match=member) as caught:
             await editor.run("vibes.lookup", arguments)
         assert caught.value.code == types.ErrorCodes.InvalidParams

@@ -49,15 +49,24 @@ def ask_everything(wire: Wire, project: Project) -> dict[str, Any]:
         "lens": wire.request("textDocument/codeLens", document),
         "diagnostics": wire.request("textDocument/diagnostic", document),
         "provenance": wire.request("vibes/provenance", {**document, "lines": True}),
-        "lookup": wire.request("workspace/executeCommand", {"command": "vibes.lookup", "arguments": [{"uri": uri}]}),
-        "check": wire.request("workspace/executeCommand", {"command": "vibes.check", "arguments": [{"uri": uri}]}),
-        "show": wire.request("workspace/executeCommand", {"command": "vibes.show", "arguments": [{"uri": uri, "id": "abcd"}]}),
+        "lookup": wire.request(
+            "workspace/executeCommand", {"command": "vibes.lookup", "arguments": [{"uri": uri}]}
+        ),
+        "check": wire.request(
+            "workspace/executeCommand", {"command": "vibes.check", "arguments": [{"uri": uri}]}
+        ),
+        "show": wire.request(
+            "workspace/executeCommand",
+            {"command": "vibes.show", "arguments": [{"uri": uri, "id": "abcd"}]},
+        ),
     }
     assert answers.pop("show")["error"]["data"]["code"] in ("unknown-id", "unreadable-file")
     return answers
 
 
-def test_it_answers_says_where_and_changes_nothing(wire: Wire, tmp_path: Path, case: tuple[Spoil, str, str, int]) -> None:
+def test_it_answers_says_where_and_changes_nothing(
+    wire: Wire, tmp_path: Path, case: tuple[Spoil, str, str, int]
+) -> None:
     project = Project(tmp_path / "own")
     project.config()
     project.environment()
@@ -69,13 +78,20 @@ def test_it_answers_says_where_and_changes_nothing(wire: Wire, tmp_path: Path, c
     assert [surface for surface, answer in answers.items() if "error" in answer] == []
     assert check in {each["check"] for each in answers["check"]["result"]["findings"]}
     uri = (project.root / ".ai-audit" / name).as_uri()
-    wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "json", "version": 1, "text": ""}})
-    found = wire.request("textDocument/diagnostic", {"textDocument": {"uri": uri}})["result"]["items"]
+    wire.notify(
+        "textDocument/didOpen",
+        {"textDocument": {"uri": uri, "languageId": "json", "version": 1, "text": ""}},
+    )
+    found = wire.request("textDocument/diagnostic", {"textDocument": {"uri": uri}})["result"][
+        "items"
+    ]
     assert line in {each["range"]["start"]["line"] + 1 for each in found if each["code"] == check}
     assert contents(project.root) == before
 
 
-def test_a_running_server_meets_it_and_recovers(wire: Wire, tmp_path: Path, case: tuple[Spoil, str, str, int]) -> None:
+def test_a_running_server_meets_it_and_recovers(
+    wire: Wire, tmp_path: Path, case: tuple[Spoil, str, str, int]
+) -> None:
     project = Project(tmp_path / "own")
     project.config()
     project.environment()
@@ -92,7 +108,9 @@ def test_a_running_server_meets_it_and_recovers(wire: Wire, tmp_path: Path, case
         content = sound[path.relative_to(project.root).as_posix()]
         assert isinstance(content, bytes)
         path.write_bytes(content)
-    assert wire.request("textDocument/hover", hover_at(uri, 4))["result"]["contents"]["value"] == first
+    assert (
+        wire.request("textDocument/hover", hover_at(uri, 4))["result"]["contents"]["value"] == first
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,9 +131,19 @@ def test_a_running_server_meets_it_and_recovers(wire: Wire, tmp_path: Path, case
         {"anchor_context": "\n" * 50, "anchor_hash": "x"},
         {"anchor_hash": "0" * 64},
         {"file_content_hash": "0" * 64},
-        {"timestamp": None, "environment_hash": 5, "prompt_hash": [], "decision_hash": {}, "reasoning_hash": True, "session_id": 0},
+        {
+            "timestamp": None,
+            "environment_hash": 5,
+            "prompt_hash": [],
+            "decision_hash": {},
+            "reasoning_hash": True,
+            "session_id": 0,
+        },
         {"risk_score": 0.5, "risk_factors": {"signal": 1}},
-        {"risk_score": 10**400, "risk_factors": [[], None, {"value": {"a": []}, "weight": [[[]]], "signal": None}]},
+        {
+            "risk_score": 10**400,
+            "risk_factors": [[], None, {"value": {"a": []}, "weight": [[[]]], "signal": None}],
+        },
         {"action": None},
         {"action": []},
         {"assurance_level": {}},
@@ -212,10 +240,16 @@ def test_a_file_that_no_name_can_name_is_passed_over(wire: Wire, tmp_path: Path)
         project.line(path, 10, 13, text=STORY, prompt=prompt)
     project.file("a.py")
     edited(project.files.log, b"LONE", rb"\ud83d")
-    asked = {"textDocument": {"uri": uri}, "position": {"line": 9, "character": 0}, "context": {"includeDeclaration": True}}
+    asked = {
+        "textDocument": {"uri": uri},
+        "position": {"line": 9, "character": 0},
+        "context": {"includeDeclaration": True},
+    }
     found = wire.request("textDocument/references", asked)["result"]
     assert [each["uri"] for each in found] == [uri, project.root.joinpath("a.py").as_uri()]
-    queue = wire.request("workspace/executeCommand", {"command": "vibes.queue", "arguments": [{"uri": uri}]})["result"]
+    queue = wire.request(
+        "workspace/executeCommand", {"command": "vibes.queue", "arguments": [{"uri": uri}]}
+    )["result"]
     assert {each["filePath"] for each in queue["placements"]} == {"a.py", "b.py"}
     for answer in ask_everything(wire, project).values():
         assert "error" not in answer
@@ -224,7 +258,9 @@ def test_a_file_that_no_name_can_name_is_passed_over(wire: Wire, tmp_path: Path)
 def test_a_folder_whose_name_is_too_long_is_no_project(wire: Wire, tmp_path: Path) -> None:
     uri = (tmp_path / ("long" * 100)).as_uri()
     for command in ("vibes.check", "vibes.queue"):
-        error = wire.request("workspace/executeCommand", {"command": command, "arguments": [{"uri": uri}]})["error"]
+        error = wire.request(
+            "workspace/executeCommand", {"command": command, "arguments": [{"uri": uri}]}
+        )["error"]
         assert error["data"] == {"code": "audit-dir-not-found"}
         assert "no audit directory owns" in error["message"]
 
@@ -260,7 +296,12 @@ def test_a_review_of_any_shape(wire: Wire, tmp_path: Path) -> None:
     project.environment()
     project.file("a.py")
     line = project.line("a.py", 4, 7, text=STORY)
-    for metadata in (None, {}, {"verdict": 5, "reviewer": [], "kind": {}, "text": 7}, {"verdict": "maybe", "kind": "robot", "text": ""}):
+    for metadata in (
+        None,
+        {},
+        {"verdict": 5, "reviewer": [], "kind": {}, "text": 7},
+        {"verdict": "maybe", "kind": "robot", "text": ""},
+    ):
         project.edge("reviewed_by", line, "nobody", target_type="session", metadata=metadata)
         answers = ask_everything(wire, project)
         assert [surface for surface, answer in answers.items() if "error" in answer] == []
@@ -274,5 +315,7 @@ def test_a_line_that_would_take_a_naive_search_for_ever(wire: Wire, tmp_path: Pa
     project.function("a.py", "needle")
     text = (" " * 1900 + "needle\n") * 3000 + "def needle():\n"
     uri = project.file("a.py", text).as_uri()
-    (found,) = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})["result"]["placements"]
+    (found,) = wire.request("vibes/provenance", {"textDocument": {"uri": uri}})["result"][
+        "placements"
+    ]
     assert found["lineStart"] == 3001

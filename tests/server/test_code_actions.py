@@ -26,12 +26,18 @@ def reviewed_project(project: Project) -> Project:
     return project
 
 
-async def actions(editor: Editor, uri: str, first: int, last: int | None = None, **context: Any) -> dict[str, types.Command]:
+async def actions(
+    editor: Editor, uri: str, first: int, last: int | None = None, **context: Any
+) -> dict[str, types.Command]:
     """Return the commands that a menu at a 1-based line, or with lines selected, offers: resolved where they have to be."""
     start = types.Position(first - 1, 0)
     end = start if last is None else types.Position(last, 0)
-    given = types.CodeActionContext(**{"diagnostics": [], "trigger_kind": types.CodeActionTriggerKind.Invoked, **context})
-    params = types.CodeActionParams(types.TextDocumentIdentifier(uri), types.Range(start, end), given)
+    given = types.CodeActionContext(
+        **{"diagnostics": [], "trigger_kind": types.CodeActionTriggerKind.Invoked, **context}
+    )
+    params = types.CodeActionParams(
+        types.TextDocumentIdentifier(uri), types.Range(start, end), given
+    )
     found: dict[str, types.Command] = {}
     for each in await editor.client.text_document_code_action_async(params) or []:
         assert isinstance(each, types.CodeAction) != (editor.profile == "nothing")
@@ -49,8 +55,12 @@ async def choose(editor: Editor, command: types.Command) -> Any:
     return await editor.run(command.command, *(command.arguments or []))
 
 
-async def test_what_is_offered_at_an_annotation_and_nowhere_else(editor: Editor, project: Project) -> None:
-    uri = await editor.open_known(project.annotated(prompt=project.prompt("Write it."), session="one-session"))
+async def test_what_is_offered_at_an_annotation_and_nowhere_else(
+    editor: Editor, project: Project
+) -> None:
+    uri = await editor.open_known(
+        project.annotated(prompt=project.prompt("Write it."), session="one-session")
+    )
     assert list(await actions(editor, uri, 5)) == [
         "Mark reviewed",
         "Reject",
@@ -66,11 +76,20 @@ async def test_what_is_offered_at_an_annotation_and_nowhere_else(editor: Editor,
     assert await actions(editor, "untitled:x", 1) == {}
 
 
-async def test_a_review_settles_a_risk_and_an_edit_brings_it_back(editor: Editor, reviewed_project: Project) -> None:
-    reviewed_project.config(risk_scoring={"enabled": True, "thresholds": {"low": 0, "medium": 0.01, "high": 0.02, "critical": 0.03}})
+async def test_a_review_settles_a_risk_and_an_edit_brings_it_back(
+    editor: Editor, reviewed_project: Project
+) -> None:
+    reviewed_project.config(
+        risk_scoring={
+            "enabled": True,
+            "thresholds": {"low": 0, "medium": 0.01, "high": 0.02, "critical": 0.03},
+        }
+    )
     uri = await editor.open_known(reviewed_project.annotated(risk_score=0.9))
     (risk,) = await editor.diagnostics(uri)
-    offered = await actions(editor, uri, 5, diagnostics=[risk], trigger_kind=types.CodeActionTriggerKind.Automatic)
+    offered = await actions(
+        editor, uri, 5, diagnostics=[risk], trigger_kind=types.CodeActionTriggerKind.Automatic
+    )
     assert list(offered) == ["Mark reviewed"]
     done = await choose(editor, offered["Mark reviewed"])
     assert len(done["reviewed"]) == 1
@@ -82,14 +101,18 @@ async def test_a_review_settles_a_risk_and_an_edit_brings_it_back(editor: Editor
     assert "Mark reviewed" in await actions(editor, uri, 5)
 
 
-async def test_a_rejection_has_no_note_where_nobody_can_be_asked(editor: Editor, reviewed_project: Project) -> None:
+async def test_a_rejection_has_no_note_where_nobody_can_be_asked(
+    editor: Editor, reviewed_project: Project
+) -> None:
     uri = await editor.open_known(reviewed_project.annotated())
     await choose(editor, (await actions(editor, uri, 5))["Reject"])
     assert "rejected by" in (await editor.hover(uri, 5)).replace("*", "")
     assert "Reject" not in await actions(editor, uri, 5)
 
 
-async def test_several_annotations_are_reviewed_at_once(editor: Editor, reviewed_project: Project) -> None:
+async def test_several_annotations_are_reviewed_at_once(
+    editor: Editor, reviewed_project: Project
+) -> None:
     prompt = reviewed_project.prompt("Write both.")
     reviewed_project.line("a.py", 4, 7, text=STORY, prompt=prompt)
     reviewed_project.line("a.py", 10, 13, text=STORY)
@@ -97,7 +120,9 @@ async def test_several_annotations_are_reviewed_at_once(editor: Editor, reviewed
     uri = await editor.open_known(reviewed_project.file("a.py"))
     offered = await actions(editor, uri, 4, 12)
     assert "Mark reviewed: 2 annotations" in offered
-    assert len((await choose(editor, offered["Mark reviewed: all of this prompt"]))["reviewed"]) == 3
+    assert (
+        len((await choose(editor, offered["Mark reviewed: all of this prompt"]))["reviewed"]) == 3
+    )
     at_one = await actions(editor, uri, 5)
     assert "Mark reviewed" not in at_one
     assert len((await choose(editor, at_one["Mark reviewed: whole file"]))["reviewed"]) == 2
@@ -112,7 +137,12 @@ async def test_what_is_lost_is_put_where_a_person_selects(editor: Editor, projec
     assert said.startswith("Re-anchor here: lost create ")
     await choose(editor, command)
     placement = (await editor.final(uri))["placements"][0]
-    assert (placement["lineStart"], placement["lineEnd"], placement["state"], placement["method"]) == (2, 3, "edited", "file-hash")
+    assert (
+        placement["lineStart"],
+        placement["lineEnd"],
+        placement["state"],
+        placement["method"],
+    ) == (2, 3, "edited", "file-hash")
     assert await editor.diagnostics(uri) == []
     editor.insert(uri, 0, "# above\n")
     placement = (await editor.provenance(uri))["placements"][0]
@@ -132,7 +162,11 @@ async def test_a_doubtful_place_can_be_called_lost(editor: Editor, project: Proj
 
 async def test_only_the_kinds_that_are_asked_for(editor: Editor, project: Project) -> None:
     uri = await editor.open_known(project.annotated())
-    assert set(await actions(editor, uri, 5, only=["vibes.show"])) == {"Show history", "Open audit record", "Show AI changes since HEAD"}
+    assert set(await actions(editor, uri, 5, only=["vibes.show"])) == {
+        "Show history",
+        "Open audit record",
+        "Show AI changes since HEAD",
+    }
     assert len(await actions(editor, uri, 5, only=["vibes"])) == 6
     assert await actions(editor, uri, 5, only=[types.CodeActionKind.Source]) == {}
     assert await actions(editor, uri, 5, only=[types.CodeActionKind.QuickFix]) == {}
@@ -159,14 +193,23 @@ async def test_titles_hold_no_text_that_could_mislead(editor: Editor, project: P
 
 
 async def test_what_comes_back_changed_is_only_resolved(editor: Editor) -> None:
-    for data in (None, 7, {"command": 5, "arguments": {}}, {"command": "vibes.show", "arguments": []}):
+    for data in (
+        None,
+        7,
+        {"command": 5, "arguments": {}},
+        {"command": "vibes.show", "arguments": []},
+    ):
         action = await editor.client.code_action_resolve_async(types.CodeAction("x", data=data))
         assert action.command is None
 
 
 @pytest.mark.slow
-async def test_a_client_that_can_ask_for_a_note_is_sent_its_own_command(tmp_path: Path, project: Project) -> None:
-    async with session(tmp_path, [project.root], experimental={"vibes": {"commands": ["vibes.ui.rejectWithNote"]}}) as editor:
+async def test_a_client_that_can_ask_for_a_note_is_sent_its_own_command(
+    tmp_path: Path, project: Project
+) -> None:
+    async with session(
+        tmp_path, [project.root], experimental={"vibes": {"commands": ["vibes.ui.rejectWithNote"]}}
+    ) as editor:
         uri = await editor.open_known(project.annotated())
         command = (await actions(editor, uri, 5))["Reject with note…"]
         assert command.command == "vibes.ui.rejectWithNote"

@@ -15,7 +15,9 @@ from tests.trails import CompleteTrail
 
 PUBLISH = types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS
 LENIENT = {"risk_scoring": AS_RECORDED}
-CONFIG, MANIFEST, LOG = (f".ai-audit/{name}" for name in ("config.json", "manifest.json", "annotations.jsonl"))
+CONFIG, MANIFEST, LOG = (
+    f".ai-audit/{name}" for name in ("config.json", "manifest.json", "annotations.jsonl")
+)
 
 
 def brief(found: list[types.Diagnostic]) -> list[tuple[Any, int, int]]:
@@ -39,14 +41,21 @@ async def test_risk_stands_at_the_lines_as_they_are_now(editor: Editor, project:
 
 
 @pytest.mark.parametrize("scoring", [None, {}, {"enabled": False}, "broken"])
-async def test_no_risk_while_scoring_is_off(editor: Editor, project: Project, scoring: object) -> None:
+async def test_no_risk_while_scoring_is_off(
+    editor: Editor, project: Project, scoring: object
+) -> None:
     project.config(risk_scoring=scoring)
     uri = editor.open(project.annotated(risk_score=0.9))
     assert await editor.diagnostics(uri) == []
 
 
-@pytest.mark.parametrize(("score", "shown"), [(0.5999, []), (0.6, ["risk-high"]), (0.79999, ["risk-high"]), (0.8, ["risk-critical"])])
-async def test_from_the_band_high_on_by_default(editor: Editor, project: Project, score: float, shown: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("score", "shown"),
+    [(0.5999, []), (0.6, ["risk-high"]), (0.79999, ["risk-high"]), (0.8, ["risk-critical"])],
+)
+async def test_from_the_band_high_on_by_default(
+    editor: Editor, project: Project, score: float, shown: list[str]
+) -> None:
     project.config(**LENIENT)
     uri = editor.open(project.annotated(risk_score=score))
     assert [each.code for each in await editor.diagnostics(uri)] == shown
@@ -81,10 +90,16 @@ async def test_only_a_persons_approval_of_this_text_settles_it(
     project.review(project.line("a.py", 4, 7, text=STORY, risk_score=0.9), **review)
     uri = editor.open(project.file("a.py"))
     found = [each.message for each in await editor.diagnostics(uri)]
-    assert found == ([] if words is None else [f"risk 0.90 critical (as recorded): create by claude-opus-4-5, {words}"])
+    assert found == (
+        []
+        if words is None
+        else [f"risk 0.90 critical (as recorded): create by claude-opus-4-5, {words}"]
+    )
 
 
-async def test_typing_in_approved_lines_brings_the_risk_back(editor: Editor, project: Project) -> None:
+async def test_typing_in_approved_lines_brings_the_risk_back(
+    editor: Editor, project: Project
+) -> None:
     project.config(**LENIENT)
     project.review(project.line("a.py", 4, 7, text=STORY, risk_score=0.9))
     uri = editor.open(project.file("a.py"))
@@ -93,16 +108,22 @@ async def test_typing_in_approved_lines_brings_the_risk_back(editor: Editor, pro
     assert brief(await editor.diagnostics(uri)) == [("risk-critical", 4, 8)]
 
 
-async def test_no_risk_of_what_is_history_removed_lost_or_untracked(editor: Editor, project: Project) -> None:
+async def test_no_risk_of_what_is_history_removed_lost_or_untracked(
+    editor: Editor, project: Project
+) -> None:
     project.config(**LENIENT, tracked_extensions=[".py"])
     older = project.line("a.py", 4, 7, text=STORY, risk_score=0.9)
     newer = project.line("a.py", 4, 7, text=STORY, action="modify", risk_score=0.1)
-    project.edge("supersedes", newer, older, target_type="annotation", metadata={"reason": "covers"})
+    project.edge(
+        "supersedes", newer, older, target_type="annotation", metadata={"reason": "covers"}
+    )
     project.line("a.py", 1, 1, action="delete", text=STORY, risk_score=0.9)
     project.line("a.py", 1, 3, text="gone = 1\naway = 2\nlost = 3\n", risk_score=0.9)
     project.line("a.txt", 4, 7, text=STORY, risk_score=0.9)
     found = await editor.diagnostics(editor.open(project.file("a.py")))
-    assert [(each.code, each.message) for each in found] == [("lost", "1 annotation of this file could not be found")]
+    assert [(each.code, each.message) for each in found] == [
+        ("lost", "1 annotation of this file could not be found")
+    ]
     assert await editor.diagnostics(editor.open(project.file("a.txt"))) == []
 
 
@@ -114,7 +135,11 @@ async def test_doubts_are_hints(editor: Editor, project: Project) -> None:
     uri = editor.open(project.file("a.py", STORY + copy))
     found = await editor.diagnostics(uri)
     assert [(each.severity, each.code, each.message) for each in found] == [
-        (types.DiagnosticSeverity.Hint, "ambiguous", "create: exact, but other places may fit as well"),
+        (
+            types.DiagnosticSeverity.Hint,
+            "ambiguous",
+            "create: exact, but other places may fit as well",
+        ),
         (types.DiagnosticSeverity.Hint, "lost", "2 annotations of this file could not be found"),
     ]
     assert brief(found) == [("ambiguous", 4, 7), ("lost", 1, 0)]
@@ -149,13 +174,19 @@ async def test_a_client_is_pushed_to_or_asks_never_both(editor: Editor, project:
         assert pushed == []
         return
     told = [(params.version, len(params.diagnostics)) for _, params in pushed if params.uri == uri]
-    assert set(told) - {(1, 1), (3, 1)} == {(2, 1), (4, 1), (None, 0)}, "versions 1 and 3 may have been overtaken"
+    assert set(told) - {(1, 1), (3, 1)} == {(2, 1), (4, 1), (None, 0)}, (
+        "versions 1 and 3 may have been overtaken"
+    )
     assert told[-1] == (None, 0), "closed"
     with pytest.raises(Exception, match="Method Not Found"):
-        await editor.client.text_document_diagnostic_async(types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri)))
+        await editor.client.text_document_diagnostic_async(
+            types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+        )
 
 
-async def findings(editor: Editor, project: Project, path: str) -> list[tuple[str, types.Diagnostic, str]]:
+async def findings(
+    editor: Editor, project: Project, path: str
+) -> list[tuple[str, types.Diagnostic, str]]:
     """Return the diagnostics of an audit file: code, diagnostic, and the text that it underlines."""
     file = project.root / path
     uri = editor.open_uri(file.as_uri(), file.read_bytes().decode("utf-8", "replace"))
@@ -164,7 +195,9 @@ async def findings(editor: Editor, project: Project, path: str) -> list[tuple[st
     for each in await editor.diagnostics(uri):
         line = lines[each.range.start.line]
         offsets = [encoded(line[:cut], editor.profile) for cut in range(len(line) + 1)]
-        start, end = (offsets.index(place.character) for place in (each.range.start, each.range.end))
+        start, end = (
+            offsets.index(place.character) for place in (each.range.start, each.range.end)
+        )
         assert each.range.start.line == each.range.end.line
         assert each.source == "vibes"
         found.append((str(each.code), each, line[start:end]))
@@ -174,9 +207,9 @@ async def findings(editor: Editor, project: Project, path: str) -> list[tuple[st
 async def test_a_wrong_member_of_the_config(editor: Editor, project: Project) -> None:
     project.config(assurance_level="utmost", project_name="größe 😀", standard_version="9.1")
     found = await findings(editor, project, CONFIG)
-    assert [(code, each.range.start.line, text) for code, each, text in found if code == "config-field"] == [
-        ("config-field", 3, '"assurance_level"')
-    ]
+    assert [
+        (code, each.range.start.line, text) for code, each, text in found if code == "config-field"
+    ] == [("config-field", 3, '"assurance_level"')]
     (version,) = [each for code, each, _ in found if code == "version-unsupported"]
     assert version.severity == types.DiagnosticSeverity.Warning
     assert version.range.start.line == 2
@@ -191,13 +224,26 @@ async def test_nested_members_on_one_line_are_told_apart(editor: Editor, project
         "risk_scoring": {"enabled": "yes"},
     }
     (project.root / CONFIG).write_text(json.dumps(members, ensure_ascii=False), encoding="utf-8")
-    (found,) = [each for each in await findings(editor, project, CONFIG) if each[0] == "config-field"]
+    (found,) = [
+        each for each in await findings(editor, project, CONFIG) if each[0] == "config-field"
+    ]
     assert found[2] == '"enabled"'
-    assert found[1].range.start.character == encoded(json.dumps(members, ensure_ascii=False).split('"enabled":')[0], editor.profile)
+    assert found[1].range.start.character == encoded(
+        json.dumps(members, ensure_ascii=False).split('"enabled":')[0], editor.profile
+    )
 
 
-async def test_a_member_of_a_record_behind_wide_characters(editor: Editor, project: Project) -> None:
-    project.line("größe 😀 line_end.py", 4, 7, note='"line_end" is meant further on', timestamp="yesterday", line_end=2)
+async def test_a_member_of_a_record_behind_wide_characters(
+    editor: Editor, project: Project
+) -> None:
+    project.line(
+        "größe 😀 line_end.py",
+        4,
+        7,
+        note='"line_end" is meant further on',
+        timestamp="yesterday",
+        line_end=2,
+    )
     found = await findings(editor, project, LOG)
     told = {(code, text) for code, _, text in found}
     assert ("timestamp", '"timestamp"') in told
@@ -208,11 +254,17 @@ async def test_a_member_of_a_record_behind_wide_characters(editor: Editor, proje
 
 async def test_an_element_of_an_array(editor: Editor, project: Project) -> None:
     project.annotated(
-        risk_score=0.5, risk_factors=[{"signal": "temperature", "value": 0.5, "weight": 1}, {"signal": "x", "value": "high", "weight": 1}]
+        risk_score=0.5,
+        risk_factors=[
+            {"signal": "temperature", "value": 0.5, "weight": 1},
+            {"signal": "x", "value": "high", "weight": 1},
+        ],
     )
     found = await findings(editor, project, LOG)
     places = {
-        (each.range.start.line, each.range.start.character) for code, each, text in found if code == "record-field" and text == '"value"'
+        (each.range.start.line, each.range.start.character)
+        for code, each, text in found
+        if code == "record-field" and text == '"value"'
     }
     line = (project.root / LOG).read_text(encoding="utf-8").split("\n")[0]
     assert places == {(0, line.rindex('"value"'))}
@@ -220,7 +272,15 @@ async def test_an_element_of_an_array(editor: Editor, project: Project) -> None:
 
 async def test_an_entry_of_the_manifest(editor: Editor, project: Project) -> None:
     project.prompt("größe 😀", prompt_type="poem")
-    project.entry({"type": "prompt", "prompt_text": "changed", "prompt_type": "other", "created_at": project.now()}, key="ab" * 32)
+    project.entry(
+        {
+            "type": "prompt",
+            "prompt_text": "changed",
+            "prompt_type": "other",
+            "created_at": project.now(),
+        },
+        key="ab" * 32,
+    )
     found = await findings(editor, project, MANIFEST)
     assert [text for code, _, text in found if code == "entry-field"] == ['"prompt_type"']
     (mismatch,) = [each for code, each, _ in found if code == "hash-mismatch"]
@@ -233,7 +293,11 @@ async def test_lines_of_the_log_that_are_no_records(editor: Editor, project: Pro
     project.raw_log(b"<<<<<<< HEAD\n{broken\n=======\n>>>>>>> other\n")
     project.annotated("b.py")
     found = await findings(editor, project, LOG)
-    broken = [(code, each.range.start.line, text) for code, each, text in found if code in ("conflict-marker", "log-line")]
+    broken = [
+        (code, each.range.start.line, text)
+        for code, each, text in found
+        if code in ("conflict-marker", "log-line")
+    ]
     assert sorted(broken) == [
         ("conflict-marker", 1, "<<<<<<< HEAD"),
         ("conflict-marker", 3, "======="),
@@ -242,14 +306,23 @@ async def test_lines_of_the_log_that_are_no_records(editor: Editor, project: Pro
     ]
 
 
-async def test_every_finding_of_a_check_is_shown_in_its_file(editor: Editor, project: Project) -> None:
+async def test_every_finding_of_a_check_is_shown_in_its_file(
+    editor: Editor, project: Project
+) -> None:
     project.annotated(timestamp="never", prompt="f" * 64, session="nobody")
     project.config(assurance_level="none")
     uri = editor.open(project.root / LOG)
     report = await editor.run("vibes.check", {"uri": uri})
     for path in (LOG, CONFIG, MANIFEST):
-        shown = [(code, each.range.start.line + 1, each.message) for code, each, _ in await findings(editor, project, path)]
-        told = [(each["check"], each.get("line", 1), each["message"]) for each in report["findings"] if each["file"] == path]
+        shown = [
+            (code, each.range.start.line + 1, each.message)
+            for code, each, _ in await findings(editor, project, path)
+        ]
+        told = [
+            (each["check"], each.get("line", 1), each["message"])
+            for each in report["findings"]
+            if each["file"] == path
+        ]
         assert sorted(shown) == sorted(told)
     assert len(report["findings"]) >= 5
 

@@ -29,12 +29,24 @@ def started(tmp_path: Path, place: str) -> tuple[Wire, Project, str]:
 
 
 REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
-    "hover": ("vibes_lsp.lsp.projects:Projects.view", lambda uri: ("textDocument/hover", hover_at(uri, 4))),
-    "lens": ("vibes_lsp.lsp.projects:Projects.view", lambda uri: ("textDocument/codeLens", {"textDocument": {"uri": uri}})),
-    "provenance": ("vibes_lsp.lsp.projects:Projects.view", lambda uri: ("vibes/provenance", {"textDocument": {"uri": uri}})),
+    "hover": (
+        "vibes_lsp.lsp.projects:Projects.view",
+        lambda uri: ("textDocument/hover", hover_at(uri, 4)),
+    ),
+    "lens": (
+        "vibes_lsp.lsp.projects:Projects.view",
+        lambda uri: ("textDocument/codeLens", {"textDocument": {"uri": uri}}),
+    ),
+    "provenance": (
+        "vibes_lsp.lsp.projects:Projects.view",
+        lambda uri: ("vibes/provenance", {"textDocument": {"uri": uri}}),
+    ),
     "references": (
         "vibes_lsp.lsp.projects:Projects.view",
-        lambda uri: ("textDocument/references", {**hover_at(uri, 4), "context": {"includeDeclaration": True}}),
+        lambda uri: (
+            "textDocument/references",
+            {**hover_at(uri, 4), "context": {"includeDeclaration": True}},
+        ),
     ),
     "actions": (
         "vibes_lsp.lsp.projects:Projects.view",
@@ -49,11 +61,17 @@ REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
     ),
     "check": (
         "vibes_lsp.checks.report:check_trail",
-        lambda uri: ("workspace/executeCommand", {"command": "vibes.check", "arguments": [{"uri": uri}]}),
+        lambda uri: (
+            "workspace/executeCommand",
+            {"command": "vibes.check", "arguments": [{"uri": uri}]},
+        ),
     ),
     "show": (
         "vibes_lsp.lsp.server:Server.project",
-        lambda _uri: ("workspace/executeCommand", {"command": "vibes.show", "arguments": [{"id": "abcd"}]}),
+        lambda _uri: (
+            "workspace/executeCommand",
+            {"command": "vibes.show", "arguments": [{"id": "abcd"}]},
+        ),
     ),
     "record": (
         "vibes_lsp.recording.execution:Execution.once",
@@ -61,7 +79,13 @@ REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
             "workspace/executeCommand",
             {
                 "command": "vibes.startSession",
-                "arguments": [{"uri": uri, "tool": {"name": "T", "version": "1"}, "model": {"name": "m", "version": "1"}}],
+                "arguments": [
+                    {
+                        "uri": uri,
+                        "tool": {"name": "T", "version": "1"},
+                        "model": {"name": "m", "version": "1"},
+                    }
+                ],
             },
         ),
     ),
@@ -73,7 +97,13 @@ def test_a_request_is_answered_with_a_report_id(tmp_path: Path, name: str) -> No
     place, ask = REQUESTS[name]
     wire, project, uri = started(tmp_path, place)
     with wire:
-        wire.initialize(project.root, {"workspace": {"diagnostics": {"refreshSupport": True}}, "textDocument": {"diagnostic": {}}})
+        wire.initialize(
+            project.root,
+            {
+                "workspace": {"diagnostics": {"refreshSupport": True}},
+                "textDocument": {"diagnostic": {}},
+            },
+        )
         error, again = (wire.request(*ask(uri))["error"] for _ in range(2))
         assert error == again
         assert error["code"] == -32603
@@ -104,14 +134,21 @@ def test_a_request_is_answered_with_a_report_id(tmp_path: Path, name: str) -> No
         "vibes_lsp.lsp.documents:Documents.changed",
     ],
 )
-def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(tmp_path: Path, place: str) -> None:
+def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(
+    tmp_path: Path, place: str
+) -> None:
     wire, project, uri = started(tmp_path, place)
     with wire:
         wire.initialize(project.root)
         text = (project.root / "a.py").read_text(encoding="utf-8")
-        wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": text}})
+        wire.notify(
+            "textDocument/didOpen",
+            {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": text}},
+        )
         document = {"uri": uri, "version": 2}
-        wire.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
+        wire.notify(
+            "textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]}
+        )
         wire.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
         for _ in range(3):
             assert wire.request("textDocument/hover", hover_at(uri, 4))["result"] is not None

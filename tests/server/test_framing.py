@@ -32,7 +32,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory, trail: CompleteTrail) -> It
         assert "Traceback" not in wire.logged()
 
 
-PING = json.dumps({"jsonrpc": "2.0", "id": "ping", "method": "shutdown/never", "params": {}}).encode()
+PING = json.dumps(
+    {"jsonrpc": "2.0", "id": "ping", "method": "shutdown/never", "params": {}}
+).encode()
 
 
 @pytest.mark.parametrize(
@@ -56,11 +58,16 @@ def test_headers_are_read_as_other_servers_read_them(shared: Wire, head: bytes) 
 
 
 @pytest.mark.parametrize("length", [b"100000000000000", b"9" * 40, b"134217729", b"9" * 5000])
-def test_a_length_that_nobody_means_is_refused_at_once(wire: Wire, trail: CompleteTrail, length: bytes) -> None:
+def test_a_length_that_nobody_means_is_refused_at_once(
+    wire: Wire, trail: CompleteTrail, length: bytes
+) -> None:
     wire.initialize(trail.root)
     wire.write(b"Content-Length: " + length + b'\r\n\r\n{"jsonrpc":')
     answer = wire.answer(None)
-    assert answer["error"] == {"code": -32600, "message": "a message of more than 134,217,728 bytes is not read"}
+    assert answer["error"] == {
+        "code": -32600,
+        "message": "a message of more than 134,217,728 bytes is not read",
+    }
     wire.drain()
     assert wire.process.wait() == 1
     assert wire.logged().count("is not read: the session ends") == 1
@@ -81,9 +88,14 @@ def test_a_length_that_nobody_means_is_refused_at_once(wire: Wire, trail: Comple
     ],
     ids=lambda head: repr(head[:40]),
 )
-def test_headers_without_one_length_are_answered_and_skipped(shared: Wire, trail: CompleteTrail, head: bytes) -> None:
+def test_headers_without_one_length_are_answered_and_skipped(
+    shared: Wire, trail: CompleteTrail, head: bytes
+) -> None:
     shared.write(head)
-    assert shared.answer(None)["error"] == {"code": -32700, "message": "the headers do not give one Content-Length"}
+    assert shared.answer(None)["error"] == {
+        "code": -32700,
+        "message": "the headers do not give one Content-Length",
+    }
     assert still_answers(shared, trail)
 
 
@@ -93,8 +105,16 @@ def test_headers_without_one_length_are_answered_and_skipped(shared: Wire, trail
         (b"", -32700, "a message cannot be read: expecting value"),
         (b"{", -32700, "a message cannot be read: "),
         (b'{"jsonrpc":"2.0","method":"\xff"}', -32700, "a message cannot be read: not UTF-8"),
-        (b'{"jsonrpc":"2.0","params":' + b"[" * 1200 + b"]" * 1200 + b"}", -32700, "a message cannot be read: nested deeper"),
-        (b'{"jsonrpc":"2.0","params":' + b"7" * 5000 + b"}", -32700, "a message cannot be read: a number of more than"),
+        (
+            b'{"jsonrpc":"2.0","params":' + b"[" * 1200 + b"]" * 1200 + b"}",
+            -32700,
+            "a message cannot be read: nested deeper",
+        ),
+        (
+            b'{"jsonrpc":"2.0","params":' + b"7" * 5000 + b"}",
+            -32700,
+            "a message cannot be read: a number of more than",
+        ),
         (b'{"jsonrpc":"2.0","params":NaN}', -32700, "a message cannot be read: NaN is not JSON"),
         (b"[]", -32600, "a message is one JSON object"),
         (b"7", -32600, "a message is one JSON object"),
@@ -104,7 +124,9 @@ def test_headers_without_one_length_are_answered_and_skipped(shared: Wire, trail
     ],
     ids=lambda part: repr(part)[:40],
 )
-def test_a_body_that_is_no_message_is_answered(shared: Wire, trail: CompleteTrail, body: bytes, code: int, message: str) -> None:
+def test_a_body_that_is_no_message_is_answered(
+    shared: Wire, trail: CompleteTrail, body: bytes, code: int, message: str
+) -> None:
     shared.write_body(body)
     error = shared.answer(None)["error"]
     assert error["code"] == code
@@ -119,6 +141,10 @@ def test_a_request_of_another_version_is_answered_under_its_number(shared: Wire)
 
 def test_what_looks_like_a_message_within_one_is_a_value(shared: Wire) -> None:
     inner = {"jsonrpc": "2.0", "id": "inner", "method": "shutdown"}
-    shared.send(id="outer", method="workspace/executeCommand", params={"command": "vibes.show", "arguments": [inner]})
+    shared.send(
+        id="outer",
+        method="workspace/executeCommand",
+        params={"command": "vibes.show", "arguments": [inner]},
+    )
     error = shared.answer("outer")["error"]
     assert "'inner'" in error["message"]

@@ -36,7 +36,9 @@ async def test_a_record_appended_by_another_process(editor: Editor, project: Pro
     whole = log.read_bytes()
     log.write_bytes(before)
     assert len(await editor.lens_places(uri)) == 1
-    other = await asyncio.create_subprocess_exec(sys.executable, "-c", APPEND, log, stdin=asyncio.subprocess.PIPE)
+    other = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", APPEND, log, stdin=asyncio.subprocess.PIPE
+    )
     await other.communicate(whole[len(before) :])
     assert other.returncode == 0
     assert [lens.range.start.line for lens in await editor.lens_places(uri)] == [3, 9]
@@ -86,7 +88,9 @@ async def test_a_log_cut_short_emptied_and_removed(editor: Editor, project: Proj
     assert await editor.lens_places(uri) == []
 
 
-async def test_a_log_rewritten_in_place_with_the_same_length(editor: Editor, project: Project) -> None:
+async def test_a_log_rewritten_in_place_with_the_same_length(
+    editor: Editor, project: Project
+) -> None:
     uri = await editor.open_settled(project.annotated(action="create"))
     assert "create" in await editor.hover(uri, 4)
     log = project.files.log
@@ -98,7 +102,9 @@ async def test_a_log_rewritten_in_place_with_the_same_length(editor: Editor, pro
     assert "modify" in await editor.hover(uri, 4)
 
 
-async def test_an_entry_that_moves_from_the_journal_into_the_manifest(editor: Editor, project: Project) -> None:
+async def test_an_entry_that_moves_from_the_journal_into_the_manifest(
+    editor: Editor, project: Project
+) -> None:
     uri = await editor.open_settled(project.annotated(prompt=project.prompt("Asked.")))
     manifest = project.files.manifest
     whole = manifest.read_bytes()
@@ -125,9 +131,19 @@ async def test_a_prompt_that_was_changed(editor: Editor, project: Project) -> No
 async def test_a_policy_that_was_changed(editor: Editor, project: Project) -> None:
     uri = await editor.open_settled(project.annotated(risk_score=0.5))
     assert await editor.diagnostics(uri) == []
-    project.config(risk_scoring={**AS_RECORDED, "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.9}})
+    project.config(
+        risk_scoring={
+            **AS_RECORDED,
+            "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.9},
+        }
+    )
     assert [each.code for each in await editor.diagnostics(uri)] == ["risk-high"]
-    project.config(risk_scoring={**AS_RECORDED, "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.3}})
+    project.config(
+        risk_scoring={
+            **AS_RECORDED,
+            "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.3},
+        }
+    )
     assert "0.50 critical" in await editor.hover(uri, 4)
     project.files.config.write_bytes(b"{")
     assert await editor.diagnostics(uri) == []
@@ -144,7 +160,9 @@ async def test_a_file_that_changes_while_it_is_not_open(editor: Editor, project:
     assert await editor.hover_whole(uri, 4) is None
 
 
-async def test_what_is_typed_counts_before_what_is_saved_until_it_is_closed(editor: Editor, project: Project) -> None:
+async def test_what_is_typed_counts_before_what_is_saved_until_it_is_closed(
+    editor: Editor, project: Project
+) -> None:
     file = project.annotated()
     uri = editor.open(file, "# one\n" + STORY)
     found = await editor.provenance(uri)
@@ -179,7 +197,9 @@ class TestTelling:
         assert len(await editor.lens_places(uri)) == 2
         await self._refreshed(editor, after)
 
-    async def test_after_an_answer_that_noticed_it_though_nothing_is_watched(self, editor: Editor, project: Project) -> None:
+    async def test_after_an_answer_that_noticed_it_though_nothing_is_watched(
+        self, editor: Editor, project: Project
+    ) -> None:
         uri = await editor.open_settled(project.annotated())
         assert len(await editor.lens_places(uri)) == 1
         after = len(editor.client.sent)
@@ -203,14 +223,18 @@ class TestTelling:
 
     async def test_nobody_is_told_of_nothing(self, editor: Editor, project: Project) -> None:
         await editor.open_settled(project.annotated(commit="c0ffee" * 6))
-        editor.watched(project.files.log)  # tells what is still to be told of the projects of other tests
+        editor.watched(
+            project.files.log
+        )  # tells what is still to be told of the projects of other tests
         await editor.caught_up()
         after = len(editor.client.sent)
         editor.watched(project.files.log)
         await editor.caught_up()
         assert editor.client.sent[after:] == []
 
-    async def test_a_client_that_is_pushed_to_gets_diagnostics_with_it(self, editor: Editor, project: Project) -> None:
+    async def test_a_client_that_is_pushed_to_gets_diagnostics_with_it(
+        self, editor: Editor, project: Project
+    ) -> None:
         project.config(risk_scoring=AS_RECORDED)
         uri = await editor.open_settled(project.annotated())
         assert await editor.diagnostics(uri) == []
@@ -228,16 +252,31 @@ class TestTelling:
         if editor.profile == "vscode_current":
             await editor.client.until(lambda sent: bool(_watchers(*sent)))
             below = '{"watchers": [{"globPattern": "**/.ai-audit/**"}]}'
-            assert [each for sent in editor.client.sent for each in _watchers(*sent) if "baseUri" not in each] == [below]
+            assert [
+                each
+                for sent in editor.client.sent
+                for each in _watchers(*sent)
+                if "baseUri" not in each
+            ] == [below]
         else:
-            assert [method for method, _ in editor.client.sent if method == types.CLIENT_REGISTER_CAPABILITY] == []
+            assert [
+                method
+                for method, _ in editor.client.sent
+                if method == types.CLIENT_REGISTER_CAPABILITY
+            ] == []
 
     async def _refreshed(self, editor: Editor, after: int) -> None:
         """Check that the client was asked to refresh what it can refresh, and nothing else."""
-        wanted = {types.WORKSPACE_CODE_LENS_REFRESH, types.WORKSPACE_DIAGNOSTIC_REFRESH} if editor.profile == "vscode_current" else set()
+        wanted = (
+            {types.WORKSPACE_CODE_LENS_REFRESH, types.WORKSPACE_DIAGNOSTIC_REFRESH}
+            if editor.profile == "vscode_current"
+            else set()
+        )
         for method in wanted:
             await editor.client.until(partial(_is, method), after=after)
-        refreshed = {method for method, _ in editor.client.sent[after:] if method.endswith("/refresh")}
+        refreshed = {
+            method for method, _ in editor.client.sent[after:] if method.endswith("/refresh")
+        }
         assert refreshed == wanted
 
 
@@ -248,4 +287,8 @@ def _is(method: str, sent: tuple[str, object]) -> bool:
 def _watchers(method: str, params: Any) -> list[str]:
     """Return what a message asks the client to watch."""
     asked = params.registrations if method == types.CLIENT_REGISTER_CAPABILITY else ()
-    return [json.dumps(each.register_options) for each in asked if each.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES]
+    return [
+        json.dumps(each.register_options)
+        for each in asked
+        if each.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+    ]

@@ -14,7 +14,9 @@ from tests.trails import Repository
 COMMITTED = "2026-02-03T11:00:00+00:00"
 """After the first records of a trail."""
 LINES = STORY.splitlines(keepends=True)
-EDITED = STORY.replace('    """Return', '    # what for?\n    """Return').replace("seen.hexdigest()", "seen.hexdigest().lower()")
+EDITED = STORY.replace('    """Return', '    # what for?\n    """Return').replace(
+    "seen.hexdigest()", "seen.hexdigest().lower()"
+)
 """The story with a line put into lines 4 to 7, and another one changed."""
 
 
@@ -24,10 +26,14 @@ def repository(project: Project) -> Repository:
 
 
 def brief(placement: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(placement[name] for name in ("lineStart", "lineEnd", "state", "method", "intactLines"))
+    return tuple(
+        placement[name] for name in ("lineStart", "lineEnd", "state", "method", "intactLines")
+    )
 
 
-async def test_an_edited_range_is_told_line_by_line(editor: Editor, project: Project, repository: Repository) -> None:
+async def test_an_edited_range_is_told_line_by_line(
+    editor: Editor, project: Project, repository: Repository
+) -> None:
     project.annotated()
     repository.commit("made", COMMITTED)
     uri = await editor.open_known(project.file("a.py", EDITED))
@@ -37,38 +43,58 @@ async def test_an_edited_range_is_told_line_by_line(editor: Editor, project: Pro
     assert "edited since: 3 of 4 lines intact; commit" in await editor.hover(uri, 6)
 
 
-async def test_commits_of_files_that_are_not_open_are_known_as_well(editor: Editor, project: Project, repository: Repository) -> None:
+async def test_commits_of_files_that_are_not_open_are_known_as_well(
+    editor: Editor, project: Project, repository: Repository
+) -> None:
     closed = project.annotated("b.py").as_uri()
     file = project.annotated()
     commit = repository.commit("made", COMMITTED)
     await editor.open_known(file)
     while "provisional" in (answer := await editor.provenance(closed)):
         pass
-    assert (answer["placements"][0]["commitHash"], answer["placements"][0]["commitMethod"]) == (commit, "log")
+    assert (answer["placements"][0]["commitHash"], answer["placements"][0]["commitMethod"]) == (
+        commit,
+        "log",
+    )
 
 
-async def test_history_can_be_switched_off(editor: Editor, project: Project, repository: Repository) -> None:
+async def test_history_can_be_switched_off(
+    editor: Editor, project: Project, repository: Repository
+) -> None:
     project.annotated()
     repository.commit("made", COMMITTED)
     await editor.set(history={"useGit": False})
     uri = await editor.open_known(project.file("a.py", EDITED))
     (placement,) = (await editor.provenance(uri))["placements"]
-    assert (placement["method"], placement["intactLines"], placement.get("commitHash")) == ("fuzzy", None, None)
+    assert (placement["method"], placement["intactLines"], placement.get("commitHash")) == (
+        "fuzzy",
+        None,
+        None,
+    )
 
 
-async def test_a_file_that_git_saw_renamed_keeps_its_annotations(editor: Editor, project: Project, repository: Repository) -> None:
+async def test_a_file_that_git_saw_renamed_keeps_its_annotations(
+    editor: Editor, project: Project, repository: Repository
+) -> None:
     project.annotated()
     repository.commit("made", COMMITTED)
     repository.git("mv", "a.py", "b.py")
     repository.commit("renamed", "2026-02-03T12:00:00+00:00")
     uri = await editor.open_known(project.root / "b.py")
     (placement,) = (await editor.provenance(uri))["placements"]
-    assert (placement["filePath"], placement["movedFrom"], placement["state"], placement["lineStart"]) == ("b.py", "a.py", "exact", 4)
+    assert (
+        placement["filePath"],
+        placement["movedFrom"],
+        placement["state"],
+        placement["lineStart"],
+    ) == ("b.py", "a.py", "exact", 4)
     assert "moved from 4-7 of another file" in await editor.hover(uri, 4)
     assert "recorded for" in await editor.hover(uri, 4)
 
 
-async def test_a_file_that_the_editor_renames_keeps_them_at_once(editor: Editor, project: Project) -> None:
+async def test_a_file_that_the_editor_renames_keeps_them_at_once(
+    editor: Editor, project: Project
+) -> None:
     file = project.annotated("src/a.py")
     editor.close(await editor.open_known(file))
     moved = project.root / "lib"
@@ -77,26 +103,40 @@ async def test_a_file_that_the_editor_renames_keeps_them_at_once(editor: Editor,
     editor.client.workspace_did_rename_files(types.RenameFilesParams([renaming]))
     uri = editor.open(moved / "a.py")
     (placement,) = (await editor.provenance(uri))["placements"]
-    assert (placement["filePath"], placement["movedFrom"], placement["lineStart"]) == ("lib/a.py", "src/a.py", 4)
+    assert (placement["filePath"], placement["movedFrom"], placement["lineStart"]) == (
+        "lib/a.py",
+        "src/a.py",
+        4,
+    )
 
 
 def renamed(editor: Editor, project: Project, old: str, new: str) -> str:
     """Rename a file as an editor does, and open it; return its URI."""
     before, after = project.root / old, project.root / new
     before.rename(after)
-    editor.client.workspace_did_rename_files(types.RenameFilesParams([types.FileRename(before.as_uri(), after.as_uri())]))
+    editor.client.workspace_did_rename_files(
+        types.RenameFilesParams([types.FileRename(before.as_uri(), after.as_uri())])
+    )
     return editor.open(after)
 
 
-async def test_a_file_that_the_editor_renames_twice_keeps_them(editor: Editor, project: Project) -> None:
+async def test_a_file_that_the_editor_renames_twice_keeps_them(
+    editor: Editor, project: Project
+) -> None:
     project.annotated()
     renamed(editor, project, "a.py", "b.py")
     uri = renamed(editor, project, "b.py", "c.py")
     (placement,) = (await editor.final(uri))["placements"]
-    assert (placement["filePath"], placement["movedFrom"], placement["lineStart"]) == ("c.py", "a.py", 4)
+    assert (placement["filePath"], placement["movedFrom"], placement["lineStart"]) == (
+        "c.py",
+        "a.py",
+        4,
+    )
 
 
-async def test_a_file_that_has_its_name_again_leaves_nothing_at_the_other(editor: Editor, project: Project) -> None:
+async def test_a_file_that_has_its_name_again_leaves_nothing_at_the_other(
+    editor: Editor, project: Project
+) -> None:
     project.annotated()
     renamed(editor, project, "a.py", "b.py")
     uri = renamed(editor, project, "b.py", "a.py")
@@ -106,17 +146,23 @@ async def test_a_file_that_has_its_name_again_leaves_nothing_at_the_other(editor
     assert (await editor.final(other))["placements"] == []
 
 
-async def test_files_that_change_names_take_their_annotations_along(editor: Editor, project: Project) -> None:
+async def test_files_that_change_names_take_their_annotations_along(
+    editor: Editor, project: Project
+) -> None:
     project.annotated("a.py", 4, 7)
     project.annotated("b.py", 10, 13)
     renamed(editor, project, "a.py", "c.py")
     renamed(editor, project, "b.py", "a.py")
     uri = renamed(editor, project, "c.py", "b.py")
     placements = (await editor.final(uri))["placements"]
-    assert ("a.py", 4) in [(placement.get("movedFrom"), placement["lineStart"]) for placement in placements]
+    assert ("a.py", 4) in [
+        (placement.get("movedFrom"), placement["lineStart"]) for placement in placements
+    ]
 
 
-async def test_a_function_that_went_to_another_file_is_found_there(editor: Editor, project: Project, repository: Repository) -> None:
+async def test_a_function_that_went_to_another_file_is_found_there(
+    editor: Editor, project: Project, repository: Repository
+) -> None:
     project.annotated()
     project.file("b.py", "import os\n")
     repository.commit("made", "2026-02-03T10:00:30+00:00")
@@ -126,11 +172,17 @@ async def test_a_function_that_went_to_another_file_is_found_there(editor: Edito
     assert (placement["movedFrom"], placement["lineStart"], placement["lineEnd"]) == ("a.py", 3, 6)
 
 
-async def test_anchors_of_the_text_before_the_edit_prove_nothing(editor: Editor, project: Project, repository: Repository) -> None:
+async def test_anchors_of_the_text_before_the_edit_prove_nothing(
+    editor: Editor, project: Project, repository: Repository
+) -> None:
     project.file("a.py")
     repository.commit("begun", "2026-02-03T08:00:00+00:00")
     uri = await editor.open_known(project.annotated(action="modify"))
     (placement,) = (await editor.provenance(uri))["placements"]
-    assert (placement["state"], placement["method"], placement["ownedRanges"]) == ("unverified", "anchor-before-edit", [])
+    assert (placement["state"], placement["method"], placement["ownedRanges"]) == (
+        "unverified",
+        "anchor-before-edit",
+        [],
+    )
     shown = await editor.hover(uri, 4)
     assert "git had its text before it was recorded, since 2026-02-03 or earlier" in shown

@@ -50,7 +50,17 @@ HOSTILE: Final = {
     "ours": "not reviewed  \n**approved** by `Ada`",
 }
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_ALLOWED: Final = {"inline", "paragraph_open", "paragraph_close", "hr", "text", "code_inline", "strong_open", "strong_close", "hardbreak"}
+_ALLOWED: Final = {
+    "inline",
+    "paragraph_open",
+    "paragraph_close",
+    "hr",
+    "text",
+    "code_inline",
+    "strong_open",
+    "strong_close",
+    "hardbreak",
+}
 _RENDERER: Final = MarkdownIt("gfm-like", {"html": True, "linkify": True, "typographer": True})
 OWN_WORDS: Final = 700
 """Characters of a hover that stand outside of code spans, at most: our own words do not grow with what they speak of."""
@@ -65,8 +75,15 @@ def poisoned(project: Project, text: str) -> str:
     """Write a trail that says this in every place that can say something; return a file of it."""
     usable = text.encode("utf-8", "replace").decode()
     project.config(risk_scoring=AS_RECORDED)
-    environment = project.environment(tool=usable, tool_version=usable, model=usable, model_version=usable)
-    decision = project.decision(usable, [{"id": usable, "description": usable}, {"id": "b", "description": usable}], usable, usable)
+    environment = project.environment(
+        tool=usable, tool_version=usable, model=usable, model_version=usable
+    )
+    decision = project.decision(
+        usable,
+        [{"id": usable, "description": usable}, {"id": "b", "description": usable}],
+        usable,
+        usable,
+    )
     prompt, reasoning = project.prompt(usable, files=[usable] * 9), project.reasoning(usable)
     usable = usable[:50_000]  # a record of more than 8 MB would be skipped
     contexts = {
@@ -100,7 +117,11 @@ def all_tokens(markdown: str) -> Iterator[Token]:
 
 
 def assert_visible(text: str) -> None:
-    hidden = {f"U+{ord(each):04X}" for each in text if unicodedata.category(each) in _INVISIBLE and each != "\n"}
+    hidden = {
+        f"U+{ord(each):04X}"
+        for each in text
+        if unicodedata.category(each) in _INVISIBLE and each != "\n"
+    }
     assert not hidden
 
 
@@ -119,10 +140,16 @@ def assert_renders_as_text(hover: str, *, marks: bool) -> None:
     assert {token.type for token in tokens} <= _ALLOWED
     own = "".join(token.content for token in tokens if token.type == "text")
     assert len(own) < OWN_WORDS
-    assert [planted for planted in ("command:", "http", "alert", "rm -rf", "zap", "example", "WWW", "AI AI") if planted in own] == []
+    assert [
+        planted
+        for planted in ("command:", "http", "alert", "rm -rf", "zap", "example", "WWW", "AI AI")
+        if planted in own
+    ] == []
 
 
-async def test_every_surface_says_it_as_text(editor: Editor, project: Project, hostile: str) -> None:
+async def test_every_surface_says_it_as_text(
+    editor: Editor, project: Project, hostile: str
+) -> None:
     poisoned(project, hostile)
     uri = editor.open(project.root / "a.py")
     for line in (5, 10):
@@ -138,9 +165,15 @@ async def test_every_surface_says_it_as_text(editor: Editor, project: Project, h
         assert_one_short_line(each.message, 400)
 
 
-async def test_what_is_found_in_the_audit_files_is_text(editor: Editor, project: Project, hostile: str) -> None:
-    text = poisoned(project, hostile[:5000]) or "x"  # every member is looked through for secrets, which takes its time
-    project.config(assurance_level=text, standard_version=text, risk_scoring={text: {}}, **{text: 1})
+async def test_what_is_found_in_the_audit_files_is_text(
+    editor: Editor, project: Project, hostile: str
+) -> None:
+    text = (
+        poisoned(project, hostile[:5000]) or "x"
+    )  # every member is looked through for secrets, which takes its time
+    project.config(
+        assurance_level=text, standard_version=text, risk_scoring={text: {}}, **{text: 1}
+    )
     codes: set[str] = set()
     for name in ("config.json", "annotations.jsonl", "manifest.json"):
         file = project.root / ".ai-audit" / name
@@ -168,7 +201,9 @@ async def test_errors_say_it_as_text(editor: Editor, project: Project, hostile: 
 async def test_nothing_of_it_is_taken_for_our_own_words(editor: Editor, project: Project) -> None:
     poisoned(project, HOSTILE["ours"])
     told = await editor.hover(editor.open(project.root / "a.py"), 5)
-    assert [line for line in told.split("\n") if line.startswith(("approved by", "**approved** by"))] == []
+    assert [
+        line for line in told.split("\n") if line.startswith(("approved by", "**approved** by"))
+    ] == []
     if editor.marks:
         strong = [
             token.content
@@ -176,7 +211,14 @@ async def test_nothing_of_it_is_taken_for_our_own_words(editor: Editor, project:
             for before, token in pairwise(inline.children or ())
             if before.type == "strong_open"
         ]
-        assert strong == ["Prompt:", "Files given:", "Decision:", "Reasoning:", "PRISM:", "rejected"]
+        assert strong == [
+            "Prompt:",
+            "Files given:",
+            "Decision:",
+            "Reasoning:",
+            "PRISM:",
+            "rejected",
+        ]
 
 
 async def test_names_of_files_are_only_names(editor: Editor, project: Project) -> None:
@@ -191,8 +233,24 @@ async def test_names_of_files_are_only_names(editor: Editor, project: Project) -
 
 def test_the_renderer_would_show_what_is_looked_for() -> None:
     """The witness itself: plain hostile text does become links, images, HTML, headings, rules, fences and lists."""
-    kinds = {token.type for text in HOSTILE.values() if len(text) < 10_000 for token in all_tokens(text.replace("\x00", ""))}
+    kinds = {
+        token.type
+        for text in HOSTILE.values()
+        if len(text) < 10_000
+        for token in all_tokens(text.replace("\x00", ""))
+    }
     assert (
         kinds
-        >= {"link_open", "image", "html_block", "html_inline", "heading_open", "hr", "fence", "bullet_list_open", "table_open"} - _ALLOWED
+        >= {
+            "link_open",
+            "image",
+            "html_block",
+            "html_inline",
+            "heading_open",
+            "hr",
+            "fence",
+            "bullet_list_open",
+            "table_open",
+        }
+        - _ALLOWED
     )

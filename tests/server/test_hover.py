@@ -14,7 +14,11 @@ from tests.trails import CompleteTrail, Repository
 async def lines_of(editor: Editor, uri: str, line: int) -> list[str]:
     """Return the lines of a hover as a user reads them, without the marks."""
     text = await editor.hover(uri, line)
-    return [each.rstrip().replace("`", "").replace("**", "") for each in text.split("\n") if each.strip()]
+    return [
+        each.rstrip().replace("`", "").replace("**", "")
+        for each in text.split("\n")
+        if each.strip()
+    ]
 
 
 async def test_the_whole_story_of_a_line(editor: Editor, trail: CompleteTrail) -> None:
@@ -34,12 +38,16 @@ async def test_the_whole_story_of_a_line(editor: Editor, trail: CompleteTrail) -
     ]
 
 
-async def test_markdown_only_for_a_client_that_renders_it(editor: Editor, trail: CompleteTrail) -> None:
+async def test_markdown_only_for_a_client_that_renders_it(
+    editor: Editor, trail: CompleteTrail
+) -> None:
     uri = editor.open(trail.root / "src/auth.py")
     hover = await editor.hover_whole(uri, 3)
     assert hover is not None
     assert isinstance(hover.contents, types.MarkupContent)
-    assert hover.contents.kind == (types.MarkupKind.Markdown if editor.marks else types.MarkupKind.PlainText)
+    assert hover.contents.kind == (
+        types.MarkupKind.Markdown if editor.marks else types.MarkupKind.PlainText
+    )
     assert ("`claude-opus-4-5 20251101`" in hover.contents.value) == editor.marks
     assert ("**Prompt:**" in hover.contents.value) == editor.marks
     assert hover.range == types.Range(types.Position(0, 0), types.Position(8, 0))
@@ -60,7 +68,9 @@ async def test_a_line_that_no_ai_wrote_says_nothing(editor: Editor, trail: Compl
     ],
     ids=["inline", "compressed", "external"],
 )
-async def test_reasoning_in_each_of_its_forms(editor: Editor, trail: CompleteTrail, path: str, line: int, reasoning: str) -> None:
+async def test_reasoning_in_each_of_its_forms(
+    editor: Editor, trail: CompleteTrail, path: str, line: int, reasoning: str
+) -> None:
     uri = editor.open(trail.root / path)
     (told,) = [each for each in await lines_of(editor, uri, line) if each.startswith("Reasoning:")]
     assert told.startswith(f"Reasoning: {reasoning}")
@@ -73,10 +83,14 @@ async def test_reasoning_that_cannot_be_read_says_so(editor: Editor, project: Pr
     (blob,) = (project.root / ".ai-audit" / "blobs").iterdir()
     assert "Reasoning: Thought of much." in "\n".join(await lines_of(editor, uri, 4))
     blob.unlink()
-    assert f"Reasoning: cannot be read: blob blobs/{blob.name} is not there" in await lines_of(editor, uri, 4)
+    assert f"Reasoning: cannot be read: blob blobs/{blob.name} is not there" in await lines_of(
+        editor, uri, 4
+    )
 
 
-async def test_a_key_that_names_another_kind_of_entry_is_not_taken_for_it(editor: Editor, project: Project) -> None:
+async def test_a_key_that_names_another_kind_of_entry_is_not_taken_for_it(
+    editor: Editor, project: Project
+) -> None:
     prompt = project.prompt("Write a digest.")
     uri = editor.open(project.annotated(prompt=prompt, decision=prompt, reasoning=prompt))
     told = "\n".join(await lines_of(editor, uri, 4))
@@ -86,7 +100,11 @@ async def test_a_key_that_names_another_kind_of_entry_is_not_taken_for_it(editor
 
 
 async def test_a_long_prompt_is_shortened_and_on_one_line(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated(prompt=project.prompt("First line.\n\n\tSecond line. " + "And more. " * 500)))
+    uri = editor.open(
+        project.annotated(
+            prompt=project.prompt("First line.\n\n\tSecond line. " + "And more. " * 500)
+        )
+    )
     (told,) = [each for each in await lines_of(editor, uri, 5) if each.startswith("Prompt:")]
     assert told.startswith("Prompt: First line. Second line. And more.")
     assert told.endswith("…")
@@ -94,8 +112,14 @@ async def test_a_long_prompt_is_shortened_and_on_one_line(editor: Editor, projec
 
 
 async def test_many_context_files_are_cut(editor: Editor, project: Project) -> None:
-    uri = editor.open(project.annotated(prompt=project.prompt("Look.", files=[f"f{number}.py" for number in range(9)])))
-    assert "Files given: f0.py, f1.py, f2.py, f3.py, f4.py, f5.py …" in await lines_of(editor, uri, 5)
+    uri = editor.open(
+        project.annotated(
+            prompt=project.prompt("Look.", files=[f"f{number}.py" for number in range(9)])
+        )
+    )
+    assert "Files given: f0.py, f1.py, f2.py, f3.py, f4.py, f5.py …" in await lines_of(
+        editor, uri, 5
+    )
 
 
 async def test_the_stored_score_with_its_factors(editor: Editor, project: Project) -> None:
@@ -106,17 +130,29 @@ async def test_the_stored_score_with_its_factors(editor: Editor, project: Projec
     uri = editor.open(project.annotated(risk_score=0.7, risk_factors=factors))
     told = await lines_of(editor, uri, 4)
     start = told.index("PRISM: 0.70 high (as recorded)")
-    assert told[start + 1 : start + 3] == ["scope_lines 0.9 x 0.15: 430 lines", "temperature 1 x 0.2"]
+    assert told[start + 1 : start + 3] == [
+        "scope_lines 0.9 x 0.15: 430 lines",
+        "temperature 1 x 0.2",
+    ]
 
 
-async def test_the_band_follows_the_thresholds_of_the_project(editor: Editor, project: Project) -> None:
-    project.config(risk_scoring={**AS_RECORDED, "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.69}})
+async def test_the_band_follows_the_thresholds_of_the_project(
+    editor: Editor, project: Project
+) -> None:
+    project.config(
+        risk_scoring={
+            **AS_RECORDED,
+            "thresholds": {"low": 0, "medium": 0.1, "high": 0.2, "critical": 0.69},
+        }
+    )
     uri = editor.open(project.annotated(risk_score=0.7))
     assert "PRISM: 0.70 critical (as recorded)" in await lines_of(editor, uri, 4)
 
 
 @pytest.mark.parametrize("score", [-0.1, 1.1, "0.5", True, None, [0.5]])
-async def test_what_is_no_score_is_not_shown(editor: Editor, project: Project, score: object) -> None:
+async def test_what_is_no_score_is_not_shown(
+    editor: Editor, project: Project, score: object
+) -> None:
     uri = editor.open(project.annotated(risk_score=score))
     assert "PRISM" not in await editor.hover(uri, 4)
 
@@ -131,7 +167,9 @@ async def test_what_is_no_score_is_not_shown(editor: Editor, project: Project, s
     ],
     ids=["approved", "rejected", "ai", "stale"],
 )
-async def test_who_reviewed(editor: Editor, project: Project, review: dict[str, str], told: str) -> None:
+async def test_who_reviewed(
+    editor: Editor, project: Project, review: dict[str, str], told: str
+) -> None:
     identifier = project.line("a.py", 4, 7, text=STORY)
     project.review(identifier, **review)
     uri = editor.open(project.file("a.py"))
@@ -149,7 +187,9 @@ async def test_a_review_goes_stale_while_one_types(editor: Editor, project: Proj
     assert "approved by Ada" in await lines_of(editor, uri, 4)
 
 
-async def test_a_person_counts_before_an_ai_that_came_later(editor: Editor, project: Project) -> None:
+async def test_a_person_counts_before_an_ai_that_came_later(
+    editor: Editor, project: Project
+) -> None:
     identifier = project.line("a.py", 4, 7, text=STORY)
     project.review(identifier, verdict="rejected")
     project.review(identifier, kind="ai", reviewer="critic")
@@ -177,14 +217,17 @@ async def test_edited_since(editor: Editor, project: Project) -> None:
     uri = editor.open(project.annotated())
     editor.replace(uri, (6, 0), (7, 0), "    return seen.digest()\n")
     said = (await lines_of(editor, uri, 4))[1].partition("; commit")[0]
-    assert said in {"edited since, which lines is not known (recorded at 4-7)", "edited since: 3 of 4 lines intact"}, (
-        "the lines are counted in a moment"
-    )
+    assert said in {
+        "edited since, which lines is not known (recorded at 4-7)",
+        "edited since: 3 of 4 lines intact",
+    }, "the lines are counted in a moment"
 
 
 async def test_what_could_not_be_found_is_on_no_line(editor: Editor, project: Project) -> None:
     uri = editor.open(project.annotated())
-    editor.change(uri, types.TextDocumentContentChangeWholeDocument("import os\n\n\nprint(os.name)\n"))
+    editor.change(
+        uri, types.TextDocumentContentChangeWholeDocument("import os\n\n\nprint(os.name)\n")
+    )
     assert [await editor.hover_whole(uri, line) for line in range(1, 6)] == [None] * 5
 
 
@@ -192,32 +235,45 @@ async def test_a_second_copy_makes_it_ambiguous(editor: Editor, project: Project
     project.annotated()
     copy = "".join(STORY.splitlines(keepends=True)[3:7])
     uri = editor.open(project.file("a.py", STORY + copy))
-    assert (await lines_of(editor, uri, 4))[1].partition("; commit")[0] == "exact, but other places may fit as well"
+    assert (await lines_of(editor, uri, 4))[1].partition("; commit")[
+        0
+    ] == "exact, but other places may fit as well"
 
 
 async def test_nothing_to_check_against(editor: Editor, project: Project) -> None:
     project.line("a.py", 2, 3)
     uri = editor.open(project.file("a.py"))
-    assert (await lines_of(editor, uri, 2))[1].partition("; commit")[0] == "not verified: the record has nothing to check against"
+    assert (await lines_of(editor, uri, 2))[1].partition("; commit")[
+        0
+    ] == "not verified: the record has nothing to check against"
 
 
 async def test_a_function_is_found_by_its_name(editor: Editor, project: Project) -> None:
     project.function("a.py", "same")
     uri = editor.open(project.file("a.py"))
     told = await lines_of(editor, uri, 10)
-    assert told[0] == "create same by claude-opus-4-5 20251101 in Claude Code 1.5.2, 2026-02-03T10:00:00.000Z"
+    assert (
+        told[0]
+        == "create same by claude-opus-4-5 20251101 in Claude Code 1.5.2, 2026-02-03T10:00:00.000Z"
+    )
     assert told[1].partition("; commit")[0] == "found by name only"
 
 
-@pytest.mark.parametrize(("name", "line"), [("Store.same", 10), ("store::digest", 4), ("a#same", 10), ("same", 10)])
-async def test_qualified_names_of_functions(editor: Editor, project: Project, name: str, line: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "line"), [("Store.same", 10), ("store::digest", 4), ("a#same", 10), ("same", 10)]
+)
+async def test_qualified_names_of_functions(
+    editor: Editor, project: Project, name: str, line: int
+) -> None:
     project.function("a.py", name)
     uri = editor.open(project.file("a.py"))
     assert name in (await lines_of(editor, uri, line))[0]
 
 
 @pytest.mark.parametrize("name", ["", ".", "::", "sam", "ame", "other"])
-async def test_a_name_that_no_line_defines_is_nowhere(editor: Editor, project: Project, name: str) -> None:
+async def test_a_name_that_no_line_defines_is_nowhere(
+    editor: Editor, project: Project, name: str
+) -> None:
     project.function("a.py", name)
     uri = editor.open(project.file("a.py"))
     assert [await editor.hover_whole(uri, line) for line in (1, 4, 10)] == [None] * 3
@@ -232,13 +288,17 @@ async def test_a_deletion_is_told_where_the_lines_were(editor: Editor, project: 
     assert await editor.hover_whole(uri, 3) is None
 
 
-async def test_the_owner_comes_first_then_what_it_replaced(editor: Editor, project: Project) -> None:
+async def test_the_owner_comes_first_then_what_it_replaced(
+    editor: Editor, project: Project
+) -> None:
     project.line("a.py", 1, 13, text=STORY)
     project.line("a.py", 4, 7, text=STORY, action="modify")
     uri = editor.open(project.file("a.py"))
     owned = [each for each in await lines_of(editor, uri, 5) if " by " in each]
     assert [each.split()[0] for each in owned] == ["modify", "create"]
-    assert (await editor.hover(uri, 5)).count("history of this line, which a later edit owns; exact") == 1
+    assert (await editor.hover(uri, 5)).count(
+        "history of this line, which a later edit owns; exact"
+    ) == 1
     alone = await lines_of(editor, uri, 2)
     assert [each.split()[0] for each in alone if " by " in each] == ["create"]
     assert "history" not in alone[1]
@@ -247,7 +307,9 @@ async def test_the_owner_comes_first_then_what_it_replaced(editor: Editor, proje
 async def test_what_was_superseded_is_called_history(editor: Editor, project: Project) -> None:
     older = project.line("a.py", 4, 7, text=STORY)
     newer = project.line("a.py", 4, 7, text=STORY, action="modify")
-    project.edge("supersedes", newer, older, target_type="annotation", metadata={"reason": "covers"})
+    project.edge(
+        "supersedes", newer, older, target_type="annotation", metadata={"reason": "covers"}
+    )
     uri = editor.open(project.file("a.py"))
     told = await lines_of(editor, uri, 5)
     assert [each.split()[0] for each in told if " by " in each] == ["modify", "create"]
@@ -256,10 +318,20 @@ async def test_what_was_superseded_is_called_history(editor: Editor, project: Pr
 
 async def test_more_than_five_are_counted(editor: Editor, project: Project) -> None:
     for number in range(8):
-        project.line("a.py", 4, 7, text=STORY, action="modify", session=f"session {number}", prompt=project.prompt(f"Try {number}."))
+        project.line(
+            "a.py",
+            4,
+            7,
+            text=STORY,
+            action="modify",
+            session=f"session {number}",
+            prompt=project.prompt(f"Try {number}."),
+        )
     uri = editor.open(project.file("a.py"))
     told = await lines_of(editor, uri, 5)
-    assert [each for each in told if each.startswith("Prompt:")] == [f"Prompt: Try {number}." for number in (7, 6, 5, 4, 3)]
+    assert [each for each in told if each.startswith("Prompt:")] == [
+        f"Prompt: Try {number}." for number in (7, 6, 5, 4, 3)
+    ]
     assert told[-1] == "… and 3 earlier"
 
 
@@ -295,7 +367,9 @@ async def test_the_columns_of_a_hover_do_not_matter(editor: Editor, project: Pro
     assert await editor.hover(uri, 1, columns + 1000) == await editor.hover(uri, 1, 0)
 
 
-async def test_edits_within_wide_characters_land_in_the_column_they_name(editor: Editor, project: Project) -> None:
+async def test_edits_within_wide_characters_land_in_the_column_they_name(
+    editor: Editor, project: Project
+) -> None:
     text = 'label = "😀größe漢字"; mark = True\nsecond = True\nthird = False\n'
     uri = editor.open(project.annotated(start=1, end=3, text=text))
     before = encoded('label = "😀größe', editor.profile)
@@ -317,21 +391,29 @@ class TestCommits:
         after = len(editor.client.sent)
         editor.save(uri)
         await editor.told(uri, after=after)
-        assert (await lines_of(editor, uri, 4))[1] == f"exact; commit {commit[:12]} (the first whose log has the record)"
+        assert (await lines_of(editor, uri, 4))[
+            1
+        ] == f"exact; commit {commit[:12]} (the first whose log has the record)"
 
-    async def test_inferred_where_the_log_is_not_committed(self, editor: Editor, project: Project) -> None:
+    async def test_inferred_where_the_log_is_not_committed(
+        self, editor: Editor, project: Project
+    ) -> None:
         repository = Repository(project.root)
         repository.write(".gitignore", ".ai-audit/\n")
         file = project.annotated()
         commit = repository.commit("Add a.py", "2026-02-03T11:00:00+00:00")
         uri = await editor.open_settled(file)
-        assert (await lines_of(editor, uri, 4))[1] == f"exact; commit {commit[:12]} (inferred: the first to touch the file)"
+        assert (await lines_of(editor, uri, 4))[
+            1
+        ] == f"exact; commit {commit[:12]} (inferred: the first to touch the file)"
 
     async def test_recorded(self, editor: Editor, project: Project) -> None:
         uri = editor.open(project.annotated(commit="c0ffee" * 6 + "abcd"))
         assert (await lines_of(editor, uri, 4))[1] == "exact; commit c0ffeec0ffee"
 
-    async def test_nothing_is_said_where_there_is_no_history_then_it_is(self, editor: Editor, project: Project) -> None:
+    async def test_nothing_is_said_where_there_is_no_history_then_it_is(
+        self, editor: Editor, project: Project
+    ) -> None:
         uri = await editor.open_settled(project.annotated())
         assert (await lines_of(editor, uri, 4))[1] == "exact"
         Repository(project.root)

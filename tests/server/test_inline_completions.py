@@ -31,7 +31,15 @@ def place(line: int, column: int = 0) -> dict[str, Any]:
 
 def told(uri: str, version: int, where: dict[str, Any], new: str, **more: Any) -> dict[str, Any]:
     """Return the argument of the command."""
-    given = {"uri": uri, "version": version, "range": where, "newText": new, "tool": TOOL, "model": MODEL, "completionId": "c1"}
+    given = {
+        "uri": uri,
+        "version": version,
+        "range": where,
+        "newText": new,
+        "tool": TOOL,
+        "model": MODEL,
+        "completionId": "c1",
+    }
     return {**given, **more}
 
 
@@ -61,7 +69,9 @@ def lines_of(record: dict[str, Any]) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("order", ["before", "after", "long after", "with the version after"])
-async def test_the_lines_are_right_whenever_the_change_arrives(editor: Editor, project: Project, order: str) -> None:
+async def test_the_lines_are_right_whenever_the_change_arrives(
+    editor: Editor, project: Project, order: str
+) -> None:
     uri = editor.open(project.file("a.py"))
     given = told(uri, 1, place(8), HALF, prompt=PROMPT)
     if order != "before":
@@ -83,20 +93,31 @@ async def test_the_lines_are_right_whenever_the_change_arrives(editor: Editor, p
     assert len(log(project)) == 1
 
 
-async def test_part_by_part_it_shows_at_once_and_is_one_annotation(editor: Editor, project: Project) -> None:
+async def test_part_by_part_it_shows_at_once_and_is_one_annotation(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.file("a.py"))
     parts = ["def half", "(one):", "\n    return one / 2\n"]
     line, column = 8, 0
     answer: dict[str, Any] = {}
     for number, part in enumerate(parts, 1):
         version = editor.replace(uri, (line, column), (line, column), part) - 1
-        given = told(uri, version, place(line, column), part, prompt=PROMPT, partial={"part": number, "final": number == len(parts)})
+        given = told(
+            uri,
+            version,
+            place(line, column),
+            part,
+            prompt=PROMPT,
+            partial={"part": number, "final": number == len(parts)},
+        )
         answer = await accepted(editor, given)
         column += len(part)
         if number < len(parts):
             assert answer == {"pending": True}
             assert "pending" in await editor.hover(uri, 9)
-            assert [title for at, title in await editor.lenses(uri) if at == 9 and "pending" in title]
+            assert [
+                title for at, title in await editor.lenses(uri) if at == 9 and "pending" in title
+            ]
             [placement] = (await editor.provenance(uri))["placements"]
             assert placement["pending"] is True
     assert lines_of(answer["record"]) == (9, 10)
@@ -106,12 +127,16 @@ async def test_part_by_part_it_shows_at_once_and_is_one_annotation(editor: Edito
 
 
 @pytest.mark.parametrize("event", ["idle", "save", "close", "session", "review"])
-async def test_a_part_without_the_others_is_recorded_in_time(editor: Editor, project: Project, event: str) -> None:
+async def test_a_part_without_the_others_is_recorded_in_time(
+    editor: Editor, project: Project, event: str
+) -> None:
     file = project.file("a.py")
     uri = editor.open(file)
     started = await editor.run("vibes.startSession", {"uri": uri, "tool": TOOL, "model": MODEL})
     editor.insert(uri, 8, HALF)
-    given = told(uri, 1, place(8), HALF, partial={"part": 1, "final": False}, sessionId=started["sessionId"])
+    given = told(
+        uri, 1, place(8), HALF, partial={"part": 1, "final": False}, sessionId=started["sessionId"]
+    )
     assert await accepted(editor, given) == {"pending": True}
     editor.insert(uri, 0, "# above\n")
     if event == "save":
@@ -123,14 +148,19 @@ async def test_a_part_without_the_others_is_recorded_in_time(editor: Editor, pro
         await editor.run("vibes.endSession", {"uri": uri, "sessionId": started["sessionId"]})
     elif event == "review":
         where = {"start": {"line": 9, "character": 0}, "end": {"line": 10, "character": 0}}
-        await editor.run("vibes.review", {"uri": uri, "range": where, "verdict": "approved", "reviewer": "Ada Example"})
+        await editor.run(
+            "vibes.review",
+            {"uri": uri, "range": where, "verdict": "approved", "reviewer": "Ada Example"},
+        )
     await until(lambda: bool(log(project)))
     [record] = log(project)
     assert lines_of(record) == (10, 11)
     assert record["session_id"] == started["sessionId"]
 
 
-async def test_what_is_undone_before_it_is_recorded_never_was(editor: Editor, project: Project) -> None:
+async def test_what_is_undone_before_it_is_recorded_never_was(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.file("a.py"))
     editor.insert(uri, 8, HALF)
     await accepted(editor, told(uri, 1, place(8), HALF, partial={"part": 1, "final": False}))
@@ -165,7 +195,9 @@ async def test_a_version_that_is_not_known_is_refused(editor: Editor, project: P
         (None, "range.start"),
     ],
 )
-async def test_a_range_that_is_none_is_refused_by_its_name(editor: Editor, project: Project, start: Any, member: str) -> None:
+async def test_a_range_that_is_none_is_refused_by_its_name(
+    editor: Editor, project: Project, start: Any, member: str
+) -> None:
     uri = editor.open(project.file("a.py"))
     version = editor.insert(uri, 8, HALF)
     for number in (version - 1, version):
@@ -184,12 +216,17 @@ async def test_columns_are_counted_as_was_agreed(editor: Editor, project: Projec
     assert answer["record"]["anchor_context"] == "z = 2"
 
 
-async def test_a_quiet_trail_leaves_nothing_in_the_journal(editor: Editor, project: Project) -> None:
+async def test_a_quiet_trail_leaves_nothing_in_the_journal(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.file("a.py"))
     answer = await accepted(editor, told(uri, 1, place(8), HALF, prompt=PROMPT))
     audit = project.root / ".ai-audit"
     await until(lambda: not (audit / "wal/entries.jsonl").exists())
-    assert answer["record"]["prompt_hash"] in json.loads((audit / "manifest.json").read_bytes())["entries"]
+    assert (
+        answer["record"]["prompt_hash"]
+        in json.loads((audit / "manifest.json").read_bytes())["entries"]
+    )
 
 
 async def test_a_server_that_ends_records_what_it_holds(tmp_path: Path) -> None:
@@ -204,7 +241,9 @@ async def test_a_server_that_ends_records_what_it_holds(tmp_path: Path) -> None:
     assert not (project.root / ".ai-audit/wal/entries.jsonl").exists()
 
 
-async def test_what_no_tool_told_of_is_called_captured_wherever_it_shows(editor: Editor, project: Project) -> None:
+async def test_what_no_tool_told_of_is_called_captured_wherever_it_shows(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.file("a.py"))
     unknown = {"name": "unknown", "version": "unknown"}
     seen = {**unknown, "extensions": ["vibes:captured-low-confidence"]}
@@ -215,13 +254,17 @@ async def test_what_no_tool_told_of_is_called_captured_wherever_it_shows(editor:
     [placement] = (await editor.provenance(uri))["placements"]
     assert placement["captured"] is True
     editor.insert(uri, 11, HALF.replace("half", "third"))
-    await accepted(editor, told(uri, 2, place(11), HALF.replace("half", "third"), completionId="c2"))
+    await accepted(
+        editor, told(uri, 2, place(11), HALF.replace("half", "third"), completionId="c2")
+    )
     placements = (await editor.provenance(uri))["placements"]
     assert sorted(each.get("captured", False) for each in placements) == [False, True]
     assert "captured" not in await editor.hover(uri, 12)
 
 
-async def test_a_server_that_is_killed_leaves_what_the_next_one_goes_on_with(tmp_path: Path) -> None:
+async def test_a_server_that_is_killed_leaves_what_the_next_one_goes_on_with(
+    tmp_path: Path,
+) -> None:
     project = Project(tmp_path / "project")
     project.config()
     first = told("", 1, place(8), "def half(one):", partial={"part": 1, "final": False})
@@ -242,7 +285,9 @@ async def test_a_server_that_is_killed_leaves_what_the_next_one_goes_on_with(tmp
         uri = editor.open(file, "\n".join(rows))
         assert "pending" in await editor.hover(uri, 9)
         assert await accepted(editor, {**first, "uri": uri}) == {"pending": True}
-        rest = told(uri, 1, place(8, 14), "\n    return one / 2", partial={"part": 2, "final": True})
+        rest = told(
+            uri, 1, place(8, 14), "\n    return one / 2", partial={"part": 2, "final": True}
+        )
         answer = await accepted(editor, rest)
     assert lines_of(answer["record"]) == (9, 10)
     assert log(project) == [answer["record"]]

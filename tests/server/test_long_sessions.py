@@ -16,7 +16,9 @@ async def fresh(place: Path, file: Path) -> Any:
         return (await other.final(other.open(file)))["placements"]
 
 
-async def test_after_every_save_and_commit_it_says_what_a_fresh_one_says(project: Project, tmp_path: Path) -> None:
+async def test_after_every_save_and_commit_it_says_what_a_fresh_one_says(
+    project: Project, tmp_path: Path
+) -> None:
     repository = Repository(project.root)
     project.line("a.py", 10, 13, text=STORY)
     project.line("a.py", 1, 2, text=None)

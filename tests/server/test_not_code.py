@@ -24,13 +24,20 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-async def test_it_has_no_line_no_lens_no_problem_and_no_mark(editor: Editor, project: Project, kind: str) -> None:
+async def test_it_has_no_line_no_lens_no_problem_and_no_mark(
+    editor: Editor, project: Project, kind: str
+) -> None:
     not_code(project.root, kind)
     await editor.set(diagnostics={"minimumBand": "low"}, risk={"preview": True})
     uri = await editor.open_known(project.root / FILE)
     answer = await editor.provenance(uri, lines=True, runs=True)
     (found,) = answer["placements"]
-    assert (answer["lines"], found["ownedRanges"], found["runs"], found["waits"]) == ([], [], [], False)
+    assert (answer["lines"], found["ownedRanges"], found["runs"], found["waits"]) == (
+        [],
+        [],
+        [],
+        False,
+    )
     assert await editor.lenses(uri) == []
     assert await editor.diagnostics(uri) == []
     assert (await editor.run("vibes.queue", {"uri": uri})) == {"placements": [], "total": 0}
@@ -39,11 +46,16 @@ async def test_it_has_no_line_no_lens_no_problem_and_no_mark(editor: Editor, pro
 async def test_a_hover_says_what_it_is(editor: Editor, project: Project, kind: str) -> None:
     not_code(project.root, kind)
     uri = await editor.open_known(project.root / FILE)
-    said = {"review": "a review of these lines; ", "contradicted": "git had its text before it was recorded"}
+    said = {
+        "review": "a review of these lines; ",
+        "contradicted": "git had its text before it was recorded",
+    }
     assert said[kind] in await editor.hover(uri, 5)
 
 
-async def test_it_cannot_be_reviewed_or_given_another_place(editor: Editor, project: Project, kind: str) -> None:
+async def test_it_cannot_be_reviewed_or_given_another_place(
+    editor: Editor, project: Project, kind: str
+) -> None:
     not_code(project.root, kind)
     uri = await editor.open_known(project.root / FILE)
     assert list(await actions(editor, uri, 5)) == OFFERS
@@ -52,7 +64,9 @@ async def test_it_cannot_be_reviewed_or_given_another_place(editor: Editor, proj
     assert given["annotationIds"] == [real]
 
 
-async def test_references_of_a_prompt_do_not_lead_there(editor: Editor, project: Project, kind: str) -> None:
+async def test_references_of_a_prompt_do_not_lead_there(
+    editor: Editor, project: Project, kind: str
+) -> None:
     not_code(project.root, kind)
     project.line(FILE, 10, 13, text=STORY, prompt=project.prompt("Change it."), timestamp=EARLY)
     uri = await editor.open_known(project.root / FILE)
@@ -61,11 +75,15 @@ async def test_references_of_a_prompt_do_not_lead_there(editor: Editor, project:
 
 async def references(editor: Editor, uri: str, line: int) -> list[Any]:
     place = types.Position(line - 1, 0)
-    params = types.ReferenceParams(types.ReferenceContext(include_declaration=True), types.TextDocumentIdentifier(uri), place)
+    params = types.ReferenceParams(
+        types.ReferenceContext(include_declaration=True), types.TextDocumentIdentifier(uri), place
+    )
     return list(await editor.client.text_document_references_async(params) or [])
 
 
-async def test_lines_are_claimed_where_nothing_proves_them(editor: Editor, project: Project) -> None:
+async def test_lines_are_claimed_where_nothing_proves_them(
+    editor: Editor, project: Project
+) -> None:
     verified = project.line(FILE, 4, 7, text=STORY)
     claimed = project.line(FILE, 10, 12)
     uri = editor.open(project.file(FILE))
@@ -78,4 +96,7 @@ async def test_lines_are_claimed_where_nothing_proves_them(editor: Editor, proje
         [{"lineStart": 4, "lineEnd": 7, "kind": "ai"}],
         [{"lineStart": 10, "lineEnd": 12, "kind": "claimed"}],
     ]
-    assert [each["lineText"].partition(":")[0] for each in answer["placements"]] == ["AI", "AI (claimed)"]
+    assert [each["lineText"].partition(":")[0] for each in answer["placements"]] == [
+        "AI",
+        "AI (claimed)",
+    ]

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from tests.trails import CompleteTrail
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("profile", PROFILES)]  # each starts a server of its own
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.parametrize("profile", PROFILES),
+]  # each starts a server of its own
 
 
 @pytest.fixture
@@ -27,17 +30,23 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
         assert "Traceback" not in wire.logged()
 
 
-def test_a_cancelled_request_is_answered_once(wire: Wire, trail: CompleteTrail, profile: str) -> None:
+def test_a_cancelled_request_is_answered_once(
+    wire: Wire, trail: CompleteTrail, profile: str
+) -> None:
     wire.initialize(trail.root, members_of(profile))
     number = wire.ask("workspace/executeCommand", {"command": "vibes.check", "arguments": [{}]})
     wire.notify("$/cancelRequest", {"id": number})
     answer = wire.answer(number)
     assert "result" in answer or answer["error"]["code"] == -32800
     assert still_answers(wire, trail)
-    assert [each for each in wire.notifications if each.get("id") == number and "method" not in each] == []
+    assert [
+        each for each in wire.notifications if each.get("id") == number and "method" not in each
+    ] == []
 
 
-def test_what_is_unknown_is_refused_or_passed_over(wire: Wire, trail: CompleteTrail, profile: str) -> None:
+def test_what_is_unknown_is_refused_or_passed_over(
+    wire: Wire, trail: CompleteTrail, profile: str
+) -> None:
     wire.initialize(trail.root, members_of(profile))
     assert wire.request("textDocument/unknown", {})["error"]["code"] == -32601
     wire.notify("$/unknown", {})
@@ -45,7 +54,9 @@ def test_what_is_unknown_is_refused_or_passed_over(wire: Wire, trail: CompleteTr
     assert still_answers(wire, trail)
 
 
-def test_what_the_user_got_wrong_is_told_the_client_and_no_traceback(wire: Wire, trail: CompleteTrail, profile: str) -> None:
+def test_what_the_user_got_wrong_is_told_the_client_and_no_traceback(
+    wire: Wire, trail: CompleteTrail, profile: str
+) -> None:
     wire.initialize(trail.root, members_of(profile))
     wrong: list[list[dict[str, object]]] = [
         [{"id": "ffff0000"}],
@@ -55,15 +66,22 @@ def test_what_the_user_got_wrong_is_told_the_client_and_no_traceback(wire: Wire,
         [{"id": "abcd", "uri": "untitled:x"}],
     ]
     for arguments in wrong:
-        assert "error" in wire.request("workspace/executeCommand", {"command": "vibes.show", "arguments": arguments})
+        assert "error" in wire.request(
+            "workspace/executeCommand", {"command": "vibes.show", "arguments": arguments}
+        )
     assert "error" in wire.request("vibes/provenance", {"textDocument": {"uri": "untitled:x"}})
     assert still_answers(wire, trail)
 
 
-def test_exit_without_shutdown_ends_with_one(wire: Wire, trail: CompleteTrail, profile: str) -> None:
+def test_exit_without_shutdown_ends_with_one(
+    wire: Wire, trail: CompleteTrail, profile: str
+) -> None:
     wire.initialize(trail.root, members_of(profile))
     uri = (trail.root / "src/auth.py").as_uri()
-    wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": STORY}})
+    wire.notify(
+        "textDocument/didOpen",
+        {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": STORY}},
+    )
     wire.notify("exit", None)
     wire.drain()
     assert wire.process.wait() == 1

@@ -56,8 +56,14 @@ def received(wire: Wire, method: str) -> dict[str, Any]:
 
 def pushed(wire: Wire) -> list[list[str]]:
     """Return the messages of all diagnostics that were pushed so far."""
-    sent = [each for each in wire.notifications if each.get("method") == "textDocument/publishDiagnostics"]
-    return [[diagnostic["message"] for diagnostic in each["params"]["diagnostics"]] for each in sent]
+    sent = [
+        each
+        for each in wire.notifications
+        if each.get("method") == "textDocument/publishDiagnostics"
+    ]
+    return [
+        [diagnostic["message"] for diagnostic in each["params"]["diagnostics"]] for each in sent
+    ]
 
 
 def until_it_ends(wire: Wire) -> list[dict[str, Any]]:
@@ -73,12 +79,19 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     uri = (root / size.hottest_file).as_uri()
     wire.initialize(root, ABLE, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
     asked = received(wire, "window/workDoneProgress/create")
-    early = wire.request("workspace/executeCommand", {"command": "vibes.lookup", "arguments": [{"uri": uri}]})
+    early = wire.request(
+        "workspace/executeCommand", {"command": "vibes.lookup", "arguments": [{"uri": uri}]}
+    )
     assert early["error"]["data"] == {"code": "still-reading"}
     assert "still being read" in early["error"]["message"]
-    shown = wire.request("workspace/executeCommand", {"command": "vibes.show", "arguments": [{"id": "abcd"}]})
+    shown = wire.request(
+        "workspace/executeCommand", {"command": "vibes.show", "arguments": [{"id": "abcd"}]}
+    )
     assert shown["error"]["data"] == {"code": "still-reading"}
-    wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}})
+    wire.notify(
+        "textDocument/didOpen",
+        {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}},
+    )
     hover = wire.request("textDocument/hover", hover_at(uri, 1))["result"]
     assert hover["contents"]["value"] == READING, "nothing would mean that no AI was here"
     document = {"textDocument": {"uri": uri}}
@@ -90,13 +103,20 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     refused = [
         wire.request("vibes/provenance", document),
         wire.request("textDocument/codeAction", menu),
-        wire.request("textDocument/references", {**hover_at(uri, 1), "context": {"includeDeclaration": True}}),
-        wire.request("workspace/executeCommand", {"command": "vibes.showHistory", "arguments": [{"uri": uri, "annotationId": "abcd"}]}),
+        wire.request(
+            "textDocument/references", {**hover_at(uri, 1), "context": {"includeDeclaration": True}}
+        ),
+        wire.request(
+            "workspace/executeCommand",
+            {"command": "vibes.showHistory", "arguments": [{"uri": uri, "annotationId": "abcd"}]},
+        ),
         wire.request("workspace/executeCommand", {"command": "vibes.queue", "arguments": [{}]}),
     ]
     assert [each["error"]["data"] for each in refused] == [{"code": "still-reading"}] * len(refused)
     cursor = {**menu, "context": {"diagnostics": [], "triggerKind": 2}}
-    assert wire.request("textDocument/codeAction", cursor)["result"] == [], "a cursor that rests gets no error"
+    assert wire.request("textDocument/codeAction", cursor)["result"] == [], (
+        "a cursor that rests gets no error"
+    )
     wire.send(id=asked["id"], result=None)
     told = until_it_ends(wire)
     assert {each["token"] for each in told} == {asked["params"]["token"]}
@@ -111,11 +131,20 @@ def test_a_client_sees_it_begin_grow_and_end(wire: Wire, corpus: tuple[Path, Cor
     assert len(found) > 100
     assert READING not in pushed(wire)[-1]
     annotated = next(each["lineStart"] for each in found if each["lineStart"] is not None)
-    assert READING not in wire.request("textDocument/hover", hover_at(uri, annotated))["result"]["contents"]["value"]
+    assert (
+        READING
+        not in wire.request("textDocument/hover", hover_at(uri, annotated))["result"]["contents"][
+            "value"
+        ]
+    )
 
 
-@pytest.mark.parametrize("wire", [[sys.executable, "-c", HEARS_PYGLS]], ids=["warns"], indirect=True)
-def test_each_trail_has_a_token_of_its_own_which_is_given_back(wire: Wire, corpus: tuple[Path, CorpusSize], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "wire", [[sys.executable, "-c", HEARS_PYGLS]], ids=["warns"], indirect=True
+)
+def test_each_trail_has_a_token_of_its_own_which_is_given_back(
+    wire: Wire, corpus: tuple[Path, CorpusSize], tmp_path: Path
+) -> None:
     root, other = corpus[0], tmp_path / "other"
     shutil.copytree(root / ".ai-audit", other / ".ai-audit")
     folders = [{"uri": folder.as_uri(), "name": "large"} for folder in (root, root / "src", other)]
@@ -123,7 +152,10 @@ def test_each_trail_has_a_token_of_its_own_which_is_given_back(wire: Wire, corpu
     tokens = []
     for folder in (root, other):
         asked = received(wire, "window/workDoneProgress/create")
-        early = wire.request("workspace/executeCommand", {"command": "vibes.show", "arguments": [{"id": "abcd", "uri": folder.as_uri()}]})
+        early = wire.request(
+            "workspace/executeCommand",
+            {"command": "vibes.show", "arguments": [{"id": "abcd", "uri": folder.as_uri()}]},
+        )
         assert early["error"]["data"] == {"code": "still-reading"}, "it is this one that is read"
         tokens.append(asked["params"]["token"])
         wire.send(id=asked["id"], result=None)
@@ -135,11 +167,16 @@ def test_each_trail_has_a_token_of_its_own_which_is_given_back(wire: Wire, corpu
 
 
 @pytest.mark.parametrize("able", [{}, ABLE], ids=["cannot", "refuses"])
-def test_a_client_without_progress_gets_its_answers_all_the_same(wire: Wire, corpus: tuple[Path, CorpusSize], able: dict[str, Any]) -> None:
+def test_a_client_without_progress_gets_its_answers_all_the_same(
+    wire: Wire, corpus: tuple[Path, CorpusSize], able: dict[str, Any]
+) -> None:
     root, size = corpus
     uri = (root / size.hottest_file).as_uri()
     wire.initialize(root, able, workspaceFolders=[{"uri": root.as_uri(), "name": "large"}])
-    wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}})
+    wire.notify(
+        "textDocument/didOpen",
+        {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": TEXT}},
+    )
     if able:
         asked = received(wire, "window/workDoneProgress/create")
         wire.send(id=asked["id"], error={"code": -32601, "message": "Method not found"})

@@ -75,26 +75,43 @@ class TestOrder:
         uri = (trail.root / "src/auth.py").as_uri()
         error = wire.request("textDocument/hover", hover_at(uri, 3))["error"]
         assert (error["code"], error["message"]) == (-32002, "send initialize first")
-        wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": ""}})
+        wire.notify(
+            "textDocument/didOpen",
+            {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": ""}},
+        )
         wire.initialize(trail.root)
         assert still_answers(wire, trail), "what was opened too early does not count"
 
     def test_a_second_initialize_is_refused(self, shared: Wire, trail: CompleteTrail) -> None:
-        again = shared.request("initialize", {"processId": None, "rootUri": None, "capabilities": {"textDocument": {"diagnostic": {}}}})
+        again = shared.request(
+            "initialize",
+            {
+                "processId": None,
+                "rootUri": None,
+                "capabilities": {"textDocument": {"diagnostic": {}}},
+            },
+        )
         assert again["error"]["code"] == -32600
         assert still_answers(shared, trail)
 
     def test_a_request_after_shutdown_is_refused(self, wire: Wire, trail: CompleteTrail) -> None:
         wire.initialize(trail.root)
         wire.request("shutdown", None)
-        assert wire.request("textDocument/hover", hover_at("untitled:x", 1))["error"]["code"] == -32600
+        assert (
+            wire.request("textDocument/hover", hover_at("untitled:x", 1))["error"]["code"] == -32600
+        )
         wire.notify("exit", None)
         wire.drain()
         assert wire.process.wait() == 0
 
-    def test_a_change_of_what_was_never_opened_changes_nothing(self, shared: Wire, trail: CompleteTrail) -> None:
+    def test_a_change_of_what_was_never_opened_changes_nothing(
+        self, shared: Wire, trail: CompleteTrail
+    ) -> None:
         document = {"uri": (trail.root / "src/auth.py").as_uri(), "version": 7}
-        shared.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": "nothing"}]})
+        shared.notify(
+            "textDocument/didChange",
+            {"textDocument": document, "contentChanges": [{"text": "nothing"}]},
+        )
         shared.notify("textDocument/didSave", {"textDocument": document})
         shared.notify("textDocument/didClose", {"textDocument": document})
         assert still_answers(shared, trail)
@@ -104,8 +121,16 @@ class TestOrder:
         project.environment()
         uri = project.annotated().as_uri()
         for text in ("nothing", STORY):
-            shared.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": text}})
-        assert shared.request("textDocument/hover", hover_at(uri, 4))["result"]["range"]["start"]["line"] == 3
+            shared.notify(
+                "textDocument/didOpen",
+                {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": text}},
+            )
+        assert (
+            shared.request("textDocument/hover", hover_at(uri, 4))["result"]["range"]["start"][
+                "line"
+            ]
+            == 3
+        )
         shared.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
 
@@ -138,12 +163,22 @@ class TestMalformed:
         ],
         ids=lambda body: body[:60].decode("utf-8", "replace"),
     )
-    def test_a_body_that_makes_no_sense_is_passed_over(self, shared: Wire, trail: CompleteTrail, body: bytes) -> None:
+    def test_a_body_that_makes_no_sense_is_passed_over(
+        self, shared: Wire, trail: CompleteTrail, body: bytes
+    ) -> None:
         shared.write_body(body)
         assert still_answers(shared, trail)
 
-    def test_headers_that_make_no_sense_are_passed_over(self, shared: Wire, trail: CompleteTrail) -> None:
-        for head in (b"\r\n", b"Content-Type: x\r\n\r\n", b"Content-Length: many\r\n\r\n", b"nonsense\r\n\r\n", b"\xff\xfe\r\n\r\n"):
+    def test_headers_that_make_no_sense_are_passed_over(
+        self, shared: Wire, trail: CompleteTrail
+    ) -> None:
+        for head in (
+            b"\r\n",
+            b"Content-Type: x\r\n\r\n",
+            b"Content-Length: many\r\n\r\n",
+            b"nonsense\r\n\r\n",
+            b"\xff\xfe\r\n\r\n",
+        ):
             shared.write(head)
         assert still_answers(shared, trail)
 
@@ -155,19 +190,50 @@ class TestMalformed:
     @pytest.mark.parametrize(
         ("method", "params", "message"),
         [
-            ("textDocument/hover", {"textDocument": {"uri": "untitled:x"}}, "params.position is missing"),
+            (
+                "textDocument/hover",
+                {"textDocument": {"uri": "untitled:x"}},
+                "params.position is missing",
+            ),
             ("textDocument/hover", {}, "is missing"),
             ("textDocument/hover", None, ""),
             ("textDocument/hover", [], ""),
-            ("textDocument/hover", {"textDocument": {"uri": "untitled:x"}, "position": {"line": "one", "character": 0}}, "line"),
-            ("textDocument/hover", {"textDocument": {"uri": "untitled:x"}, "position": {"line": -1, "character": 0}}, "line"),
+            (
+                "textDocument/hover",
+                {
+                    "textDocument": {"uri": "untitled:x"},
+                    "position": {"line": "one", "character": 0},
+                },
+                "line",
+            ),
+            (
+                "textDocument/hover",
+                {"textDocument": {"uri": "untitled:x"}, "position": {"line": -1, "character": 0}},
+                "line",
+            ),
             ("textDocument/codeLens", {"textDocument": {}}, "params.textDocument.uri is missing"),
             ("vibes/provenance", {}, "params.textDocument is missing"),
             ("vibes/provenance", {"textDocument": {"uri": None}}, ""),
-            ("workspace/executeCommand", {"command": "vibes.unknown", "arguments": []}, "'vibes.unknown' is not defined"),
-            ("workspace/executeCommand", {"command": "vibes.lookup"}, "vibes.lookup: uri is missing"),
-            ("workspace/executeCommand", {"command": "vibes.lookup", "arguments": [{"uri": "x", "range": {}}]}, "range.start is missing"),
-            ("workspace/executeCommand", {"command": "vibes.lookup", "arguments": [5]}, "vibes.lookup: "),
+            (
+                "workspace/executeCommand",
+                {"command": "vibes.unknown", "arguments": []},
+                "'vibes.unknown' is not defined",
+            ),
+            (
+                "workspace/executeCommand",
+                {"command": "vibes.lookup"},
+                "vibes.lookup: uri is missing",
+            ),
+            (
+                "workspace/executeCommand",
+                {"command": "vibes.lookup", "arguments": [{"uri": "x", "range": {}}]},
+                "range.start is missing",
+            ),
+            (
+                "workspace/executeCommand",
+                {"command": "vibes.lookup", "arguments": [5]},
+                "vibes.lookup: ",
+            ),
             (
                 "workspace/executeCommand",
                 {"command": "vibes.show", "arguments": [{"id": "abcd"}, {"id": "abcd"}]},
@@ -175,7 +241,9 @@ class TestMalformed:
             ),
         ],
     )
-    def test_wrong_parameters_are_answered_with_what_is_wrong(self, shared: Wire, method: str, params: object, message: str) -> None:
+    def test_wrong_parameters_are_answered_with_what_is_wrong(
+        self, shared: Wire, method: str, params: object, message: str
+    ) -> None:
         error = shared.request(method, params)["error"]
         assert message in error["message"]
         assert error["code"] in (-32602, -32603, -32001)
@@ -198,16 +266,24 @@ class TestMalformed:
             f"{root}/a/{'y' * 300}/b.py",
             "file:///" + "z/" * 3000,
         ):
-            shared.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": "text"}})
+            shared.notify(
+                "textDocument/didOpen",
+                {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": "text"}},
+            )
             assert shared.request("textDocument/hover", hover_at(uri, 1)).get("result") is None
-            assert shared.request("textDocument/codeLens", {"textDocument": {"uri": uri}})["result"] == []
+            assert (
+                shared.request("textDocument/codeLens", {"textDocument": {"uri": uri}})["result"]
+                == []
+            )
             shared.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
             assert "error" not in shared.request("textDocument/hover", hover_at(uri, 1))
         assert still_answers(shared, trail)
 
 
 class TestCancelling:
-    def test_each_request_is_answered_once_cancelled_or_not(self, shared: Wire, trail: CompleteTrail) -> None:
+    def test_each_request_is_answered_once_cancelled_or_not(
+        self, shared: Wire, trail: CompleteTrail
+    ) -> None:
         uri = (trail.root / "src/auth.py").as_uri()
         for method, params in (
             ("textDocument/hover", hover_at(uri, 3)),
@@ -223,7 +299,13 @@ class TestCancelling:
         assert [each for each in shared.notifications[before:] if "method" not in each] == []
 
     def test_a_check_in_a_thread_can_be_cancelled(self, wire: Wire, trail: CompleteTrail) -> None:
-        wire.initialize(trail.root, {"workspace": {"diagnostics": {"refreshSupport": True}}, "textDocument": {"diagnostic": {}}})
+        wire.initialize(
+            trail.root,
+            {
+                "workspace": {"diagnostics": {"refreshSupport": True}},
+                "textDocument": {"diagnostic": {}},
+            },
+        )
         uri = (trail.root / ".ai-audit/annotations.jsonl").as_uri()
         number = wire.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})
         wire.notify("$/cancelRequest", {"id": number})
@@ -231,7 +313,9 @@ class TestCancelling:
         assert answer.get("error", {}).get("code") == -32800 or answer["result"]["items"] == []
         assert still_answers(wire, trail)
 
-    def test_cancelling_what_was_never_asked_is_passed_over(self, shared: Wire, trail: CompleteTrail) -> None:
+    def test_cancelling_what_was_never_asked_is_passed_over(
+        self, shared: Wire, trail: CompleteTrail
+    ) -> None:
         for number in ("never", 99_999, None):
             shared.notify("$/cancelRequest", {"id": number})
         assert still_answers(shared, trail)
@@ -245,7 +329,9 @@ class TestClients:
         project.environment()
         file = project.annotated()
         asks = {"configuration": True, "didChangeWatchedFiles": {"dynamicRegistration": True}}
-        wire.initialize(project.root, {"workspace": asks}, initializationOptions={"codeLens": {"enable": False}})
+        wire.initialize(
+            project.root, {"workspace": asks}, initializationOptions={"codeLens": {"enable": False}}
+        )
         refused: set[str] = set()
         while len(refused) < 2:
             message = wire.receive()
@@ -253,17 +339,36 @@ class TestClients:
             wire.send(id=message["id"], error={"code": -32601, "message": "Method not found"})
         assert refused == {"workspace/configuration", "client/registerCapability"}
         assert wire.request("textDocument/hover", hover_at(file.as_uri(), 4))["result"] is not None
-        assert wire.request("textDocument/codeLens", {"textDocument": {"uri": file.as_uri()}})["result"] == []
+        assert (
+            wire.request("textDocument/codeLens", {"textDocument": {"uri": file.as_uri()}})[
+                "result"
+            ]
+            == []
+        )
         assert "Traceback" not in wire.logged()
 
     def test_one_that_knows_no_folders_but_a_root(self, wire: Wire, trail: CompleteTrail) -> None:
         wire.initialize(trail.root)
-        report = wire.request("workspace/executeCommand", {"command": "vibes.check", "arguments": [{}]})["result"]
+        report = wire.request(
+            "workspace/executeCommand", {"command": "vibes.check", "arguments": [{}]}
+        )["result"]
         assert report["project"] == trail.writer.project
 
     def test_one_that_tells_nonsense(self, wire: Wire, trail: CompleteTrail) -> None:
-        wire.initialize(trail.root, {"workspace": {"configuration": True}}, initializationOptions=[{"vibes": 5}])
-        answers: list[object] = [[], None, [None], [7], ["text"], [[]], [{"diagnostics": {"minimumBand": []}}], {}, [{"hover": 7}]]
+        wire.initialize(
+            trail.root, {"workspace": {"configuration": True}}, initializationOptions=[{"vibes": 5}]
+        )
+        answers: list[object] = [
+            [],
+            None,
+            [None],
+            [7],
+            ["text"],
+            [[]],
+            [{"diagnostics": {"minimumBand": []}}],
+            {},
+            [{"hover": 7}],
+        ]
         for answer in answers:
             message = wire.receive()
             assert message["method"] == "workspace/configuration"
@@ -271,25 +376,34 @@ class TestClients:
             assert still_answers(wire, trail)
             wire.notify("workspace/didChangeConfiguration", {"settings": answer})
 
-    def test_settings_that_come_late_hold_for_what_was_told_before(self, wire: Wire, tmp_path: Path) -> None:
+    def test_settings_that_come_late_hold_for_what_was_told_before(
+        self, wire: Wire, tmp_path: Path
+    ) -> None:
         project = Project(tmp_path / "own")
         project.config(risk_scoring=AS_RECORDED)
         project.environment()
         uri = project.annotated(risk_score=0.9).as_uri()
         wire.initialize(project.root, {"workspace": {"configuration": True}})
         asked = wire.receive()
-        wire.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": STORY}})
+        wire.notify(
+            "textDocument/didOpen",
+            {"textDocument": {"uri": uri, "languageId": "x", "version": 1, "text": STORY}},
+        )
         pushed = wire.receive()
         assert [each["code"] for each in pushed["params"]["diagnostics"]] == ["risk-critical"]
         wire.send(id=asked["id"], result=[{"diagnostics": {"enable": False}}])
-        while (message := wire.receive()).get("method") != "textDocument/publishDiagnostics" or message["params"]["diagnostics"]:
+        while (message := wire.receive()).get(
+            "method"
+        ) != "textDocument/publishDiagnostics" or message["params"]["diagnostics"]:
             pass
         assert message["params"]["uri"] == uri
 
 
 def test_what_the_server_does_not_need_is_not_imported() -> None:
     listing = "import json, sys, vibes_lsp.lsp.application as a; a.create_server(); print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", listing], capture_output=True, check=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", listing], capture_output=True, check=True, text=True
+    )
     loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
     assert not loaded & {"rapidfuzz", "rich", "click"}
     assert "pygls" in loaded

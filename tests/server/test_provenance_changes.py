@@ -14,13 +14,19 @@ async def test_runs_are_the_lines_that_it_owns_by_kind(editor: Editor, project: 
     uri = await editor.open_known(project.file("a.py"))
     answer = await editor.provenance(uri, runs=True)
     assert {each["action"]: each["runs"] for each in answer["placements"]} == {
-        "create": [{"lineStart": 1, "lineEnd": 3, "kind": "ai"}, {"lineStart": 8, "lineEnd": 13, "kind": "ai"}],
+        "create": [
+            {"lineStart": 1, "lineEnd": 3, "kind": "ai"},
+            {"lineStart": 8, "lineEnd": 13, "kind": "ai"},
+        ],
         "modify": [{"lineStart": 4, "lineEnd": 7, "kind": "ai"}],
     }
     after = len(editor.client.sent)
     editor.replace(uri, (5, 0), (6, 0), "    seen = hashlib.sha512(payload)\n")
     told = [("ai", 4, 5), ("edited", 6, 6), ("ai", 7, 7)]
-    while [(run["kind"], run["lineStart"], run["lineEnd"]) for run in await _runs(editor, uri, "modify")] != told:
+    while [
+        (run["kind"], run["lineStart"], run["lineEnd"])
+        for run in await _runs(editor, uri, "modify")
+    ] != told:
         await editor.told(uri, after=after)
         after = len(editor.client.sent)
 
@@ -50,15 +56,20 @@ async def test_what_the_client_knows_is_not_said_again(editor: Editor, project: 
         for each in answer["placements"]:
             known[each["annotationId"]] = {**known[each["annotationId"]], **each}
         whole = (await editor.provenance(uri))["placements"]
-        if [{name: value for name, value in each.items() if name != "runs"} for each in known.values()] == whole:
+        if [
+            {name: value for name, value in each.items() if name != "runs"}
+            for each in known.values()
+        ] == whole:
             break  # else it was looked at anew between the two answers
     assert known[later]["lineStart"] == 11
-    assert {"ids", "model", "timestamp", "totalLines"}.isdisjoint(name for each in said for name in each), (
-        "what is as before was said again"
-    )
+    assert {"ids", "model", "timestamp", "totalLines"}.isdisjoint(
+        name for each in said for name in each
+    ), "what is as before was said again"
 
 
-async def test_all_is_said_where_the_last_answer_is_another_or_will_not_do(editor: Editor, project: Project) -> None:
+async def test_all_is_said_where_the_last_answer_is_another_or_will_not_do(
+    editor: Editor, project: Project
+) -> None:
     uri = await editor.open_known(project.annotated())
     first = await editor.provenance(uri, runs=True)
     second = await editor.provenance(uri, runs=True)
@@ -70,7 +81,9 @@ async def test_all_is_said_where_the_last_answer_is_another_or_will_not_do(edito
     grown = await editor.provenance(uri, runs=True, previousResultId=unknown["resultId"])
     assert ("since" in grown, len(grown["placements"])) == (False, 2)
     editor.close(uri)
-    assert "resultId" not in await editor.provenance(uri, runs=True), "an answer about a file that is not open would be kept for ever"
+    assert "resultId" not in await editor.provenance(uri, runs=True), (
+        "an answer about a file that is not open would be kept for ever"
+    )
     editor.open_uri(uri, STORY)
     again = await editor.provenance(uri, runs=True, previousResultId=grown["resultId"])
     assert ("since" in again, len(again["placements"])) == (False, 2)

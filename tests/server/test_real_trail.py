@@ -47,9 +47,9 @@ async def test_each_claim_of_a_file_is_told(maestro: Path, tmp_path: Path, profi
             uri = editor.open(maestro / path)
             claims = recorded(maestro, path)
             placements = (await editor.provenance(uri))["placements"]
-            assert {(each["recordedLineStart"], each["recordedLineEnd"]) for each in placements} == {
-                (each["line_start"], each["line_end"]) for each in claims
-            }
+            assert {
+                (each["recordedLineStart"], each["recordedLineEnd"]) for each in placements
+            } == {(each["line_start"], each["line_end"]) for each in claims}
             for each in placements:
                 anchored = maestro_record(claims, each).get("anchor_hash") is not None
                 assert each["state"] == ("lost" if anchored else "unverified")
@@ -74,9 +74,14 @@ async def test_hovers_lenses_and_lines_agree(maestro: Path, tmp_path: Path, prof
             placed = [each for each in answer["placements"] if each["lineStart"] is not None]
             lenses = await editor.lenses(uri)
             assert [line for line, _ in lenses] == [each["lineStart"] for each in placed]
-            assert all("not verified" in title and title.startswith(placed[0]["model"]["name"]) for _, title in lenses)
+            assert all(
+                "not verified" in title and title.startswith(placed[0]["model"]["name"])
+                for _, title in lenses
+            )
             owners = {line["line"]: line["annotationId"] for line in answer["lines"]}
-            assert set(owners) == {line for each in placed for line in range(each["lineStart"], each["lineEnd"] + 1)}
+            assert set(owners) == {
+                line for each in placed for line in range(each["lineStart"], each["lineEnd"] + 1)
+            }
             for each in placed:
                 told = await editor.hover(uri, each["lineStart"])
                 assert f"record {owners[each['lineStart']][:11]}" in told.replace("`", "")
@@ -95,6 +100,8 @@ async def test_the_audit_files_themselves(maestro: Path, tmp_path: Path) -> None
         assert report["contextHashes"]["mismatch"] == 0
         uri = editor.open(maestro / ".ai-audit" / "annotations.jsonl")
         found = await editor.diagnostics(uri)
-        assert len(found) == min(200, sum(each["file"] == ".ai-audit/annotations.jsonl" for each in report["findings"]))
+        assert len(found) == min(
+            200, sum(each["file"] == ".ai-audit/annotations.jsonl" for each in report["findings"])
+        )
         assert await editor.hover_whole(uri, 1) is None
     assert "ERROR" not in log_of(tmp_path)

@@ -14,7 +14,11 @@ from tests.trails import Repository
 from vibes_lsp.recording import Recorder
 
 TOOL = {"name": "Claude Code", "version": "1.5.2"}
-MODEL = {"name": "claude-opus-4-5", "version": "20251101", "parameters": {"temperature": 0.7, "top-p": 0.9}}
+MODEL = {
+    "name": "claude-opus-4-5",
+    "version": "20251101",
+    "parameters": {"temperature": 0.7, "top-p": 0.9},
+}
 PROMPT = {"text": "Write a digest.", "type": "user_instruction"}
 
 
@@ -24,7 +28,9 @@ def lines(first: int, last: int) -> dict[str, Any]:
 
 
 async def session_of(editor: Editor, uri: str) -> str:
-    answer = await editor.run("vibes.startSession", {"uri": uri, "tool": TOOL, "model": MODEL, "description": "a test"})
+    answer = await editor.run(
+        "vibes.startSession", {"uri": uri, "tool": TOOL, "model": MODEL, "description": "a test"}
+    )
     return str(answer["sessionId"])
 
 
@@ -34,10 +40,18 @@ async def edges_of(editor: Editor, uri: str, answer: dict[str, Any]) -> set[str]
     return {str(each["record"]["edge_type"]) for each in shown}
 
 
-async def test_an_edit_shows_at_once_though_it_is_not_saved(editor: Editor, project: Project) -> None:
+async def test_an_edit_shows_at_once_though_it_is_not_saved(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.file("a.py", "import os\n"), STORY)
     session = await session_of(editor, uri)
-    told = {"uri": uri, "range": lines(4, 7), "action": "create", "sessionId": session, "prompt": PROMPT}
+    told = {
+        "uri": uri,
+        "range": lines(4, 7),
+        "action": "create",
+        "sessionId": session,
+        "prompt": PROMPT,
+    }
     answer = await editor.run("vibes.recordAnnotation", told)
     assert "Write a digest." in await editor.hover(uri, 5)
     assert "exact" in await editor.hover(uri, 5)
@@ -52,11 +66,21 @@ async def test_an_edit_shows_at_once_though_it_is_not_saved(editor: Editor, proj
 async def test_an_edit_inside_an_earlier_one_says_so(editor: Editor, project: Project) -> None:
     uri = editor.open(project.annotated())
     session = await session_of(editor, uri)
-    answer = await editor.run("vibes.recordAnnotation", {"uri": uri, "range": lines(5, 6), "action": "modify", "sessionId": session})
+    answer = await editor.run(
+        "vibes.recordAnnotation",
+        {"uri": uri, "range": lines(5, 6), "action": "modify", "sessionId": session},
+    )
     assert "depends_on" in await edges_of(editor, uri, answer)
-    whole = await editor.run("vibes.recordAnnotation", {"uri": uri, "range": lines(3, 8), "action": "modify", "sessionId": session})
+    whole = await editor.run(
+        "vibes.recordAnnotation",
+        {"uri": uri, "range": lines(3, 8), "action": "modify", "sessionId": session},
+    )
     assert "supersedes" in await edges_of(editor, uri, whole)
-    owners = {each["annotationId"] for each in (await editor.provenance(uri))["placements"] if each["ownedRanges"]}
+    owners = {
+        each["annotationId"]
+        for each in (await editor.provenance(uri))["placements"]
+        if each["ownedRanges"]
+    }
     assert owners == {whole["annotationId"]}
 
 
@@ -64,7 +88,13 @@ async def test_a_review_settles_a_risk_at_once(editor: Editor, project: Project)
     project.config(risk_scoring=AS_RECORDED)
     uri = editor.open(project.annotated(risk_score=0.9))
     assert [each.code for each in await editor.diagnostics(uri)] == ["risk-critical"]
-    given = {"uri": uri, "range": lines(5, 5), "verdict": "approved", "reviewer": "Ada Example", "note": "read it"}
+    given = {
+        "uri": uri,
+        "range": lines(5, 5),
+        "verdict": "approved",
+        "reviewer": "Ada Example",
+        "note": "read it",
+    }
     answer = await editor.run("vibes.review", given)
     assert len(answer["reviewed"]) == 1
     assert await editor.diagnostics(uri) == []
@@ -73,7 +103,14 @@ async def test_a_review_settles_a_risk_at_once(editor: Editor, project: Project)
 
 async def test_the_same_request_again_changes_nothing(editor: Editor, project: Project) -> None:
     uri = editor.open(project.file("a.py"))
-    given = {"uri": uri, "range": lines(4, 7), "action": "create", "tool": TOOL, "model": MODEL, "requestId": "one"}
+    given = {
+        "uri": uri,
+        "range": lines(4, 7),
+        "action": "create",
+        "tool": TOOL,
+        "model": MODEL,
+        "requestId": "one",
+    }
     first = await editor.run("vibes.recordAnnotation", given)
     log = (project.root / ".ai-audit/annotations.jsonl").read_bytes()
     assert await editor.run("vibes.recordAnnotation", given) == first
@@ -91,9 +128,21 @@ async def test_names_that_are_no_identifiers_survive(editor: Editor, project: Pr
     ("command", "given", "said"),
     [
         ("vibes.startSession", {"tool": TOOL}, "model"),
-        ("vibes.recordAnnotation", {"action": "create", "range": lines(4, 7), "tool": TOOL, "model": MODEL, "colour": 1}, "colour"),
-        ("vibes.recordAnnotation", {"action": "create", "range": lines(4, 900), "tool": TOOL, "model": MODEL}, "900"),
-        ("vibes.recordAnnotation", {"action": "create", "range": lines(4, 7), "tool": TOOL, "model": MODEL, "version": 99}, "version 99"),
+        (
+            "vibes.recordAnnotation",
+            {"action": "create", "range": lines(4, 7), "tool": TOOL, "model": MODEL, "colour": 1},
+            "colour",
+        ),
+        (
+            "vibes.recordAnnotation",
+            {"action": "create", "range": lines(4, 900), "tool": TOOL, "model": MODEL},
+            "900",
+        ),
+        (
+            "vibes.recordAnnotation",
+            {"action": "create", "range": lines(4, 7), "tool": TOOL, "model": MODEL, "version": 99},
+            "version 99",
+        ),
         ("vibes.endSession", {"sessionId": "nobody"}, "nobody"),
         ("vibes.review", {"verdict": "maybe", "range": lines(4, 7)}, "verdict"),
     ],
@@ -106,7 +155,11 @@ async def test_a_wrong_argument_is_named_and_nothing_is_written(
     with pytest.raises(JsonRpcException, match=said):
         await editor.run(command, {"uri": uri, **given})
     assert not (project.root / ".ai-audit/annotations.jsonl").exists()
-    assert [name for name in sorted(path.name for path in (project.root / ".ai-audit").iterdir()) if "lock" not in name] == before
+    assert [
+        name
+        for name in sorted(path.name for path in (project.root / ".ai-audit").iterdir())
+        if "lock" not in name
+    ] == before
 
 
 async def test_a_document_without_a_trail_is_refused(editor: Editor, project: Project) -> None:
@@ -117,17 +170,31 @@ async def test_a_document_without_a_trail_is_refused(editor: Editor, project: Pr
         await editor.run("vibes.startSession", {"uri": uri, "tool": TOOL, "model": MODEL})
 
 
-async def test_unsaved_text_of_another_version_is_what_the_range_is_about(editor: Editor, project: Project) -> None:
+async def test_unsaved_text_of_another_version_is_what_the_range_is_about(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.file("a.py"))
     version = editor.insert(uri, 0, "# one\n# two\n")
-    given = {"uri": uri, "version": version, "range": lines(6, 9), "action": "create", "tool": TOOL, "model": MODEL}
+    given = {
+        "uri": uri,
+        "version": version,
+        "range": lines(6, 9),
+        "action": "create",
+        "tool": TOOL,
+        "model": MODEL,
+    }
     record = (await editor.run("vibes.recordAnnotation", given))["record"]
-    assert (record["line_start"], record["anchor_context"].splitlines()[0]) == (6, "def digest(payload: bytes) -> str:")
+    assert (record["line_start"], record["anchor_context"].splitlines()[0]) == (
+        6,
+        "def digest(payload: bytes) -> str:",
+    )
     editor.change(uri, types.TextDocumentContentChangeWholeDocument(STORY))
     assert "moved from 6-9" in await editor.hover(uri, 4)
 
 
-async def test_a_deletion_is_about_the_text_that_is_saved_still(editor: Editor, project: Project) -> None:
+async def test_a_deletion_is_about_the_text_that_is_saved_still(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.file("a.py"), "import os\n")
     given = {"uri": uri, "range": lines(4, 7), "action": "delete", "tool": TOOL, "model": MODEL}
     record = (await editor.run("vibes.recordAnnotation", given))["record"]
@@ -172,10 +239,15 @@ async def test_a_policy_that_cannot_be_read_is_said_once(editor: Editor, project
     assert said.message.startswith("recorded, but by the defaults: config.json cannot be read")
 
 
-async def recorded_and_told(editor: Editor, project: Project, uri: str, session: str) -> list[Message]:
+async def recorded_and_told(
+    editor: Editor, project: Project, uri: str, session: str
+) -> list[Message]:
     """Record an edit, and ask again once told to; return what was sent until then, with all that was still to be told."""
     after = len(editor.client.sent)
-    await editor.run("vibes.recordAnnotation", {"uri": uri, "range": lines(4, 7), "action": "create", "sessionId": session})
+    await editor.run(
+        "vibes.recordAnnotation",
+        {"uri": uri, "range": lines(4, 7), "action": "create", "sessionId": session},
+    )
     await editor.told(uri, after=after)
     await editor.final(uri)
     editor.watched(project.files.log)
@@ -193,6 +265,11 @@ async def test_only_those_who_see_something_else_are_told(editor: Editor, projec
     assert (PROVENANCE_CHANGED, {"uri": other}) not in sent, "which would have come first"
     after = len(editor.client.sent)
     score = (await editor.provenance(other))["placements"][0]["score"]
-    await editor.run("vibes.recordAnnotation", {"uri": uri, "range": lines(10, 13), "action": "create", "sessionId": session})
+    await editor.run(
+        "vibes.recordAnnotation",
+        {"uri": uri, "range": lines(10, 13), "action": "create", "sessionId": session},
+    )
     await editor.told(other, after=after)
-    assert (await editor.provenance(other))["placements"][0]["score"] > score, "its session is at work in one file more"
+    assert (await editor.provenance(other))["placements"][0]["score"] > score, (
+        "its session is at work in one file more"
+    )

@@ -15,15 +15,28 @@ if TYPE_CHECKING:
 async def references(editor: Editor, uri: str, line: int) -> list[tuple[str, int, int]]:
     """Return file names and 1-based lines."""
     params = types.ReferenceParams(
-        types.ReferenceContext(include_declaration=True), types.TextDocumentIdentifier(uri), types.Position(line - 1, 0)
+        types.ReferenceContext(include_declaration=True),
+        types.TextDocumentIdentifier(uri),
+        types.Position(line - 1, 0),
     )
     found = await editor.client.text_document_references_async(params) or []
-    return [(each.uri.rpartition("/")[2], each.range.start.line + 1, each.range.end.line) for each in found]
+    return [
+        (each.uri.rpartition("/")[2], each.range.start.line + 1, each.range.end.line)
+        for each in found
+    ]
 
 
-async def test_all_ranges_of_the_same_prompt_in_the_project(editor: Editor, project: Project) -> None:
+async def test_all_ranges_of_the_same_prompt_in_the_project(
+    editor: Editor, project: Project
+) -> None:
     prompt = project.prompt("Write them.")
-    for path, start, end in (("a.py", 4, 7), ("a.py", 10, 13), ("b.py", 4, 7), ("gone.py", 4, 7), ("../outside.py", 4, 7)):
+    for path, start, end in (
+        ("a.py", 4, 7),
+        ("a.py", 10, 13),
+        ("b.py", 4, 7),
+        ("gone.py", 4, 7),
+        ("../outside.py", 4, 7),
+    ):
         project.line(path, start, end, text=STORY, prompt=prompt)
     project.line("c.py", 4, 7, text=STORY, prompt=project.prompt("Another."))
     project.file("c.py")
@@ -41,8 +54,15 @@ async def test_no_prompt_no_references(editor: Editor, project: Project) -> None
     assert await references(editor, "untitled:x", 1) == []
 
 
-async def test_a_risk_names_the_other_ranges_of_its_prompt(editor: Editor, project: Project) -> None:
-    project.config(risk_scoring={"enabled": True, "thresholds": {"low": 0, "medium": 0.01, "high": 0.02, "critical": 0.03}})
+async def test_a_risk_names_the_other_ranges_of_its_prompt(
+    editor: Editor, project: Project
+) -> None:
+    project.config(
+        risk_scoring={
+            "enabled": True,
+            "thresholds": {"low": 0, "medium": 0.01, "high": 0.02, "critical": 0.03},
+        }
+    )
     prompt = project.prompt("Write both.")
     project.line("a.py", 4, 7, text=STORY, prompt=prompt, risk_score=0.9)
     project.review(project.line("a.py", 10, 13, text=STORY, prompt=prompt))
@@ -52,4 +72,8 @@ async def test_a_risk_names_the_other_ranges_of_its_prompt(editor: Editor, proje
         assert risk.related_information is None
         return
     (related,) = risk.related_information or []
-    assert (related.location.uri, related.location.range.start.line, related.message) == (uri, 9, "of the same prompt: create")
+    assert (related.location.uri, related.location.range.start.line, related.message) == (
+        uri,
+        9,
+        "of the same prompt: create",
+    )

@@ -15,20 +15,33 @@ if TYPE_CHECKING:
 
     from tests.server.editor import Editor
 
-CRITICAL: Final = {"enabled": True, "thresholds": {"low": 0.0, "medium": 0.02, "high": 0.03, "critical": 0.04}}
+CRITICAL: Final = {
+    "enabled": True,
+    "thresholds": {"low": 0.0, "medium": 0.02, "high": 0.03, "critical": 0.04},
+}
 """By these bounds whatever nobody reviewed is critical."""
-BOT: Final = {"reviewerKind": "ai", "tool": {"name": "review-bot", "version": "1"}, "model": {"name": "some-model", "version": "1"}}
+BOT: Final = {
+    "reviewerKind": "ai",
+    "tool": {"name": "review-bot", "version": "1"},
+    "model": {"name": "some-model", "version": "1"},
+}
 
 
 async def problems(editor: Editor, uri: str) -> list[tuple[str, int, int]]:
     found = await editor.diagnostics(uri)
-    return [(str(each.code), each.range.start.line + 1, each.range.end.line) for each in found if str(each.code).startswith("risk-")]
+    return [
+        (str(each.code), each.range.start.line + 1, each.range.end.line)
+        for each in found
+        if str(each.code).startswith("risk-")
+    ]
 
 
 async def marked(editor: Editor, uri: str, line: int) -> Any:
     """Choose "Mark reviewed" at a 1-based line, as an editor does that shows a problem there."""
     place = types.Range(types.Position(line - 1, 0), types.Position(line - 1, 0))
-    here = types.CodeActionContext(await editor.diagnostics(uri), trigger_kind=types.CodeActionTriggerKind.Invoked)
+    here = types.CodeActionContext(
+        await editor.diagnostics(uri), trigger_kind=types.CodeActionTriggerKind.Invoked
+    )
     params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, here)
     offered = await editor.client.text_document_code_action_async(params) or []
     chosen = next(each for each in offered if each.title == "Mark reviewed")
@@ -56,7 +69,9 @@ async def told(editor: Editor, uri: str, line: int) -> str:
     return (await editor.hover(uri, line)).replace("*", "").replace("`", "")
 
 
-async def test_a_critical_range_is_reviewed_and_comes_back_when_it_is_edited(editor: Editor, project: Project) -> None:
+async def test_a_critical_range_is_reviewed_and_comes_back_when_it_is_edited(
+    editor: Editor, project: Project
+) -> None:
     project.config(risk_scoring=CRITICAL)
     uri = await editor.open_known(project.annotated(prompt=project.prompt("Write a digest.")))
     await editor.set(reviewer="Ada")
@@ -89,12 +104,22 @@ async def test_the_gate_sees_what_the_editor_shows(editor: Editor, project: Proj
         return [code for code, _, _ in await problems(editor, uri)], ran.code
 
     assert await seen() == (["risk-critical"], 1)
-    await editor.run("vibes.review", {"uri": uri, "lineStart": 5, "lineEnd": 5, "verdict": "approved", **BOT})
+    await editor.run(
+        "vibes.review", {"uri": uri, "lineStart": 5, "lineEnd": 5, "verdict": "approved", **BOT}
+    )
     assert await seen() == (["risk-critical"], 1)
     await marked(editor, uri, 5)
     assert await seen() == ([], 0)
     editor.insert(uri, 5, "    assert payload\n")
-    file.write_text("".join([*STORY.splitlines(keepends=True)[:5], "    assert payload\n", *STORY.splitlines(keepends=True)[5:]]))
+    file.write_text(
+        "".join(
+            [
+                *STORY.splitlines(keepends=True)[:5],
+                "    assert payload\n",
+                *STORY.splitlines(keepends=True)[5:],
+            ]
+        )
+    )
     assert await seen() == (["risk-critical"], 1)
 
 
@@ -114,7 +139,9 @@ async def test_what_is_not_saved_is_what_is_reviewed(editor: Editor, project: Pr
     assert await problems(editor, uri) == []
 
 
-async def test_each_trail_has_its_own_reviews(editor: Editor, project: Project, tmp_path: Path) -> None:
+async def test_each_trail_has_its_own_reviews(
+    editor: Editor, project: Project, tmp_path: Path
+) -> None:
     other = Project(tmp_path / "other")
     for each in (project, other):
         each.config(risk_scoring=CRITICAL)
@@ -129,11 +156,15 @@ async def test_each_trail_has_its_own_reviews(editor: Editor, project: Project, 
     assert [await queued(editor, uri) for uri in (mine, theirs)] == [[], ["a.py"]]
 
 
-async def test_an_ais_review_is_shown_as_such_and_settles_nothing(editor: Editor, project: Project) -> None:
+async def test_an_ais_review_is_shown_as_such_and_settles_nothing(
+    editor: Editor, project: Project
+) -> None:
     project.config(risk_scoring=CRITICAL)
     uri = await editor.open_known(project.annotated())
     before = await standing(editor, uri)
-    await editor.run("vibes.review", {"uri": uri, "lineStart": 5, "lineEnd": 5, "verdict": "approved", **BOT})
+    await editor.run(
+        "vibes.review", {"uri": uri, "lineStart": 5, "lineEnd": 5, "verdict": "approved", **BOT}
+    )
     assert await problems(editor, uri) == [("risk-critical", 4, 7)]
     assert (await standing(editor, uri))[:2] == before[:2]
     assert "approved by some-model (AI)" in await told(editor, uri, 5)
@@ -141,8 +172,12 @@ async def test_an_ais_review_is_shown_as_such_and_settles_nothing(editor: Editor
     assert await queued(editor, uri) == ["a.py"]
 
 
-async def test_an_ai_is_an_ai_though_the_editor_has_a_reviewer(editor: Editor, project: Project) -> None:
+async def test_an_ai_is_an_ai_though_the_editor_has_a_reviewer(
+    editor: Editor, project: Project
+) -> None:
     uri = await editor.open_known(project.annotated())
     await editor.set(reviewer="Ada")
-    await editor.run("vibes.review", {"uri": uri, "lineStart": 5, "lineEnd": 5, "verdict": "approved", **BOT})
+    await editor.run(
+        "vibes.review", {"uri": uri, "lineStart": 5, "lineEnd": 5, "verdict": "approved", **BOT}
+    )
     assert "approved by some-model (AI)" in await told(editor, uri, 5)

@@ -11,7 +11,10 @@ from tests.server.editor import Editor
 from tests.server.project import Project
 from vibes_lsp.model.vocabulary import Signal
 
-HALVES: Final[dict[str, Any]] = {"enabled": True, "weights": {**dict.fromkeys(Signal, 0), "action_type": 1, "human_review_present": 1}}
+HALVES: Final[dict[str, Any]] = {
+    "enabled": True,
+    "weights": {**dict.fromkeys(Signal, 0), "action_type": 1, "human_review_present": 1},
+}
 """Half what was done, half whether it was reviewed: (0.6 + 1) / 2 for what an AI created, (0.6 + 0) / 2 once a person approved it."""
 CONFIG: Final = ".ai-audit/config.json"
 
@@ -30,22 +33,37 @@ async def test_a_risk_rises_falls_and_comes_back(editor: Editor, project: Projec
     project.config(risk_scoring=HALVES)
     uri = await editor.open_known(project.annotated())
     assert await told(editor, uri) == "PRISM: 0.80 critical"
-    assert await editor.lenses(uri) == [(4, "claude-opus-4-5 · create · exact · risk 0.80 critical")]
+    assert await editor.lenses(uri) == [
+        (4, "claude-opus-4-5 · create · exact · risk 0.80 critical")
+    ]
     (found,) = await editor.diagnostics(uri)
-    assert (found.code, found.message) == ("risk-critical", "risk 0.80 critical: create by claude-opus-4-5, not reviewed")
+    assert (found.code, found.message) == (
+        "risk-critical",
+        "risk 0.80 critical: create by claude-opus-4-5, not reviewed",
+    )
 
-    await editor.run("vibes.review", {"uri": uri, "range": lines(5, 5), "verdict": "approved", "reviewer": "Ada Example"})
+    await editor.run(
+        "vibes.review",
+        {"uri": uri, "range": lines(5, 5), "verdict": "approved", "reviewer": "Ada Example"},
+    )
     assert await told(editor, uri) == "PRISM: 0.30 medium"
-    assert await editor.lenses(uri) == [(4, "claude-opus-4-5 · create · exact · risk 0.30 medium · approved")]
+    assert await editor.lenses(uri) == [
+        (4, "claude-opus-4-5 · create · exact · risk 0.30 medium · approved")
+    ]
     assert await editor.diagnostics(uri) == []
 
     editor.insert(uri, 5, "    # another hand\n")
     assert await told(editor, uri) == "PRISM: 0.80 critical"
     (found,) = await editor.diagnostics(uri)
-    assert found.message == "risk 0.80 critical: create by claude-opus-4-5, approved, but changed since"
+    assert (
+        found.message
+        == "risk 0.80 critical: create by claude-opus-4-5, approved, but changed since"
+    )
 
 
-async def test_the_stored_score_stands_beside_a_live_one_that_is_another(editor: Editor, project: Project) -> None:
+async def test_the_stored_score_stands_beside_a_live_one_that_is_another(
+    editor: Editor, project: Project
+) -> None:
     project.config(risk_scoring=HALVES)
     uri = editor.open(project.file("a.py"))
     given = {
@@ -59,7 +77,13 @@ async def test_the_stored_score_stands_beside_a_live_one_that_is_another(editor:
     assert answer["record"]["risk_score"] == 0.8
     assert await told(editor, uri) == "PRISM: 0.80 critical"
     await editor.run(
-        "vibes.review", {"uri": uri, "annotationIds": [answer["annotationId"]], "verdict": "approved", "reviewer": "Ada Example"}
+        "vibes.review",
+        {
+            "uri": uri,
+            "annotationIds": [answer["annotationId"]],
+            "verdict": "approved",
+            "reviewer": "Ada Example",
+        },
     )
     assert await told(editor, uri) == "PRISM: 0.30 medium (0.80 as recorded)"
     (placement,) = (await editor.provenance(uri))["placements"]
@@ -73,11 +97,15 @@ async def test_the_stored_score_stands_beside_a_live_one_that_is_another(editor:
 async def test_the_hover_says_what_a_score_is_made_of(editor: Editor, project: Project) -> None:
     project.config(risk_scoring={"enabled": True})
     uri = editor.open(project.annotated())
-    assert "scope_lines 0.307692 x 0.15: 4 of 13 lines (31%)" in (await editor.hover(uri, 4)).replace("`", "")
+    assert "scope_lines 0.307692 x 0.15: 4 of 13 lines (31%)" in (
+        await editor.hover(uri, 4)
+    ).replace("`", "")
 
 
 @pytest.mark.parametrize("scoring", [None, {"enabled": False}])
-async def test_a_preview_shows_scores_where_prism_is_off_and_reports_nothing(editor: Editor, project: Project, scoring: object) -> None:
+async def test_a_preview_shows_scores_where_prism_is_off_and_reports_nothing(
+    editor: Editor, project: Project, scoring: object
+) -> None:
     project.config(risk_scoring=scoring)
     uri = editor.open(project.annotated())
     assert await told(editor, uri) == ""
@@ -99,10 +127,17 @@ async def test_a_policy_that_changes_changes_the_score(editor: Editor, project: 
 
 
 async def test_a_broken_rule_is_marked_at_its_word(editor: Editor, project: Project) -> None:
-    project.config(risk_scoring={"enabled": True, "review_rules": [{"condition": "scope_lines > 1 AND bogus > 2", "action": "flag"}]})
+    project.config(
+        risk_scoring={
+            "enabled": True,
+            "review_rules": [{"condition": "scope_lines > 1 AND bogus > 2", "action": "flag"}],
+        }
+    )
     project.annotated()
     file = project.root / CONFIG
-    found = [each for each in await editor.diagnostics(editor.open(file)) if each.code == "config-field"]
+    found = [
+        each for each in await editor.diagnostics(editor.open(file)) if each.code == "config-field"
+    ]
     source = file.read_text(encoding="utf-8").split("\n")
     (marked,) = found
     start, end = marked.range.start, marked.range.end

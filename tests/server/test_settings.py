@@ -17,7 +17,12 @@ from tests.server.sessions import session
 pytestmark = pytest.mark.slow  # each starts a server of its own
 
 OFF: dict[str, Any] = {"enable": False}
-ALL_OFF: dict[str, Any] = {"hover": OFF, "codeLens": OFF, "diagnostics": OFF, "prompts": {"show": False}}
+ALL_OFF: dict[str, Any] = {
+    "hover": OFF,
+    "codeLens": OFF,
+    "diagnostics": OFF,
+    "prompts": {"show": False},
+}
 Surfaces = tuple[bool, bool, bool, bool]
 """Whether there are hovers, lenses, diagnostics and prompts in placements."""
 EVERYTHING: Surfaces = (True, True, True, True)
@@ -34,7 +39,12 @@ def asked(project: Project) -> Project:
 async def surfaces(editor: Editor, uri: str) -> Surfaces:
     hover = await editor.hover_whole(uri, 4)
     (found,) = (await editor.provenance(uri))["placements"]
-    return hover is not None, bool(await editor.lens_places(uri)), bool(await editor.diagnostics(uri)), "prompt" in found
+    return (
+        hover is not None,
+        bool(await editor.lens_places(uri)),
+        bool(await editor.diagnostics(uri)),
+        "prompt" in found,
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,7 +60,9 @@ async def surfaces(editor: Editor, uri: str) -> Surfaces:
     ],
     ids=["default", "hover", "codeLens", "diagnostics", "minimumBand", "prompts", "all"],
 )
-async def test_each_switch_turns_off_what_it_names(editor: Editor, asked: Project, settings: dict[str, Any], shown: Surfaces) -> None:
+async def test_each_switch_turns_off_what_it_names(
+    editor: Editor, asked: Project, settings: dict[str, Any], shown: Surfaces
+) -> None:
     uri = editor.open(asked.root / "a.py")
     await editor.set(**settings)
     assert await surfaces(editor, uri) == shown
@@ -64,7 +76,13 @@ async def test_prompts_that_are_not_shown_are_in_no_answer(editor: Editor, asked
     (found,) = (await editor.provenance(uri))["placements"]
     (looked_up,) = (await editor.run("vibes.lookup", {"uri": uri}))["placements"]
     lenses = await editor.lenses(uri)
-    told = [await editor.hover(uri, 4), str(found), str(looked_up), str(lenses), str(await editor.diagnostics(uri))]
+    told = [
+        await editor.hover(uri, 4),
+        str(found),
+        str(looked_up),
+        str(lenses),
+        str(await editor.diagnostics(uri)),
+    ]
     assert [each for each in told if "Write a digest" in each] == []
     assert found["promptHash"] == looked_up["promptHash"]
 
@@ -73,8 +91,17 @@ async def test_prompts_that_are_not_shown_are_in_no_answer(editor: Editor, asked
     "wrong",
     [
         {"hover": "no", "codeLens": 0, "diagnostics": [], "prompts": None},
-        {"hover": {"enable": "false"}, "codeLens": {"enable": 0}, "diagnostics": {"enable": None}, "prompts": {"show": "no"}},
-        {"hover": {"enabled": False}, "unknown": {"enable": False}, "diagnostics": {"minimumBand": "worst"}},
+        {
+            "hover": {"enable": "false"},
+            "codeLens": {"enable": 0},
+            "diagnostics": {"enable": None},
+            "prompts": {"show": "no"},
+        },
+        {
+            "hover": {"enabled": False},
+            "unknown": {"enable": False},
+            "diagnostics": {"minimumBand": "worst"},
+        },
         {"hover": {}, "diagnostics": {"minimumBand": 4}},
         {"diagnostics": {"minimumBand": ["critical"]}},
         {"diagnostics": {"minimumBand": {"critical": True}}},
@@ -82,7 +109,9 @@ async def test_prompts_that_are_not_shown_are_in_no_answer(editor: Editor, asked
     ],
     ids=["kinds", "flags", "names", "number", "list", "object", "case"],
 )
-async def test_wrong_values_fall_back(editor: Editor, asked: Project, wrong: dict[str, Any]) -> None:
+async def test_wrong_values_fall_back(
+    editor: Editor, asked: Project, wrong: dict[str, Any]
+) -> None:
     uri = editor.open(asked.root / "a.py")
     await editor.set(**wrong)
     assert await surfaces(editor, uri) == EVERYTHING
@@ -90,7 +119,12 @@ async def test_wrong_values_fall_back(editor: Editor, asked: Project, wrong: dic
 
 async def test_a_wrong_value_spoils_no_other(editor: Editor, asked: Project) -> None:
     uri = editor.open(asked.root / "a.py")
-    await editor.set(hover=7, codeLens=OFF, diagnostics={"enable": "no", "minimumBand": "critical"}, prompts={"show": False})
+    await editor.set(
+        hover=7,
+        codeLens=OFF,
+        diagnostics={"enable": "no", "minimumBand": "critical"},
+        prompts={"show": False},
+    )
     assert await surfaces(editor, uri) == (True, False, False, False)
     await editor.set(diagnostics={"enable": False, "minimumBand": "worst"})
     assert await surfaces(editor, uri) == (True, True, False, True)
@@ -105,38 +139,56 @@ async def test_open_documents_are_told(editor: Editor, asked: Project) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("wrapped", [False, True], ids=["section", "named"])
-async def test_options_count_from_the_start(tmp_path: Path, asked: Project, profile: str, wrapped: bool) -> None:
+async def test_options_count_from_the_start(
+    tmp_path: Path, asked: Project, profile: str, wrapped: bool
+) -> None:
     options = {"vibes": ALL_OFF} if wrapped else ALL_OFF
     async with session(tmp_path, [asked.root], profile=profile, options=options) as editor:
         assert await surfaces(editor, editor.open(asked.root / "a.py")) == (False,) * 4
 
 
-@pytest.mark.parametrize("options", [[], "vibes", 5, True, {"vibes": 5}, {"vibes": None}, {"vibes": []}], ids=repr)
-async def test_options_that_are_no_settings_are_harmless(tmp_path: Path, asked: Project, options: object) -> None:
+@pytest.mark.parametrize(
+    "options", [[], "vibes", 5, True, {"vibes": 5}, {"vibes": None}, {"vibes": []}], ids=repr
+)
+async def test_options_that_are_no_settings_are_harmless(
+    tmp_path: Path, asked: Project, options: object
+) -> None:
     async with session(tmp_path, [asked.root], profile="nothing", options=options) as editor:
         assert await surfaces(editor, editor.open(asked.root / "a.py")) == EVERYTHING
 
 
 @pytest.mark.parametrize("profile", ["vscode_current", "neovim"])
-async def test_what_the_client_answers_counts_before_its_options(tmp_path: Path, asked: Project, profile: str) -> None:
+async def test_what_the_client_answers_counts_before_its_options(
+    tmp_path: Path, asked: Project, profile: str
+) -> None:
     settings = {"codeLens": OFF}
-    async with session(tmp_path, [asked.root], profile=profile, options=ALL_OFF, settings=settings) as editor:
+    async with session(
+        tmp_path, [asked.root], profile=profile, options=ALL_OFF, settings=settings
+    ) as editor:
         assert await surfaces(editor, editor.open(asked.root / "a.py")) == (True, False, True, True)
 
 
 async def test_the_client_is_asked_for_the_section(tmp_path: Path, asked: Project) -> None:
     async with session(tmp_path, [asked.root]) as editor:
-        sent = [params for method, params in editor.client.sent if method == types.WORKSPACE_CONFIGURATION]
+        sent = [
+            params
+            for method, params in editor.client.sent
+            if method == types.WORKSPACE_CONFIGURATION
+        ]
         assert [[item.section for item in params.items] for params in sent] == [["vibes"]]
 
 
 async def test_a_client_that_cannot_be_asked_is_not(tmp_path: Path, asked: Project) -> None:
     async with session(tmp_path, [asked.root], profile="nothing", settings=ALL_OFF) as editor:
         assert await surfaces(editor, editor.open(asked.root / "a.py")) == EVERYTHING
-        assert [method for method, _ in editor.client.sent if method == types.WORKSPACE_CONFIGURATION] == []
+        assert [
+            method for method, _ in editor.client.sent if method == types.WORKSPACE_CONFIGURATION
+        ] == []
 
 
-async def test_a_client_that_refuses_to_tell_keeps_what_it_said_before(tmp_path: Path, asked: Project) -> None:
+async def test_a_client_that_refuses_to_tell_keeps_what_it_said_before(
+    tmp_path: Path, asked: Project
+) -> None:
     async with session(tmp_path, [asked.root], options={"hover": OFF}) as editor:
         uri = editor.open(asked.root / "a.py")
         editor.client.get_configuration = _refuse  # type: ignore[method-assign]

@@ -40,9 +40,15 @@ def document(editor: Editor) -> types.ShowDocumentParams:
 async def content(editor: Editor, uri: str) -> str:
     """Read a document as the client would: by asking for one of our scheme, else from the disk."""
     if uri.startswith("vibes:"):
-        return (await editor.client.workspace_text_document_content_async(types.TextDocumentContentParams(uri))).text
+        return (
+            await editor.client.workspace_text_document_content_async(
+                types.TextDocumentContentParams(uri)
+            )
+        ).text
     written = path_of_uri(uri).read_text(encoding="utf-8")
-    assert (written[:5], written[-8:]) == ("\n" * 5, "\n" * 6 + "\f\n"), "an editor would obey settings that stand at the ends of a prompt"
+    assert (written[:5], written[-8:]) == ("\n" * 5, "\n" * 6 + "\f\n"), (
+        "an editor would obey settings that stand at the ends of a prompt"
+    )
     return written[5:-8]
 
 
@@ -71,13 +77,17 @@ async def test_the_ai_lines_of_what_is_not_committed(editor: Editor, changed: Pr
     await check_shown(editor, answer)
 
 
-async def test_unsaved_text_counts_and_nothing_opens_unasked(editor: Editor, changed: Project) -> None:
+async def test_unsaved_text_counts_and_nothing_opens_unasked(
+    editor: Editor, changed: Project
+) -> None:
     uri = editor.open(changed.root / "a.py", "import hashlib\n")
     before = len(editor.client.shown_documents)
     answer = await editor.run("vibes.changes", {"uri": uri})
     assert (answer["uri"], answer["total"]["verifiedLines"]) == (None, 0)
     editor.change(uri, types.TextDocumentContentChangeWholeDocument(STORY))
-    assert (await editor.run("vibes.changes", {"uri": uri, "base": "HEAD"}))["total"]["verifiedLines"] == 8
+    assert (await editor.run("vibes.changes", {"uri": uri, "base": "HEAD"}))["total"][
+        "verifiedLines"
+    ] == 8
     assert len(editor.client.shown_documents) == before
 
 
@@ -89,7 +99,9 @@ async def test_code_cannot_end_its_block(editor: Editor, changed: Project) -> No
     assert "`````md\n````\n# heading\n\\u202e[link](command:evil)\n`````" in told
 
 
-async def test_a_change_that_git_does_not_know_is_an_error(editor: Editor, project: Project) -> None:
+async def test_a_change_that_git_does_not_know_is_an_error(
+    editor: Editor, project: Project
+) -> None:
     uri = await editor.open_known(project.annotated())
     with pytest.raises(JsonRpcException, match="no git repository"):
         await editor.run("vibes.changes", {"uri": uri})
@@ -114,7 +126,9 @@ async def test_each_text_is_a_document_of_its_own(editor: Editor, changed: Proje
     """A client that has one open need not read it again when the next is shown."""
     uri = await editor.open_known(changed.root / "a.py")
     ids = [each["annotationId"] for each in (await editor.provenance(uri))["placements"]]
-    first, second = [await editor.run("vibes.showPrompt", {"uri": uri, "annotationId": each}) for each in ids]
+    first, second = [
+        await editor.run("vibes.showPrompt", {"uri": uri, "annotationId": each}) for each in ids
+    ]
     if editor.profile == "nothing":
         return
     assert first["uri"] != second["uri"]
@@ -123,7 +137,9 @@ async def test_each_text_is_a_document_of_its_own(editor: Editor, changed: Proje
         assert await content(editor, answer["uri"]) == answer["text"]
 
 
-async def test_a_history_names_every_record_and_what_was_there_before(editor: Editor, project: Project) -> None:
+async def test_a_history_names_every_record_and_what_was_there_before(
+    editor: Editor, project: Project
+) -> None:
     older = project.line("a.py", 5, 6, text=STORY, prompt=project.prompt("The older."))
     newer = project.line("a.py", 4, 7, text=STORY, prompt=project.prompt("The newer."))
     project.remap(newer, commit="a1" * 20)
@@ -143,7 +159,10 @@ async def test_a_history_names_every_record_and_what_was_there_before(editor: Ed
 async def test_the_audit_record_opens_at_its_line(editor: Editor, project: Project) -> None:
     project.line("b.py", 1, 2)
     identifier = project.line("a.py", 4, 7, text=STORY)
-    answer = await editor.run("vibes.openRecord", {"uri": await editor.open_known(project.file("a.py")), "annotationId": identifier})
+    answer = await editor.run(
+        "vibes.openRecord",
+        {"uri": await editor.open_known(project.file("a.py")), "annotationId": identifier},
+    )
     log = project.root / ".ai-audit" / "annotations.jsonl"
     assert identifier in log.read_text(encoding="utf-8").splitlines()[answer["line"] - 1]
     assert answer["uri"] == log.as_uri()
@@ -154,7 +173,9 @@ async def test_the_audit_record_opens_at_its_line(editor: Editor, project: Proje
         assert (document(editor).uri, place.start.line + 1) == (log.as_uri(), answer["line"])
 
 
-async def test_an_annotation_that_is_not_there_is_an_error(editor: Editor, project: Project) -> None:
+async def test_an_annotation_that_is_not_there_is_an_error(
+    editor: Editor, project: Project
+) -> None:
     uri = await editor.open_known(project.annotated())
     for command in ("vibes.showPrompt", "vibes.showHistory", "vibes.openRecord"):
         with pytest.raises(JsonRpcException, match="no annotation"):

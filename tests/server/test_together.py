@@ -43,7 +43,9 @@ async def program(root: Path, own: int) -> list[str]:
     """Run a program that records; return what it was told."""
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     arguments = (sys.executable, "-c", PROGRAM, str(root), str(own), str(RECORDS))
-    run = await asyncio.create_subprocess_exec(*arguments, env=environment, stdout=asyncio.subprocess.PIPE)
+    run = await asyncio.create_subprocess_exec(
+        *arguments, env=environment, stdout=asyncio.subprocess.PIPE
+    )
     out, _ = await run.communicate()
     assert run.returncode == 0
     return out.decode().split()
@@ -54,15 +56,26 @@ async def edits(editor: Editor, file: Path, own: int) -> list[str]:
     uri = editor.open(file)
     told = []
     for number in range(RECORDS):
-        prompt = {"text": f"server {own if number % 2 else 'all'} {number}", "type": "inline_completion"}
+        prompt = {
+            "text": f"server {own if number % 2 else 'all'} {number}",
+            "type": "inline_completion",
+        }
         by = {"uri": uri, "tool": TOOL, "model": MODEL, "prompt": prompt}
         where = {"start": {"line": 3, "character": 0}, "end": {"line": 7, "character": 0}}
-        answer = await editor.run("vibes.recordAnnotation", {**by, "range": where, "action": "modify"})
+        answer = await editor.run(
+            "vibes.recordAnnotation", {**by, "range": where, "action": "modify"}
+        )
         told.append(answer["annotationId"])
         at = {"start": {"line": 8, "character": 0}, "end": {"line": 8, "character": 0}}
         new = f"new_{own}_{number} = {number}\n"
         version = editor.insert(uri, 8, new)
-        completion = {**by, "version": version - 1, "range": at, "newText": new, "completionId": f"{own} {number}"}
+        completion = {
+            **by,
+            "version": version - 1,
+            "range": at,
+            "newText": new,
+            "completionId": f"{own} {number}",
+        }
         told.append((await editor.run("vibes.recordInlineCompletion", completion))["annotationId"])
     return told
 
@@ -72,8 +85,14 @@ async def read(directory: AuditDir, until: asyncio.Event) -> None:
     trail, seen = Trail(directory), 0
     while not until.is_set():
         trail.refresh()
-        records = [record for line in range(seen + 1, len(trail.log.columns) + 1) if (record := trail.log.record(line)) is not None]
-        assert all(hash_of in trail.manifest for record in records for hash_of in _named(record.members))
+        records = [
+            record
+            for line in range(seen + 1, len(trail.log.columns) + 1)
+            if (record := trail.log.record(line)) is not None
+        ]
+        assert all(
+            hash_of in trail.manifest for record in records for hash_of in _named(record.members)
+        )
         seen = len(trail.log.columns)
         await asyncio.sleep(0)
 
@@ -96,10 +115,15 @@ async def test_every_record_is_there_once_and_names_what_is_there(tmp_path: Path
         editors = []
         for own in range(2):
             (tmp_path / str(own)).mkdir()
-            editors.append(await stack.enter_async_context(session(tmp_path / str(own), [project.root])))
+            editors.append(
+                await stack.enter_async_context(session(tmp_path / str(own), [project.root]))
+            )
         reader = asyncio.create_task(read(directory, done))
         programs = [program(project.root, own) for own in range(PROGRAMS)]
-        told = await asyncio.gather(*programs, *(edits(editor, files[f"s{own}.py"], own) for own, editor in enumerate(editors)))
+        told = await asyncio.gather(
+            *programs,
+            *(edits(editor, files[f"s{own}.py"], own) for own, editor in enumerate(editors)),
+        )
         done.set()
         await reader
     lines = [json.loads(line) for line in (directory.log).read_bytes().splitlines()]
@@ -108,8 +132,12 @@ async def test_every_record_is_there_once_and_names_what_is_there(tmp_path: Path
     assert all(annotation_id(record) == record["annotation_id"] for record in lines)
     acknowledged = [identifier for some in told for identifier in some]
     assert len(set(acknowledged)) == len(acknowledged) == (PROGRAMS + 4) * RECORDS
-    assert set(acknowledged) == {record["annotation_id"] for record in lines if record["type"] == "line"}
+    assert set(acknowledged) == {
+        record["annotation_id"] for record in lines if record["type"] == "line"
+    }
     entries = json.loads(directory.manifest.read_bytes())["entries"]
     assert all(context_hash(entry) == key for key, entry in entries.items())
     assert {key for record in lines for key in _named(record)} <= set(entries)
-    assert not (directory.journal / "entries.jsonl").exists(), "the trail is quiet, and all is folded"
+    assert not (directory.journal / "entries.jsonl").exists(), (
+        "the trail is quiet, and all is folded"
+    )

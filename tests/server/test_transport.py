@@ -79,10 +79,16 @@ async def port_of(server: Process) -> int:
     return int(found[1])
 
 
-async def test_a_client_is_answered_over_tcp(listening: tuple[Process, int], client: EditorClient, project: Project) -> None:
+async def test_a_client_is_answered_over_tcp(
+    listening: tuple[Process, int], client: EditorClient, project: Project
+) -> None:
     folder = types.WorkspaceFolder(uri=project.root.as_uri(), name="project")
     answer = await client.initialize_session(
-        types.InitializeParams(capabilities=capabilities_of(client.profile), root_uri=folder.uri, workspace_folders=[folder])
+        types.InitializeParams(
+            capabilities=capabilities_of(client.profile),
+            root_uri=folder.uri,
+            workspace_folders=[folder],
+        )
     )
     assert answer.server_info == types.ServerInfo("vibes-lsp", __version__)
     editor = Editor(client)
@@ -95,8 +101,14 @@ async def test_a_client_is_answered_over_tcp(listening: tuple[Process, int], cli
         assert await listening[0].wait() == 0
 
 
-async def test_nobody_else_gets_in_while_a_client_is_served(listening: tuple[Process, int], client: EditorClient, project: Project) -> None:
-    await client.initialize_session(types.InitializeParams(capabilities=capabilities_of(client.profile), root_uri=project.root.as_uri()))
+async def test_nobody_else_gets_in_while_a_client_is_served(
+    listening: tuple[Process, int], client: EditorClient, project: Project
+) -> None:
+    await client.initialize_session(
+        types.InitializeParams(
+            capabilities=capabilities_of(client.profile), root_uri=project.root.as_uri()
+        )
+    )
     editor = Editor(client)
     uri = editor.open(project.annotated())
     with contextlib.suppress(ConnectionError):
@@ -107,7 +119,11 @@ async def test_nobody_else_gets_in_while_a_client_is_served(listening: tuple[Pro
     await client.shutdown_session()
 
 
-@pytest.mark.parametrize("said", [b"", b"Content-Length: 50", b'Content-Length: 50\r\n\r\n{"jsonrpc":'], ids=["nothing", "head", "part"])
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"Content-Length: 50", b'Content-Length: 50\r\n\r\n{"jsonrpc":'],
+    ids=["nothing", "head", "part"],
+)
 async def test_a_client_that_goes_away_ends_it(listening: tuple[Process, int], said: bytes) -> None:
     server, port = listening
     _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -124,12 +140,24 @@ async def test_the_version() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["", "localhost", "127.0.0.1", "127.0.0.1:", "127.0.0.1:lsp", "127.0.0.1:-1", "127.0.0.1:65536", ":1.5"]
+    "address",
+    [
+        "",
+        "localhost",
+        "127.0.0.1",
+        "127.0.0.1:",
+        "127.0.0.1:lsp",
+        "127.0.0.1:-1",
+        "127.0.0.1:65536",
+        ":1.5",
+    ],
 )
 async def test_a_wrong_address_is_refused(address: str) -> None:
     code, output, errors = await run("--tcp", address)
     assert (code, output) == (2, "")
-    assert errors.splitlines()[-1] == f"vibes-lsp: error: argument --tcp: {address!r} is not HOST:PORT"
+    assert (
+        errors.splitlines()[-1] == f"vibes-lsp: error: argument --tcp: {address!r} is not HOST:PORT"
+    )
 
 
 @pytest.mark.parametrize("arguments", [("--tcp",), ("--socket", "1"), ("file.py",)], ids=" ".join)

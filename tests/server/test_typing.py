@@ -16,8 +16,12 @@ from tests.server.project import AS_RECORDED, STORY, Project
 LENS: Final = "claude-opus-4-5 · create · "
 
 
-def edit(start: tuple[int, int], end: tuple[int, int], text: str) -> types.TextDocumentContentChangePartial:
-    return types.TextDocumentContentChangePartial(types.Range(types.Position(*start), types.Position(*end)), text)
+def edit(
+    start: tuple[int, int], end: tuple[int, int], text: str
+) -> types.TextDocumentContentChangePartial:
+    return types.TextDocumentContentChangePartial(
+        types.Range(types.Position(*start), types.Position(*end)), text
+    )
 
 
 async def settled(editor: Editor, file: Path, text: str | None = None) -> str:
@@ -55,7 +59,9 @@ async def test_lines_beside_a_range_are_not_its_own(editor: Editor, project: Pro
     assert await editor.hover_whole(uri, 9) is None
 
 
-async def test_a_letter_inside_makes_it_edited_and_its_undoing_exact_at_once(editor: Editor, project: Project) -> None:
+async def test_a_letter_inside_makes_it_edited_and_its_undoing_exact_at_once(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.annotated())
     for line in (3, 5, 6):
         editor.replace(uri, (line, 4), (line, 4), "x")
@@ -67,7 +73,9 @@ async def test_a_letter_inside_makes_it_edited_and_its_undoing_exact_at_once(edi
         assert await editor.lenses(uri) == [(4, f"{LENS}exact")]
 
 
-async def test_lines_typed_inside_belong_to_it_until_they_are_undone(editor: Editor, project: Project) -> None:
+async def test_lines_typed_inside_belong_to_it_until_they_are_undone(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.annotated())
     editor.replace(uri, (4, 99), (4, 99), "\n    # of a person\n    # and another")
     assert await placed(editor, uri) == [(4, 9, "edited")]
@@ -77,7 +85,9 @@ async def test_lines_typed_inside_belong_to_it_until_they_are_undone(editor: Edi
     assert await placed(editor, uri) == [(5, 8, "moved")]
 
 
-async def test_a_range_that_is_cut_is_lost_and_exact_again_when_that_is_undone(editor: Editor, project: Project) -> None:
+async def test_a_range_that_is_cut_is_lost_and_exact_again_when_that_is_undone(
+    editor: Editor, project: Project
+) -> None:
     uri = await settled(editor, project.annotated())
     await placed(editor, uri)
     block = "".join(STORY.splitlines(keepends=True)[3:7])
@@ -86,12 +96,16 @@ async def test_a_range_that_is_cut_is_lost_and_exact_again_when_that_is_undone(e
     assert await editor.lens_places(uri) == []
     after = len(editor.client.sent)
     editor.insert(uri, 3, block)
-    if await placed(editor, uri) != [(4, 7, "exact")]:  # on a busy machine the pause came before it was undone
+    if await placed(editor, uri) != [
+        (4, 7, "exact")
+    ]:  # on a busy machine the pause came before it was undone
         await editor.told(uri, after=after)
     assert await placed(editor, uri) == [(4, 7, "exact")]
 
 
-async def test_a_range_pasted_elsewhere_is_found_after_a_pause_and_the_client_told(editor: Editor, project: Project) -> None:
+async def test_a_range_pasted_elsewhere_is_found_after_a_pause_and_the_client_told(
+    editor: Editor, project: Project
+) -> None:
     project.config(risk_scoring=AS_RECORDED)
     uri = await settled(editor, project.annotated(risk_score=0.9))
     block = "".join(STORY.splitlines(keepends=True)[3:7])
@@ -111,7 +125,10 @@ async def test_a_range_pasted_elsewhere_is_found_after_a_pause_and_the_client_to
 
 def _pushed_at(uri: str, version: int, line: int, sent: tuple[str, Any]) -> bool:
     method, params = sent
-    if method != types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS or (params.uri, params.version) != (uri, version):
+    if method != types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS or (params.uri, params.version) != (
+        uri,
+        version,
+    ):
         return False
     return [each.range.start.line for each in params.diagnostics] == [line]
 
@@ -120,19 +137,26 @@ async def test_a_formatter_that_replaces_the_whole_file(editor: Editor, project:
     project.line("a.py", 10, 13, text=STORY)
     uri = editor.open(project.annotated())
     assert await placed(editor, uri) == [(4, 7, "exact"), (10, 13, "exact")]
-    formatted = STORY.replace("import hashlib\n\n\n", '"""Digests."""\n\nimport hashlib\n\n').replace(
-        "left = digest(one)", "left = digest( one )"
-    )
+    formatted = STORY.replace(
+        "import hashlib\n\n\n", '"""Digests."""\n\nimport hashlib\n\n'
+    ).replace("left = digest(one)", "left = digest( one )")
     editor.change(uri, types.TextDocumentContentChangeWholeDocument(formatted))
     assert await placed(editor, uri) == [(5, 8, "moved"), (11, 14, "edited")]
     editor.change(uri, types.TextDocumentContentChangeWholeDocument(STORY))
     assert await placed(editor, uri) == [(4, 7, "exact"), (10, 13, "exact")]
 
 
-async def test_a_formatter_that_changes_lines_around_a_range(editor: Editor, project: Project) -> None:
+async def test_a_formatter_that_changes_lines_around_a_range(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.annotated())
     await placed(editor, uri)
-    editor.change(uri, types.TextDocumentContentChangeWholeDocument(f"# new\n# lines\n{STORY}".replace("digest(one)", "digest(\n one)")))
+    editor.change(
+        uri,
+        types.TextDocumentContentChangeWholeDocument(
+            f"# new\n# lines\n{STORY}".replace("digest(one)", "digest(\n one)")
+        ),
+    )
     assert await placed(editor, uri) == [(6, 9, "moved")]
 
 
@@ -186,7 +210,9 @@ async def test_emoji_before_the_position(editor: Editor, project: Project) -> No
 
 
 @pytest.mark.parametrize("end", ["\n", ""])
-async def test_a_file_that_is_emptied_and_filled(editor: Editor, project: Project, end: str) -> None:
+async def test_a_file_that_is_emptied_and_filled(
+    editor: Editor, project: Project, end: str
+) -> None:
     uri = await settled(editor, project.annotated(), "")
     assert await placed(editor, uri) == [(None, None, "lost")]
     after = len(editor.client.sent)
@@ -198,21 +224,41 @@ async def test_a_file_that_is_emptied_and_filled(editor: Editor, project: Projec
     assert await editor.lens_places(uri) == []
 
 
-async def test_deletions_functions_and_unverified_ranges_move_as_well(editor: Editor, project: Project) -> None:
+async def test_deletions_functions_and_unverified_ranges_move_as_well(
+    editor: Editor, project: Project
+) -> None:
     project.line("a.py", 9, 9, action="delete", text=None)
     project.function("a.py", "same")
     project.line("a.py", 1, 1, text=None)
     uri = editor.open(project.file("a.py"))
-    assert await placed(editor, uri) == [(1, 1, "unverified"), (9, 9, "unverified"), (10, 13, "unverified")]
+    assert await placed(editor, uri) == [
+        (1, 1, "unverified"),
+        (9, 9, "unverified"),
+        (10, 13, "unverified"),
+    ]
     editor.insert(uri, 0, "# one\n# two\n")
-    assert await placed(editor, uri) == [(3, 3, "unverified"), (11, 11, "unverified"), (12, 15, "unverified")]
+    assert await placed(editor, uri) == [
+        (3, 3, "unverified"),
+        (11, 11, "unverified"),
+        (12, 15, "unverified"),
+    ]
     editor.replace(uri, (0, 0), (1, 0), "")
-    assert await placed(editor, uri) == [(2, 2, "unverified"), (10, 10, "unverified"), (11, 14, "unverified")]
+    assert await placed(editor, uri) == [
+        (2, 2, "unverified"),
+        (10, 10, "unverified"),
+        (11, 14, "unverified"),
+    ]
     project.line("b.py", 1, 1, text=None)  # the trail is another now; the text is not
-    assert await placed(editor, uri) == [(2, 2, "unverified"), (10, 10, "unverified"), (11, 14, "unverified")]
+    assert await placed(editor, uri) == [
+        (2, 2, "unverified"),
+        (10, 10, "unverified"),
+        (11, 14, "unverified"),
+    ]
 
 
-async def test_a_function_is_edited_while_its_text_is_another(editor: Editor, project: Project) -> None:
+async def test_a_function_is_edited_while_its_text_is_another(
+    editor: Editor, project: Project
+) -> None:
     project.function("a.py", "same", text=STORY, lines=(10, 13))
     uri = editor.open(project.file("a.py"))
     assert await placed(editor, uri) == [(10, 13, "exact")]
@@ -220,7 +266,9 @@ async def test_a_function_is_edited_while_its_text_is_another(editor: Editor, pr
     assert await placed(editor, uri) == [(10, 14, "edited")]
     after = len(editor.client.sent)
     editor.replace(uri, (11, 0), (12, 0), "")
-    while await placed(editor, uri) != [(10, 13, "exact")]:  # the pause after the first edit may be told of as well
+    while await placed(editor, uri) != [
+        (10, 13, "exact")
+    ]:  # the pause after the first edit may be told of as well
         await editor.told(uri, after=after)
         after = len(editor.client.sent)
 
@@ -231,12 +279,15 @@ async def test_an_owner_gives_back_the_lines_that_left_it(editor: Editor, projec
     assert "Asked later." in (await editor.hover(uri, 5)).split("recorded")[0]
     editor.insert(uri, 0, "# one\n")
     owned = {
-        tuple(sorted(place["start"]["line"] for place in each["ownedRanges"])) for each in (await editor.provenance(uri))["placements"]
+        tuple(sorted(place["start"]["line"] for place in each["ownedRanges"]))
+        for each in (await editor.provenance(uri))["placements"]
     }
     assert owned == {(4,), (8,)}
 
 
-async def test_a_file_with_lone_crs_is_located_anew_with_every_change(editor: Editor, project: Project) -> None:
+async def test_a_file_with_lone_crs_is_located_anew_with_every_change(
+    editor: Editor, project: Project
+) -> None:
     text = STORY.replace("import hashlib\n", "import hashlib\rimport os\n")
     project.line("a.py", 4, 7, text=text)
     uri = editor.open(project.file("a.py", text))
@@ -247,7 +298,9 @@ async def test_a_file_with_lone_crs_is_located_anew_with_every_change(editor: Ed
     assert await placed(editor, uri) == [(6, 9, "moved")]
 
 
-async def test_versions_and_texts_of_an_answer_belong_together(editor: Editor, project: Project) -> None:
+async def test_versions_and_texts_of_an_answer_belong_together(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.annotated())
     for number in range(1, 6):
         version = editor.insert(uri, 0, "# one\n")
@@ -255,7 +308,9 @@ async def test_versions_and_texts_of_an_answer_belong_together(editor: Editor, p
         assert (found["version"], found["placements"][0]["lineStart"]) == (version, 4 + number)
 
 
-async def test_a_document_that_is_closed_while_it_is_typed_in(editor: Editor, project: Project) -> None:
+async def test_a_document_that_is_closed_while_it_is_typed_in(
+    editor: Editor, project: Project
+) -> None:
     uri = editor.open(project.annotated())
     editor.replace(uri, (4, 4), (4, 4), "x")
     await placed(editor, uri)

@@ -61,7 +61,9 @@ async def test_each_folder_has_its_own_trail(tmp_path: Path) -> None:
     one, two = named(tmp_path / "one", "one"), named(tmp_path / "two", "two")
     async with session(tmp_path, [one.root, two.root]) as editor:
         for project in (one, two):
-            assert await models(editor, editor.open(project.root / "a.py")) == [f"model-{project.project}"]
+            assert await models(editor, editor.open(project.root / "a.py")) == [
+                f"model-{project.project}"
+            ]
         assert await first_project(editor) == "one"
         (identifier,) = (record["annotation_id"] for record in two.files.records())
         shown = await editor.run("vibes.show", {"id": identifier, "uri": two.root.as_uri()})
@@ -76,11 +78,19 @@ async def test_a_folder_without_a_trail_is_passed_over(tmp_path: Path) -> None:
 
 
 async def test_the_nearest_trail_above_a_file_owns_it(editor: Editor, tmp_path: Path) -> None:
-    outer, inner = named(tmp_path / "outer", "outer"), named(tmp_path / "outer" / "lib" / "inner", "inner")
+    outer, inner = (
+        named(tmp_path / "outer", "outer"),
+        named(tmp_path / "outer" / "lib" / "inner", "inner"),
+    )
     outer.line("lib/inner/a.py", 4, 7, text=STORY)
     outer.annotated("lib/b.py")
     inner.annotated("deep/er/c.py")
-    for path, name in (("a.py", "outer"), ("lib/b.py", "outer"), ("lib/inner/a.py", "inner"), ("lib/inner/deep/er/c.py", "inner")):
+    for path, name in (
+        ("a.py", "outer"),
+        ("lib/b.py", "outer"),
+        ("lib/inner/a.py", "inner"),
+        ("lib/inner/deep/er/c.py", "inner"),
+    ):
         assert await models(editor, editor.open(outer.root / path)) == [f"model-{name}"]
 
 
@@ -92,17 +102,35 @@ async def test_a_trail_that_appears_nearer_takes_over(editor: Editor, tmp_path: 
     assert await models(editor, uri) == ["model-inner"]
 
 
-async def test_trails_outside_the_folders_are_watched_where_they_are_and_once(tmp_path: Path) -> None:
+async def test_trails_outside_the_folders_are_watched_where_they_are_and_once(
+    tmp_path: Path,
+) -> None:
     above, aside = named(tmp_path / "above", "above"), named(tmp_path / "aside", "aside")
-    file, inner = above.annotated("lib/a.py"), named(tmp_path / "above/lib/inner", "inner").annotated("b.py")
+    file, inner = (
+        above.annotated("lib/a.py"),
+        named(tmp_path / "above/lib/inner", "inner").annotated("b.py"),
+    )
     async with session(tmp_path, [file.parent]) as editor:
         await editor.client.until(lambda sent: above.files.audit.as_uri() in _watched(sent))
-        for path in (file, inner, aside.annotated("c.py"), aside.annotated("d.py"), named(tmp_path / "last", "last").annotated("e.py")):
+        for path in (
+            file,
+            inner,
+            aside.annotated("c.py"),
+            aside.annotated("d.py"),
+            named(tmp_path / "last", "last").annotated("e.py"),
+        ):
             editor.open(path)
-        await editor.client.until(lambda sent: (tmp_path / "last/.ai-audit").as_uri() in _watched(sent))
+        await editor.client.until(
+            lambda sent: (tmp_path / "last/.ai-audit").as_uri() in _watched(sent)
+        )
         watched = [place for sent in editor.client.sent for place in _watched(sent)]
         everywhere = "**/.ai-audit/**"
-        assert sorted(watched) == sorted([everywhere, *((tmp_path / name / ".ai-audit").as_uri() for name in ("above", "aside", "last"))])
+        assert sorted(watched) == sorted(
+            [
+                everywhere,
+                *((tmp_path / name / ".ai-audit").as_uri() for name in ("above", "aside", "last")),
+            ]
+        )
 
 
 async def test_a_client_that_watches_only_its_folders_is_asked_for_no_more(tmp_path: Path) -> None:
@@ -112,7 +140,9 @@ async def test_a_client_that_watches_only_its_folders_is_asked_for_no_more(tmp_p
     async with session(tmp_path, [file.parent], watches=able) as editor:
         await editor.open_known(file)
         await editor.caught_up()
-        assert [place for sent in editor.client.sent for place in _watched(sent)] == ["**/.ai-audit/**"]
+        assert [place for sent in editor.client.sent for place in _watched(sent)] == [
+            "**/.ai-audit/**"
+        ]
 
 
 def _watched(sent: Message) -> list[str]:
@@ -126,7 +156,10 @@ def _watched(sent: Message) -> list[str]:
         if each.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         for watcher in get_converter().unstructure(each.register_options)["watchers"]
     ]
-    return [pattern if isinstance(pattern := watcher["globPattern"], str) else pattern["baseUri"] for watcher in watchers]
+    return [
+        pattern if isinstance(pattern := watcher["globPattern"], str) else pattern["baseUri"]
+        for watcher in watchers
+    ]
 
 
 async def test_a_file_outside_any_trail_has_nothing(editor: Editor, tmp_path: Path) -> None:
@@ -183,16 +216,24 @@ async def test_no_folder_at_first(tmp_path: Path) -> None:
     one = named(tmp_path / "one", "one")
     async with session(tmp_path, []) as editor:
         assert await models(editor, editor.open(one.root / "a.py")) == ["model-one"]
-        with pytest.raises(JsonRpcException, match="no workspace folder is open; open the folder") as caught:
+        with pytest.raises(
+            JsonRpcException, match="no workspace folder is open; open the folder"
+        ) as caught:
             await editor.run("vibes.check")
         assert caught.value.data == {"code": "audit-dir-not-found"}
         change(editor, added=[one.root])
         assert await first_project(editor) == "one"
 
 
-def change(editor: Editor, *, added: list[Path] | None = None, removed: list[Path] | None = None) -> None:
-    event = types.WorkspaceFoldersChangeEvent([as_folder(each) for each in added or []], [as_folder(each) for each in removed or []])
-    editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+def change(
+    editor: Editor, *, added: list[Path] | None = None, removed: list[Path] | None = None
+) -> None:
+    event = types.WorkspaceFoldersChangeEvent(
+        [as_folder(each) for each in added or []], [as_folder(each) for each in removed or []]
+    )
+    editor.client.workspace_did_change_workspace_folders(
+        types.DidChangeWorkspaceFoldersParams(event)
+    )
 
 
 async def test_a_notebook_is_harmless(editor: Editor, project: Project) -> None:
@@ -200,11 +241,15 @@ async def test_a_notebook_is_harmless(editor: Editor, project: Project) -> None:
     notebook = (project.root / "n.ipynb").as_uri()
     cell = notebook.replace("file:", "vscode-notebook-cell:") + "#W0"
     item = types.TextDocumentItem(cell, "python", 1, STORY)
-    document = types.NotebookDocument(notebook, "jupyter-notebook", 1, [types.NotebookCell(types.NotebookCellKind.Code, cell)])
+    document = types.NotebookDocument(
+        notebook, "jupyter-notebook", 1, [types.NotebookCell(types.NotebookCellKind.Code, cell)]
+    )
     editor.client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(document, [item]))
     assert await editor.hover_whole(cell, 4) is None
     assert await editor.hover_whole(notebook, 4) is None
-    closed = types.DidCloseNotebookDocumentParams(types.NotebookDocumentIdentifier(notebook), [types.TextDocumentIdentifier(cell)])
+    closed = types.DidCloseNotebookDocumentParams(
+        types.NotebookDocumentIdentifier(notebook), [types.TextDocumentIdentifier(cell)]
+    )
     editor.client.notebook_document_did_close(closed)
     assert await lines(editor, uri) == [(4, 7, "exact")]
 
@@ -242,19 +287,28 @@ async def test_a_file_that_is_not_utf_8(editor: Editor, project: Project) -> Non
     ],
     ids=["crlf", "bom", "form-feed", "separators", "nul", "astral"],
 )
-async def test_line_numbers_stay_right(editor: Editor, project: Project, before: str, after: str) -> None:
+async def test_line_numbers_stay_right(
+    editor: Editor, project: Project, before: str, after: str
+) -> None:
     text = STORY.replace(before, after)
     file = project.annotated(text=text)
     assert await lines(editor, file.as_uri()) == [(4, 7, "exact")]
     uri = editor.open(file)
     assert await lines(editor, uri) == [(4, 7, "exact")]
-    assert [await editor.hover_whole(uri, line) is not None for line in (3, 4, 7, 8)] == [False, True, True, False]
+    assert [await editor.hover_whole(uri, line) is not None for line in (3, 4, 7, 8)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
     editor.replace(uri, (1, 0), (1, 0), "# one\r\n# two\n")
     assert await lines(editor, uri) == [(6, 9, "moved")]
     assert (await editor.provenance(uri, lines=True))["lines"][0]["line"] == 6
 
 
-async def test_a_byte_order_mark_that_the_editor_keeps_to_itself(editor: Editor, project: Project) -> None:
+async def test_a_byte_order_mark_that_the_editor_keeps_to_itself(
+    editor: Editor, project: Project
+) -> None:
     project.line("a.py", 1, 7, text=STORY)
     file = project.file("a.py", "\ufeff" + STORY)
     assert await lines(editor, editor.open(file)) == [(1, 7, "exact")]

@@ -30,14 +30,21 @@ class Wire:
     def __init__(self, log: Path, *, command: list[str] | None = None) -> None:
         self.log = log
         with log.open("wb") as errors:
-            self.process = subprocess.Popen(command or SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+            self.process = subprocess.Popen(
+                command or SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+            )
         self._number = 0
         self.notifications: list[dict[str, Any]] = []
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -45,7 +52,9 @@ class Wire:
             if stream is not None:
                 stream.close()
 
-    def initialize(self, folder: Path | None = None, capabilities: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
+    def initialize(
+        self, folder: Path | None = None, capabilities: dict[str, Any] | None = None, **members: Any
+    ) -> dict[str, Any]:
         """Begin a session and return what the server can do."""
         uri = folder.as_uri() if folder is not None else None
         given = {"processId": None, "rootUri": uri, "capabilities": capabilities or {}, **members}
@@ -97,7 +106,9 @@ class Wire:
         assert length is not None, f"no header: {head[:200]!r}"
         assert self.process.stdout.readline() == _TYPE
         assert self.process.stdout.readline() == b"\r\n"
-        message: dict[str, Any] = json.loads(self.process.stdout.read(int(length[1])), parse_constant=_not_json)
+        message: dict[str, Any] = json.loads(
+            self.process.stdout.read(int(length[1])), parse_constant=_not_json
+        )
         assert message["jsonrpc"] == "2.0"
         return message
 
@@ -132,4 +143,7 @@ def hover_at(uri: str, line: int) -> dict[str, Any]:
 def still_answers(wire: Wire, trail: CompleteTrail) -> bool:
     """Whether a server answers as it should about the trail of these tests."""
     uri = (trail.root / "src/auth.py").as_uri()
-    return "Maestro" in wire.request("textDocument/hover", hover_at(uri, 3))["result"]["contents"]["value"]
+    return (
+        "Maestro"
+        in wire.request("textDocument/hover", hover_at(uri, 3))["result"]["contents"]["value"]
+    )

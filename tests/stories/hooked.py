@@ -51,7 +51,9 @@ class Hook:
     def _serve(self) -> None:
         while (index := self._ask.read_text(encoding="utf-8").strip()) != _END:
             try:
-                self.prepared += prepare_commit(self._root, {"GIT_INDEX_FILE": index}, now=self._now)
+                self.prepared += prepare_commit(
+                    self._root, {"GIT_INDEX_FILE": index}, now=self._now
+                )
             except BaseException as error:  # noqa: BLE001  # told by the test, after the commit that went on
                 self.failures.append(error)
             self._answer.write_text("done\n", encoding="utf-8")

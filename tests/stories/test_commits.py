@@ -14,7 +14,10 @@ from tests.stories.workspace import LOG, Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git, its hook, and this program
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+]  # each step runs git, its hook, and this program
 
 ONE = "def one():\n    return 1\n"
 TWO = "\n\ndef two():\n    return 2\n"
@@ -51,7 +54,10 @@ def test_the_trail_goes_with_the_code_and_its_commit_is_filled_in_later(work: Wo
     work.write("b.py", "x = 2\n")
     work.step("commit", "-am", "A person's again")
     assert work.filled_in() == {first: begun, second: other}
-    assert work.owners("a.py") == [(1, 2, "exact", begun, "recorded"), (5, 6, "exact", other, "recorded")]
+    assert work.owners("a.py") == [
+        (1, 2, "exact", begun, "recorded"),
+        (5, 6, "exact", other, "recorded"),
+    ]
     before = (work.path / LOG).read_bytes()
     work.write("b.py", "x = 3\n")
     work.step("commit", "-am", "Nothing is due")
@@ -71,7 +77,14 @@ def test_what_is_written_is_the_record_again_with_its_place_in_the_commit(work: 
     edge = work.records()[-1]
     assert work.filled_in() == {old["annotation_id"]: commit}
     different = {name for name in new if new[name] != old.get(name)}
-    assert different == {"annotation_id", "action", "commit_hash", "line_start", "line_end", "file_content_hash"}
+    assert different == {
+        "annotation_id",
+        "action",
+        "commit_hash",
+        "line_start",
+        "line_end",
+        "file_content_hash",
+    }
     assert new.keys() == old.keys()
     assert (new["commit_hash"], new["line_start"], new["line_end"]) == (commit, 6, 7)
     assert edge == {
@@ -94,22 +107,31 @@ def test_of_a_commit_of_some_hunks_the_others_wait_for_theirs(work: Workspace) -
     work.write("a.py", FILLER)
     work.step("add", "a.py")
     work.step("commit", "-m", "A person's")
-    changed = FILLER.replace("line_2 = 2\n", "line_2 = two()\n").replace("line_17 = 17\n", "line_17 = seventeen()\n")
+    changed = FILLER.replace("line_2 = 2\n", "line_2 = two()\n").replace(
+        "line_17 = 17\n", "line_17 = seventeen()\n"
+    )
     upper = work.ai("a.py", changed, 2, 4, "modify")
     lower = work.ai("a.py", changed, 17, 19, "modify")
     work.step("add", "-p", "a.py", answers="y\nn\n")
     half = work.step("commit", "-m", "The upper hunk")
     assert work.status() == " M a.py"
     work.settle()
-    assert work.filled_in() == {upper: half}, "the log is whole, the lower hunk is not in that commit: it waits"
+    assert work.filled_in() == {upper: half}, (
+        "the log is whole, the lower hunk is not in that commit: it waits"
+    )
     rest = work.step("commit", "-am", "The lower hunk")
     work.settle()
     assert work.filled_in() == {upper: half, lower: rest}
-    assert work.owners("a.py") == [(2, 4, "exact", half, "recorded"), (17, 19, "exact", rest, "recorded")]
+    assert work.owners("a.py") == [
+        (2, 4, "exact", half, "recorded"),
+        (17, 19, "exact", rest, "recorded"),
+    ]
     work.is_sound()
 
 
-def test_a_commit_of_some_paths_takes_the_trail_along_and_leaves_the_index_right(work: Workspace) -> None:
+def test_a_commit_of_some_paths_takes_the_trail_along_and_leaves_the_index_right(
+    work: Workspace,
+) -> None:
     work.write("a.py", "x = 1\n")
     work.write("b.py", "x = 1\n")
     work.step("add", "a.py", "b.py")
@@ -119,8 +141,14 @@ def test_a_commit_of_some_paths_takes_the_trail_along_and_leaves_the_index_right
     work.write("c.py", "staged\n")
     work.step("add", "c.py")
     first = work.step("commit", "-m", "Only a", "--", "a.py")
-    assert sorted(work.git("show", "--name-only", "--format=", first).splitlines()) == [LOG, ".ai-audit/manifest.json", "a.py"]
-    assert work.status() == " M b.py\nA  c.py", "the trail is committed, and what was staged is staged still"
+    assert sorted(work.git("show", "--name-only", "--format=", first).splitlines()) == [
+        LOG,
+        ".ai-audit/manifest.json",
+        "a.py",
+    ]
+    assert work.status() == " M b.py\nA  c.py", (
+        "the trail is committed, and what was staged is staged still"
+    )
     work.step("commit", "-m", "What was staged")
     second = work.step("commit", "-am", "And b")
     work.settle()
@@ -139,7 +167,10 @@ def test_an_amended_commit_is_named_as_it_is_in_the_end(work: Workspace) -> None
     assert work.filled_in() == {}
     work.settle()
     assert work.filled_in() == {first: again, second: again}
-    assert work.owners("a.py") == [(1, 2, "exact", again, "recorded"), (5, 6, "exact", again, "recorded")]
+    assert work.owners("a.py") == [
+        (1, 2, "exact", again, "recorded"),
+        (5, 6, "exact", again, "recorded"),
+    ]
     work.is_sound()
 
 
@@ -151,7 +182,9 @@ def test_what_a_person_changed_before_the_commit_is_the_commits_still(work: Work
     commit = work.step("commit", "-m", "One")
     work.settle()
     assert work.filled_in() == {annotation: commit}
-    assert work.owners("a.py") == [(1, 8, "edited", commit, "recorded")], "the anchors are the AI's, so it shows as edited"
+    assert work.owners("a.py") == [(1, 8, "edited", commit, "recorded")], (
+        "the anchors are the AI's, so it shows as edited"
+    )
     work.is_sound()
 
 
@@ -191,25 +224,34 @@ def test_the_setting_says_when(tmp_path: Path, when: str) -> None:
     work.go_on("Three")
     assert work.filled_in() == ({annotation: commit} if when == "landed" else {})
     done = vibes("backfill", "--dry-run", "--json", cwd=work.path).json
-    assert [record["commit_hash"] for record in done["records"]] == ([] if when == "landed" else [commit])
+    assert [record["commit_hash"] for record in done["records"]] == (
+        [] if when == "landed" else [commit]
+    )
     work.is_sound()
 
 
 def test_by_hand_everything_due_is_written_once(work: Workspace) -> None:
     (work.path / ".git/hooks/pre-commit").unlink()
     annotation = work.ai("a.py", ONE, 1, 2)
-    function = vibes("record", "annotate", "--input", str(_function(work)), cwd=work.path).json["annotationId"]
+    function = vibes("record", "annotate", "--input", str(_function(work)), cwd=work.path).json[
+        "annotationId"
+    ]
     work.step("add", "--all")
     commit = work.step("commit", "-m", "One")
     work.go_on("Two")
     before = (work.path / LOG).read_bytes()
-    assert "2 annotations would get their commit" in vibes("backfill", "--dry-run", cwd=work.path).out
+    assert (
+        "2 annotations would get their commit" in vibes("backfill", "--dry-run", cwd=work.path).out
+    )
     assert (work.path / LOG).read_bytes() == before
     done = vibes("backfill", "--json", cwd=work.path).json
     assert (len(done["backfilled"]), done["pending"]) == (2, [])
     assert [record["type"] for record in done["records"]] == ["line", "function"]
     assert work.filled_in() == {annotation: commit, function: commit}
-    assert vibes("backfill", cwd=work.path).out == "0 annotations got their commit, 0 stay as they are\n"
+    assert (
+        vibes("backfill", cwd=work.path).out
+        == "0 annotations got their commit, 0 stay as they are\n"
+    )
     work.step("commit", "-am", "Filled in")
     work.is_sound()
 

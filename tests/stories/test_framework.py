@@ -17,7 +17,10 @@ from tests.stories.workspace import LOG, Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each commit runs the framework, git and this program
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+]  # each commit runs the framework, git and this program
 
 FRAMEWORK = Path(sys.prefix) / SCRIPT.parent.name / f"pre-commit{SCRIPT.suffix}"
 ONE = "def one():\n    return 1\n"
@@ -31,8 +34,17 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     require(FRAMEWORK, "runs the back-fill as a project with that framework would")
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "framework"))
     made = Workspace(tmp_path / "work", hook=False)
-    hook = {"id": "vibes-backfill", "name": "trail", "entry": f"{SCRIPT.as_posix()} backfill --pre-commit", "language": "system"}
-    configured = {"repos": [{"repo": "local", "hooks": [{**hook, "always_run": True, "pass_filenames": False}]}]}
+    hook = {
+        "id": "vibes-backfill",
+        "name": "trail",
+        "entry": f"{SCRIPT.as_posix()} backfill --pre-commit",
+        "language": "system",
+    }
+    configured = {
+        "repos": [
+            {"repo": "local", "hooks": [{**hook, "always_run": True, "pass_filenames": False}]}
+        ]
+    }
     made.write(".pre-commit-config.yaml", json.dumps(configured))
     made.init()
     made.step("add", "--all")
@@ -70,7 +82,9 @@ def _waiting_in_the_journal(work: Workspace) -> None:
 
 
 @pytest.mark.parametrize("record", [_before_staging, _after_staging, _waiting_in_the_journal])
-def test_what_was_recorded_and_not_staged_comes_back(work: Workspace, record: Callable[[Workspace], None]) -> None:
+def test_what_was_recorded_and_not_staged_comes_back(
+    work: Workspace, record: Callable[[Workspace], None]
+) -> None:
     work.ai("a.py", ONE, 1, 2)
     work.step("add", "--all")
     work.step("commit", "-m", "One")

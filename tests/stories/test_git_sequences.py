@@ -84,13 +84,20 @@ class GitSequences(RuleBasedStateMachine):
 
     # what people and AIs do in files
 
-    @rule(path=st.sampled_from(FILES), number=st.integers(1, LINES), by_ai=st.booleans(), staged=st.booleans())
+    @rule(
+        path=st.sampled_from(FILES),
+        number=st.integers(1, LINES),
+        by_ai=st.booleans(),
+        staged=st.booleans(),
+    )
     def edit(self, path: str, number: int, *, by_ai: bool, staged: bool) -> None:
         file = self.work.path / path
         lines = (file.read_text("utf-8") if file.exists() else "").splitlines(keepends=True)
         number = min(number, len(lines) + 1)
         self.count += 1
-        lines[number - 1 : number] = [f"line_{self.count} = {'ai' if by_ai else 'person'}({self.count})\n"]
+        lines[number - 1 : number] = [
+            f"line_{self.count} = {'ai' if by_ai else 'person'}({self.count})\n"
+        ]
         if by_ai:
             self.kept.add(self.work.ai(path, "".join(lines), number, number, "modify"))
         else:
@@ -105,7 +112,9 @@ class GitSequences(RuleBasedStateMachine):
     def stage(self, path: str) -> None:
         self.git("add", path)
 
-    @rule(path=st.sampled_from(FILES), answers=st.lists(st.sampled_from("yn"), min_size=4, max_size=4))
+    @rule(
+        path=st.sampled_from(FILES), answers=st.lists(st.sampled_from("yn"), min_size=4, max_size=4)
+    )
     def stage_hunks(self, path: str, answers: list[str]) -> None:
         self.git("add", "--patch", path, answers="\n".join(answers) + "\n")
 
@@ -125,7 +134,12 @@ class GitSequences(RuleBasedStateMachine):
     def commit(self, options: tuple[str, ...]) -> None:
         self.git("commit", *options)
 
-    @rule(path=st.sampled_from(FILES), number=st.integers(1, LINES), by_ai=st.booleans(), verified=st.booleans())
+    @rule(
+        path=st.sampled_from(FILES),
+        number=st.integers(1, LINES),
+        by_ai=st.booleans(),
+        verified=st.booleans(),
+    )
     def edit_and_commit(self, path: str, number: int, *, by_ai: bool, verified: bool) -> None:
         self.edit(path, number, by_ai=by_ai, staged=True)
         self.git("commit", "-m", "x", *([] if verified else ["--no-verify"]))
@@ -195,7 +209,11 @@ class GitSequences(RuleBasedStateMachine):
         if not self.changed:
             return
         self.changed = False
-        here = ids((self.work.path / LOG).read_text("utf-8")) if (self.work.path / LOG).exists() else set()
+        here = (
+            ids((self.work.path / LOG).read_text("utf-8"))
+            if (self.work.path / LOG).exists()
+            else set()
+        )
         for name in ("HEAD", "stash@{0}", ":0"):
             done = self.run("show", f"{name}:{LOG}")
             if done.returncode == 0:
@@ -206,7 +224,11 @@ class GitSequences(RuleBasedStateMachine):
     def the_trail_is_sound(self) -> None:
         if self.stopped():
             return
-        found = [finding for finding in check(self.work.path).findings if finding.severity == Severity.ERROR]
+        found = [
+            finding
+            for finding in check(self.work.path).findings
+            if finding.severity == Severity.ERROR
+        ]
         assert not found, (self.said, found)
 
     @invariant()
@@ -226,13 +248,24 @@ class GitSequences(RuleBasedStateMachine):
         after = self.trail_status()
         told = (self.said, done.stdout, done.stderr)
         assert not [line for line in after if line.startswith("??")], told
-        if done.returncode == 0 and not empty and self.hook and arguments[0] == "commit" and "--no-verify" not in arguments:
+        if (
+            done.returncode == 0
+            and not empty
+            and self.hook
+            and arguments[0] == "commit"
+            and "--no-verify" not in arguments
+        ):
             assert not after, told
             event("the hook prepared a commit")
         elif done.returncode and self.head() == head and not self.stopped():
             assert after == before, told
             event(f"git refused a {arguments[0]}")
-        elif not before and arguments[0] not in RESTORING and not self.stopped() and not {"--squash", "--no-commit"} & {*arguments}:
+        elif (
+            not before
+            and arguments[0] not in RESTORING
+            and not self.stopped()
+            and not {"--squash", "--no-commit"} & {*arguments}
+        ):
             assert not after, told
         self.work._time += self.work._time - self.work.now()
 
@@ -256,7 +289,10 @@ class GitSequences(RuleBasedStateMachine):
 
     def stages_nothing(self) -> bool:
         """Whether the index equals HEAD or its parent: git does not say which of the two a commit replaces."""
-        return any(self.run("diff-index", "--cached", "--quiet", name).returncode == 0 for name in ("HEAD", "HEAD^"))
+        return any(
+            self.run("diff-index", "--cached", "--quiet", name).returncode == 0
+            for name in ("HEAD", "HEAD^")
+        )
 
     def other(self) -> str:
         current = self.run("symbolic-ref", "--short", "HEAD").stdout.strip()

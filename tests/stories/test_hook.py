@@ -12,7 +12,10 @@ from tests.stories.workspace import LOG, Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git, its hook, and this program
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+]  # each step runs git, its hook, and this program
 
 ONE = "def one():\n    return 1\n"
 TWO = "\n\ndef two():\n    return 2\n"
@@ -63,7 +66,9 @@ def test_trails_of_packages_go_with_their_files(tmp_path: Path) -> None:
     assert work.status() == ""
 
 
-def test_the_pre_commit_frameworks_patch_is_not_spoilt(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pre_commit_frameworks_patch_is_not_spoilt(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It puts aside what is not staged, and brings it back by a patch."""
     monkeypatch.setenv("PRE_COMMIT", "1")
     work.step("add", "--all")
@@ -90,7 +95,9 @@ def test_nothing_that_is_wrong_stops_a_commit(work: Workspace, broken: str) -> N
         work.write(".gitattributes", "*.jsonl filter=evil\n")
         work.git("config", "filter.evil.clean", "touch trapped; cat")
     else:
-        name = {"manifest": "manifest.json", "config": "config.json", "log": "annotations.jsonl"}[broken]
+        name = {"manifest": "manifest.json", "config": "config.json", "log": "annotations.jsonl"}[
+            broken
+        ]
         (trail / name).write_bytes(b"<<<<<<< ours\n")
     work.git("add", "a.py")
     work.git("commit", "--quiet", "-m", "Two")
@@ -114,7 +121,13 @@ def test_outside_a_repository_and_without_a_trail_nothing_happens(tmp_path: Path
 def test_a_commit_in_another_repository_is_left_alone(work: Workspace, tmp_path: Path) -> None:
     other = Workspace(tmp_path / "other", hook=False)
     work.ai("a.py", ONE, 1, 2)
-    done = vibes("backfill", "--pre-commit", cwd=work.path, GIT_DIR=str(other.path / ".git"), GIT_INDEX_FILE=str(other.path / ".git/index"))
+    done = vibes(
+        "backfill",
+        "--pre-commit",
+        cwd=work.path,
+        GIT_DIR=str(other.path / ".git"),
+        GIT_INDEX_FILE=str(other.path / ".git/index"),
+    )
     assert done.code == 0
     assert "which is not the repository of" in done.err
     assert other.git("ls-files") == ""

@@ -13,11 +13,16 @@ from tests.stories.workspace import LOG, Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git, its hook, and this program
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+]  # each step runs git, its hook, and this program
 
 ONE = "def one():\n    return 1\n"
 TWO = "\n\ndef two():\n    return 2\n"
-BEFORE = '#!/bin/sh\ngit diff --cached --name-only >> "$(git rev-parse --git-dir)/was-there-before"\n'
+BEFORE = (
+    '#!/bin/sh\ngit diff --cached --name-only >> "$(git rev-parse --git-dir)/was-there-before"\n'
+)
 
 
 @pytest.fixture
@@ -32,7 +37,9 @@ def work(tmp_path: Path) -> Workspace:
     return made
 
 
-def test_what_is_recorded_is_committed_and_filled_in_through_amend_rebase_and_merge(work: Workspace) -> None:
+def test_what_is_recorded_is_committed_and_filled_in_through_amend_rebase_and_merge(
+    work: Workspace,
+) -> None:
     one = work.ai("a.py", ONE, 1, 2)
     work.step("add", "a.py")
     first = work.step("commit", "-m", "One")
@@ -63,10 +70,15 @@ def test_what_is_recorded_is_committed_and_filled_in_through_amend_rebase_and_me
     work.settle()
     work.is_sound()
     assert work.filled_in() == {one: first, two: second, three: third, four: fourth}
-    assert [work.owners(path)[0][3:] for path in ("a.py", "c.py")] == [(first, "recorded"), (third, "recorded")]
+    assert [work.owners(path)[0][3:] for path in ("a.py", "c.py")] == [
+        (first, "recorded"),
+        (third, "recorded"),
+    ]
 
 
-def test_the_hook_that_was_there_goes_on_running_and_sees_what_is_committed(work: Workspace) -> None:
+def test_the_hook_that_was_there_goes_on_running_and_sees_what_is_committed(
+    work: Workspace,
+) -> None:
     told = work.path / ".git/was-there-before"
     told.unlink()
     work.ai("a.py", ONE, 1, 2)

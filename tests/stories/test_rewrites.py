@@ -12,7 +12,10 @@ from tests.stories.workspace import LOG, Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # each step runs git, its hook, and this program
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+]  # each step runs git, its hook, and this program
 
 ONE = "def one():\n    first = read('one')\n    return first.one()\n"
 TWO = "def two():\n    second = read('two')\n    return second.two()\n"
@@ -63,7 +66,10 @@ def test_two_branches_that_both_recorded_merge_by_themselves(work: Workspace) ->
     work.switch("main")
     two, second = committed(work, "b.py", TWO, 1, 3)
     work.step("merge", "-m", "Merge", "topic")
-    assert (work.owners("a.py"), work.owners("b.py")) == ([(1, 3, "exact", first, "log")], [(1, 3, "exact", second, "log")])
+    assert (work.owners("a.py"), work.owners("b.py")) == (
+        [(1, 3, "exact", first, "log")],
+        [(1, 3, "exact", second, "log")],
+    )
     work.is_sound()
     work.settle()
     assert work.filled_in() == {one: first, two: second}
@@ -84,7 +90,9 @@ def test_after_a_rebase_the_new_commits_are_shown_and_remapped_by_hand(work: Wor
     assert work.owners("c.py") == [(1, 3, "exact", newest, "log")]
     work.is_sound()
     done = vibes("remap", "--json", cwd=work.path).json
-    assert (done["remapped"], done["orphaned"], len(done["unchanged"])) == ([], [], 1), "its file is as it was: the record holds"
+    assert (done["remapped"], done["orphaned"], len(done["unchanged"])) == ([], [], 1), (
+        "its file is as it was: the record holds"
+    )
     assert work.status() == ""
     work.settle()
     assert work.filled_in()[pending] == newest
@@ -106,13 +114,20 @@ def test_a_rewrite_that_moves_lines_is_remapped_once(work: Workspace) -> None:
     done = vibes("remap", "--json", cwd=work.path).json
     assert len(done["remapped"]) == 1
     record = done["records"][0]
-    assert (record["commit_hash"], record["line_start"], record["line_end"], record["action"]) == (new, 3, 5, "rebase_remap")
+    assert (record["commit_hash"], record["line_start"], record["line_end"], record["action"]) == (
+        new,
+        3,
+        5,
+        "rebase_remap",
+    )
     assert work.records()[-1]["metadata"] == {"reason": "rewrite"}
     assert work.owners("a.py") == [(3, 5, "exact", new, "recorded")]
     assert vibes("remap", cwd=work.path).out == "0 remapped, 0 orphaned, 0 unchanged\n"
     work.step("commit", "-am", "Remapped")
     assert old not in work.git("rev-list", "HEAD")
-    lineage = [record["annotation_id"] for record in work.records() if record.get("file_path") == "a.py"]
+    lineage = [
+        record["annotation_id"] for record in work.records() if record.get("file_path") == "a.py"
+    ]
     assert vibes("blame", "a.py", "--json", cwd=work.path).json["placements"][0]["ids"] == lineage
     assert lineage[0] == one
 
@@ -126,7 +141,10 @@ def test_lines_that_a_rewrite_took_away_are_orphaned_once(work: Workspace) -> No
     new = work.step("commit", "--no-verify", "-m", "Squashed without it")
     done = vibes("remap", "--json", cwd=work.path).json
     assert (len(done["orphaned"]), done["remapped"]) == (1, [])
-    assert (done["records"][0]["action"], done["records"][0]["commit_hash"]) == ("rebase_orphan", new)
+    assert (done["records"][0]["action"], done["records"][0]["commit_hash"]) == (
+        "rebase_orphan",
+        new,
+    )
     assert work.records()[-1]["metadata"] == {"reason": "orphan"}
     log = (work.path / LOG).read_bytes()
     again = vibes("remap", "--json", cwd=work.path).json
@@ -136,11 +154,15 @@ def test_lines_that_a_rewrite_took_away_are_orphaned_once(work: Workspace) -> No
     assert work.owners("a.py") == []
     work.write("a.py", HEAD + ONE)
     work.step("commit", "-am", "It comes back")
-    assert [owner[:3] for owner in work.owners("a.py")] == [(3, 5, "moved")], "an orphan ends nothing"
+    assert [owner[:3] for owner in work.owners("a.py")] == [(3, 5, "moved")], (
+        "an orphan ends nothing"
+    )
     assert one in {record["annotation_id"] for record in work.records()}
 
 
-def test_a_host_squashes_and_a_fresh_clone_shows_the_commit(work: Workspace, tmp_path: Path) -> None:
+def test_a_host_squashes_and_a_fresh_clone_shows_the_commit(
+    work: Workspace, tmp_path: Path
+) -> None:
     """The host knows no hook, and the branch is gone with the commits that the log names."""
     work.switch("topic", create=True)
     one, _ = committed(work, "a.py", ONE, 1, 3)
@@ -223,7 +245,9 @@ def test_switching_shows_what_each_branch_has(work: Workspace) -> None:
     work.is_sound()
 
 
-def test_two_clones_that_fill_in_the_same_commit_write_one_record(work: Workspace, tmp_path: Path) -> None:
+def test_two_clones_that_fill_in_the_same_commit_write_one_record(
+    work: Workspace, tmp_path: Path
+) -> None:
     one, commit = committed(work, "a.py", ONE, 1, 3)
     here, there = (clone(work, tmp_path / name) for name in ("here", "there"))
     for each in (here, there):
@@ -253,7 +277,9 @@ def test_pulling_what_others_recorded(work: Workspace, tmp_path: Path, way: str)
     mine.is_sound()
 
 
-def test_each_work_tree_has_its_own_trail_at_its_own_commit(work: Workspace, tmp_path: Path) -> None:
+def test_each_work_tree_has_its_own_trail_at_its_own_commit(
+    work: Workspace, tmp_path: Path
+) -> None:
     work.git("worktree", "add", "--quiet", "-b", "topic", str(tmp_path / "beside"))
     beside = Workspace(tmp_path / "beside", hook=False)
     beside._time = work._time

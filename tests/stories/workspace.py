@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.cli.running import SCRIPT, vibes
 from tests.trails import Repository
 from vibes_lsp.model.vocabulary import AssuranceLevel
-from vibes_lsp.recording import Decision, DecisionOption, Model, Origin, Prompt, PromptType, Recorder, Tool
+from vibes_lsp.recording import (
+    Decision,
+    DecisionOption,
+    Model,
+    Origin,
+    Prompt,
+    PromptType,
+    Recorder,
+    Tool,
+)
 from vibes_lsp.store.initialise import initialise
 
 if TYPE_CHECKING:
@@ -18,7 +27,11 @@ if TYPE_CHECKING:
 
 LOG: Final = ".ai-audit/annotations.jsonl"
 HOOK: Final = f'#!/bin/sh\nexec "{SCRIPT.as_posix()}" backfill --pre-commit\n'
-BY: Final = Origin(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"), prompt=Prompt("Write it.", PromptType.USER_INSTRUCTION))
+BY: Final = Origin(
+    tool=Tool("Some Tool", "1"),
+    model=Model("some-model", "1"),
+    prompt=Prompt("Write it.", PromptType.USER_INSTRUCTION),
+)
 
 
 class Workspace(Repository):
@@ -30,7 +43,9 @@ class Workspace(Repository):
     """
 
     def __init__(self, path: Path, *, hook: bool = True) -> None:
-        super().__init__(path, start=(datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="seconds"))
+        super().__init__(
+            path, start=(datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="seconds")
+        )
         if hook:
             self.install()
 
@@ -113,7 +128,11 @@ class Workspace(Repository):
     def filled_in(self) -> dict[str, str]:
         """Return the commits that back-filled records name, by the ids of the records that they take the place of."""
         known = {record["annotation_id"]: record for record in self.records()}
-        edges = [record for record in known.values() if record.get("edge_type") == "supersedes" and "covers" not in str(record)]
+        edges = [
+            record
+            for record in known.values()
+            if record.get("edge_type") == "supersedes" and "covers" not in str(record)
+        ]
         return {edge["target_ref"]: known[edge["source_ref"]]["commit_hash"] for edge in edges}
 
     def owners(self, path: str) -> list[tuple[int, int, str, str, str]]:
@@ -121,7 +140,13 @@ class Workspace(Repository):
         answer = vibes("blame", path, "--json", cwd=self.path)
         assert answer.code == 0, answer.err
         return [
-            (each["lineStart"], each["lineEnd"], each["state"], each.get("commitHash", ""), each.get("commitMethod", ""))
+            (
+                each["lineStart"],
+                each["lineEnd"],
+                each["state"],
+                each.get("commitHash", ""),
+                each.get("commitMethod", ""),
+            )
             for each in answer.json["placements"]
             if each["ownedRanges"]
         ]

@@ -5,7 +5,14 @@ It shares no code with the product, so that the product's reader and writer are 
 
 from tests.trails.content import Anchors, anchors, file_hash, gzipped
 from tests.trails.files import AUDIT_DIR, OMIT, Omit
-from tests.trails.hashing import CONTEXT_VARIANTS, ID_VARIANTS, annotation_id, context_hash, javascript_number, variant_of
+from tests.trails.hashing import (
+    CONTEXT_VARIANTS,
+    ID_VARIANTS,
+    annotation_id,
+    context_hash,
+    javascript_number,
+    variant_of,
+)
 from tests.trails.merging import merge_logs
 from tests.trails.quirks import Quirk, QuirkTrail, corrupt_manifest, quirks, rewrite_log
 from tests.trails.repository import Repository

@@ -66,7 +66,9 @@ class ContextWriter:
             },
             members,
         )
-        self.files.write("config.json", (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+        self.files.write(
+            "config.json", (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+        )
         return content
 
     def housekeeping(self) -> None:
@@ -78,7 +80,9 @@ class ContextWriter:
         """Replace the whole manifest by these bytes."""
         self.files.manifest.write_bytes(content)
 
-    def entry(self, entry: Mapping[str, object], *, variant: str = "spec", key: str | None = None) -> str:
+    def entry(
+        self, entry: Mapping[str, object], *, variant: str = "spec", key: str | None = None
+    ) -> str:
         """Write any entry, under the hash that `variant` names (see `hashing`) or under a given key."""
         name = context_hash(entry, variant) if key is None else key
         self.files.add_entry(name, entry)

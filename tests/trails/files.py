@@ -13,7 +13,10 @@ AUDIT_DIR: Final = ".ai-audit"
 MANIFEST_HEAD: Final = b'{"standard":"VIBES","version":"1.0","entries":{\n'
 MANIFEST_TAIL: Final = b"}}\n"
 GITIGNORE: Final = "audit.db*\n*.lock\nwal/\nspool/\n"
-GITATTRIBUTES: Final = "".join(f"{name} merge=union -text linguist-generated\n" for name in ("annotations.jsonl", "manifest.json"))
+GITATTRIBUTES: Final = "".join(
+    f"{name} merge=union -text linguist-generated\n"
+    for name in ("annotations.jsonl", "manifest.json")
+)
 
 
 @final
@@ -27,7 +30,11 @@ OMIT: Final = Omit()
 
 def joined(members: Mapping[str, object], overrides: Mapping[str, object]) -> dict[str, object]:
     """Lay `overrides` over `members`, in order, and leave out whatever is `OMIT`."""
-    return {name: value for name, value in {**members, **overrides}.items() if not isinstance(value, Omit)}
+    return {
+        name: value
+        for name, value in {**members, **overrides}.items()
+        if not isinstance(value, Omit)
+    }
 
 
 def dumped(value: object) -> str:
@@ -80,15 +87,21 @@ class AuditFiles:
         Raises:
             ValueError: If the manifest is not in this form.
         """
-        content = self.manifest.read_bytes() if self.manifest.exists() else MANIFEST_HEAD + MANIFEST_TAIL
+        content = (
+            self.manifest.read_bytes() if self.manifest.exists() else MANIFEST_HEAD + MANIFEST_TAIL
+        )
         if not content.endswith(b"\n" + MANIFEST_TAIL):
-            raise ValueError(f"{self.manifest} is not in the one-entry-per-line form: cannot add to it")
+            raise ValueError(
+                f"{self.manifest} is not in the one-entry-per-line form: cannot add to it"
+            )
         name = f'"{key}":'.encode()
         if name in content:
             return
         body = content.removesuffix(MANIFEST_TAIL)
         comma = b"" if body.endswith(b"{\n") else b","
-        self.manifest.write_bytes(body + comma + name + dumped(entry).encode() + b"\n" + MANIFEST_TAIL)
+        self.manifest.write_bytes(
+            body + comma + name + dumped(entry).encode() + b"\n" + MANIFEST_TAIL
+        )
 
     def write(self, name: str, content: bytes) -> Path:
         """Write a file of the folder, such as `config.json` or `blobs/x.json.gz`, and return its path."""

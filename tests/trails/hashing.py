@@ -25,7 +25,14 @@ CONTEXT_VARIANTS: Final = (
 )
 """Names that `context_hash` takes, alone or joined by `+` (R2)."""
 
-ID_VARIANTS: Final = ("spec", "less-anchors", "less-commit", "less-commit-member", "less-risk", "ascii")
+ID_VARIANTS: Final = (
+    "spec",
+    "less-anchors",
+    "less-commit",
+    "less-commit-member",
+    "less-risk",
+    "ascii",
+)
 """Names that `annotation_id` takes, alone or joined by `+` (R3)."""
 
 ANCHOR_MEMBERS: Final = frozenset({"anchor_context", "anchor_hash", "file_content_hash"})
@@ -88,7 +95,10 @@ def variant_of(entry: Mapping[str, object], key: str) -> str | None:
     Variants that name fewer quirks come first; among equals the order of `CONTEXT_VARIANTS` decides.
     """
     quirks = CONTEXT_VARIANTS[1:] if entry.get("type") == "environment" else CONTEXT_VARIANTS[1:-1]
-    candidates = ["spec", *("+".join(names) for size in range(1, 4) for names in combinations(quirks, size))]
+    candidates = [
+        "spec",
+        *("+".join(names) for size in range(1, 4) for names in combinations(quirks, size)),
+    ]
     return next((variant for variant in candidates if context_hash(entry, variant) == key), None)
 
 
@@ -107,17 +117,24 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def _render(value: object, ascii_only: bool, js_numbers: bool, allowed: frozenset[str] | None) -> str:
+def _render(
+    value: object, ascii_only: bool, js_numbers: bool, allowed: frozenset[str] | None
+) -> str:
     """Serialize with sorted keys and no whitespace.
 
     `allowed` is JavaScript's array replacer: the only member names that survive, at every depth.
     """
     if isinstance(value, Mapping):
         names = sorted(name for name in value if allowed is None or name in allowed)
-        members = (f"{json.dumps(name, ensure_ascii=ascii_only)}:{_render(value[name], ascii_only, js_numbers, allowed)}" for name in names)
+        members = (
+            f"{json.dumps(name, ensure_ascii=ascii_only)}:{_render(value[name], ascii_only, js_numbers, allowed)}"
+            for name in names
+        )
         return "{" + ",".join(members) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ",".join(_render(item, ascii_only, js_numbers, allowed) for item in value) + "]"
+        return (
+            "[" + ",".join(_render(item, ascii_only, js_numbers, allowed) for item in value) + "]"
+        )
     if js_numbers and not isinstance(value, bool) and isinstance(value, int | float):
         return javascript_number(value)
     return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False)

@@ -24,20 +24,29 @@ def merge_logs(base: bytes, ours: bytes, theirs: bytes) -> bytes:
         raise ValueError("both sides must only have added lines, at one and the same place")
     foot = len(base_lines) - head
     merged = base_lines[:head]
-    merged += _union(our_lines[head : len(our_lines) - foot], their_lines[head : len(their_lines) - foot])
+    merged += _union(
+        our_lines[head : len(our_lines) - foot], their_lines[head : len(their_lines) - foot]
+    )
     return b"".join(merged + base_lines[head:])
 
 
 def _lines(text: bytes) -> list[bytes]:
     """Split at LF only, which each line keeps."""
-    return [line + b"\n" for line in text.split(b"\n")[:-1]] + ([last] if (last := text.rpartition(b"\n")[2]) else [])
+    return [line + b"\n" for line in text.split(b"\n")[:-1]] + (
+        [last] if (last := text.rpartition(b"\n")[2]) else []
+    )
 
 
 def _grown_at(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> int | None:
     """Return how many of the base's lines stand before the added ones, as many as possible."""
     for head in range(len(base), -1, -1):
         foot = base[head:]
-        if all(len(side) >= len(base) and side[:head] == base[:head] and side[len(side) - len(foot) :] == foot for side in (ours, theirs)):
+        if all(
+            len(side) >= len(base)
+            and side[:head] == base[:head]
+            and side[len(side) - len(foot) :] == foot
+            for side in (ours, theirs)
+        ):
             return head
     return None
 
@@ -49,7 +58,11 @@ def _union(ours: list[bytes], theirs: list[bytes]) -> list[bytes]:
     """
     if not ours or not theirs:
         return ours + theirs
-    blocks = [block for block in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks() if block.size]
+    blocks = [
+        block
+        for block in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
+        if block.size
+    ]
     merged: list[bytes] = []
     our_next = their_next = 0
     for position, (our_start, their_start, size) in enumerate(blocks):
@@ -57,6 +70,10 @@ def _union(ours: list[bytes], theirs: list[bytes]) -> list[bytes]:
         closes = our_start + size == len(ours) and their_start + size == len(theirs)
         if size <= _JOINED_ACROSS and not opens and not closes:
             continue
-        merged += ours[our_next:our_start] + theirs[their_next:their_start] + ours[our_start : our_start + size]
+        merged += (
+            ours[our_next:our_start]
+            + theirs[their_next:their_start]
+            + ours[our_start : our_start + size]
+        )
         our_next, their_next = our_start + size, their_start + size
     return merged + ours[our_next:] + theirs[their_next:]

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BEFORE: Final = "def area(width, height):\n    return width * height\n"
-AFTER: Final = "def area(width: float, height: float) -> float:\n    return width * height\n\n\nUNIT = 'm'\n"
+AFTER: Final = (
+    "def area(width: float, height: float) -> float:\n    return width * height\n\n\nUNIT = 'm'\n"
+)
 FOREIGN_PATH: Final = "/home/someone/other-project/src/lib.rs"
 BULK_TIME: Final = "2026-02-03T10:30:00.123456Z"
 
@@ -87,13 +89,36 @@ def _hash_quirks(trail: TrailWriter) -> dict[str, Quirk]:
 
     key = trail.command("git status", variant="no-type", directory="/home/someone/project")
     odd("no-type", "The key was made without the type.", "no-type", key)
-    key = trail.command("git diff", variant="no-type+null-dropped", command_exit_code=None, working_directory=None)
-    odd("null-dropped", "Stored with nulls, hashed without them or the type.", "no-type+null-dropped", key)
-    key = trail.environment(model="claude-opus-4-6", model_version="20260101", variant="environment-unknown")
-    odd("environment-unknown", "The model was filled in under the old key.", "environment-unknown", key)
-    key = trail.environment(model="gpt-5", model_version="5.1", variant="no-type+environment-unknown")
-    odd("environment-unknown-no-type", "As above, by an older tool.", "no-type+environment-unknown", key)
-    twins = [trail.command("npm test", exit_code=0, variant=variant) for variant in ("no-type", "spec")]
+    key = trail.command(
+        "git diff", variant="no-type+null-dropped", command_exit_code=None, working_directory=None
+    )
+    odd(
+        "null-dropped",
+        "Stored with nulls, hashed without them or the type.",
+        "no-type+null-dropped",
+        key,
+    )
+    key = trail.environment(
+        model="claude-opus-4-6", model_version="20260101", variant="environment-unknown"
+    )
+    odd(
+        "environment-unknown",
+        "The model was filled in under the old key.",
+        "environment-unknown",
+        key,
+    )
+    key = trail.environment(
+        model="gpt-5", model_version="5.1", variant="no-type+environment-unknown"
+    )
+    odd(
+        "environment-unknown-no-type",
+        "As above, by an older tool.",
+        "no-type+environment-unknown",
+        key,
+    )
+    twins = [
+        trail.command("npm test", exit_code=0, variant=variant) for variant in ("no-type", "spec")
+    ]
     odd("twins", "One entry under the keys of two variants.", "no-type", *twins)
     key = trail.prompt("Größe prüfen", variant="ascii")
     odd("ascii", "Non-ASCII characters were escaped before hashing.", "ascii", key)
@@ -115,7 +140,9 @@ def _hash_quirks(trail: TrailWriter) -> dict[str, Quirk]:
             "created_at": trail.now(),
         }
     )
-    items["raw-blob"] = Quirk("The blob is plain text, named by its own hash.", keys=(key,), paths=(blob,))
+    items["raw-blob"] = Quirk(
+        "The blob is plain text, named by its own hash.", keys=(key,), paths=(blob,)
+    )
     trail.last_environment = environment
     return items
 
@@ -124,16 +151,30 @@ def _record_quirks(trail: TrailWriter, stray: str) -> dict[str, Quirk]:
     path = "src/area.py"
     items: dict[str, Quirk] = {}
 
-    def odd(name: str, note: str, *records: str, variant: str | None = None, paths: tuple[str, ...] = ()) -> None:
+    def odd(
+        name: str, note: str, *records: str, variant: str | None = None, paths: tuple[str, ...] = ()
+    ) -> None:
         items[name] = Quirk(note, records=records, variant=variant, paths=paths)
 
     session = trail.session_start(description="claude-code agent session", annotation_id=OMIT)
     items["unclosed-session"] = Quirk("The session never ends; its start has no id.", value=session)
-    one = trail.line(path, 1, 2, action="modify", session=session, text=AFTER, id_variant="less-anchors")
-    odd("id-less-anchors", "The id was made before the anchors were added.", one, variant="less-anchors")
+    one = trail.line(
+        path, 1, 2, action="modify", session=session, text=AFTER, id_variant="less-anchors"
+    )
+    odd(
+        "id-less-anchors",
+        "The id was made before the anchors were added.",
+        one,
+        variant="less-anchors",
+    )
     one = trail.line(path, 1, 2, action="modify", session=session, text=BEFORE)
     odd("anchor-before-edit", "The anchors are those of the text before the edit.", one)
-    ones = [trail.line(path, 1, 1, action="modify", command=trail.command(f"edit {number}", type="file_write")) for number in range(3)]
+    ones = [
+        trail.line(
+            path, 1, 1, action="modify", command=trail.command(f"edit {number}", type="file_write")
+        )
+        for number in range(3)
+    ]
     odd("placeholder", "1-1 stands for: somewhere in the file.", *ones)
     ones = [
         trail.line(name, 1, 2, timestamp=BULK_TIME, session_id=None, annotation_id=OMIT)
@@ -141,21 +182,47 @@ def _record_quirks(trail: TrailWriter, stray: str) -> dict[str, Quirk]:
     ]
     odd("bulk", "Written by a script: one microsecond, no session, no ids.", *ones)
     sibling = f"-{trail.root.name}/Auto Run Docs/plan one.py"
-    odd("sibling-path", "What a prefix of a sibling folder leaves.", trail.line(sibling, 1, 3), paths=(sibling,))
-    odd("foreign-path", "An absolute path of another project.", trail.line(FOREIGN_PATH, 4, 9), paths=(FOREIGN_PATH,))
+    odd(
+        "sibling-path",
+        "What a prefix of a sibling folder leaves.",
+        trail.line(sibling, 1, 3),
+        paths=(sibling,),
+    )
+    odd(
+        "foreign-path",
+        "An absolute path of another project.",
+        trail.line(FOREIGN_PATH, 4, 9),
+        paths=(FOREIGN_PATH,),
+    )
     one = trail.line(path, 1, 2, action="modify", session=session, text=AFTER)
     odd("uncommitted", "No commit; the next commit that touches the path holds it.", one)
     one = trail.line(path, 4, 5, commit=stray, session=session)
     items["stray-commit"] = Quirk("The commit is no ancestor of HEAD.", records=(one,), value=stray)
     older, newer = trail.line(path, 1, 1, text=AFTER), trail.line(path, 4, 5, action="modify")
     edge = trail.edge("supersedes", newer, older, target_type="annotation", annotation_id=OMIT)
-    odd("disjoint-supersedes", "Newer, older, edge: a later edit of the same file, not a remap.", newer, older, edge)
+    odd(
+        "disjoint-supersedes",
+        "Newer, older, edge: a later edit of the same file, not a remap.",
+        newer,
+        older,
+        edge,
+    )
     one = trail.line(path, 5, 5, commit=stray, id_variant="less-commit")
-    odd("id-less-commit", "The commit was filled in after the id was made.", one, variant="less-commit")
+    odd(
+        "id-less-commit",
+        "The commit was filled in after the id was made.",
+        one,
+        variant="less-commit",
+    )
     factors = [{"signal": "temperature", "value": 0.5, "weight": 0.15}]
     one = trail.line(path, 5, 5, risk_score=0.5, risk_factors=factors, id_variant="less-risk")
     odd("id-less-risk", "The score was added after the id was made.", one, variant="less-risk")
-    odd("untracked", "Not among the tracked extensions.", trail.line("docs/plan.md", 1, 4), paths=("docs/plan.md",))
+    odd(
+        "untracked",
+        "Not among the tracked extensions.",
+        trail.line("docs/plan.md", 1, 4),
+        paths=("docs/plan.md",),
+    )
     one = trail.edge("informed_by", newer, older, old_names=True)
     odd("old-edge-names", "source_id and target_id, no types.", one)
     odd("spaced", "Written with a space after each comma and colon.", _spaced(trail, path))
@@ -200,8 +267,12 @@ def _file_quirks(trail: TrailWriter) -> dict[str, Quirk]:
             paths=("attestation.json",),
             value=str(attested.count(b"\n")),
         ),
-        "reindented-config": Quirk("A formatter rewrote it after it was attested.", paths=("config.json",)),
-        "database-leftovers": Quirk("SQLite's side files, without the database.", paths=("audit.db-shm", "audit.db-wal")),
+        "reindented-config": Quirk(
+            "A formatter rewrote it after it was attested.", paths=("config.json",)
+        ),
+        "database-leftovers": Quirk(
+            "SQLite's side files, without the database.", paths=("audit.db-shm", "audit.db-wal")
+        ),
     }
 
 
@@ -209,14 +280,18 @@ def _attest(files: AuditFiles, subjects: dict[str, str], records: int) -> None:
     """Write an envelope of the only known kind: URL-safe base64 without padding; its signature is no real one."""
     statement = {
         "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": name, "digest": {"sha256": digest}} for name, digest in subjects.items()],
+        "subject": [
+            {"name": name, "digest": {"sha256": digest}} for name, digest in subjects.items()
+        ],
         "predicateType": "https://itsavibe.ai/vibes/attestation/v1",
         "predicate": {"stats": {"total_annotations": records, "unique_models": 0}},
     }
     envelope = {
         "payload": _url_base64(dumped(statement).encode()),
         "payloadType": "application/vnd.in-toto+json",
-        "signatures": [{"keyid": "0123456789abcdef", "keytype": "user", "sig": _url_base64(bytes(64))}],
+        "signatures": [
+            {"keyid": "0123456789abcdef", "keytype": "user", "sig": _url_base64(bytes(64))}
+        ],
     }
     files.write("attestation.json", json.dumps(envelope, indent="\t").encode() + b"\n")
 

@@ -61,7 +61,11 @@ class RecordWriter(ContextWriter):
     ) -> str:
         """Append a session's start and return the session id, which follows from the writer's start and a counter."""
         self._sessions += 1
-        session = str(members.pop("session_id", uuid.uuid5(SESSION_NAMESPACE, f"{self.start} {self._sessions}")))
+        session = str(
+            members.pop(
+                "session_id", uuid.uuid5(SESSION_NAMESPACE, f"{self.start} {self._sessions}")
+            )
+        )
         known: dict[str, object] = {
             "type": "session",
             "event": "start",
@@ -79,9 +83,16 @@ class RecordWriter(ContextWriter):
         self._append(known, optional, members)
         return session
 
-    def session_end(self, session: str, *, timestamp: str | Omit | None = None, **members: object) -> str:
+    def session_end(
+        self, session: str, *, timestamp: str | Omit | None = None, **members: object
+    ) -> str:
         """Append a session's end and return the id of the record."""
-        known: dict[str, object] = {"type": "session", "event": "end", "session_id": session, "timestamp": timestamp or self.tick()}
+        known: dict[str, object] = {
+            "type": "session",
+            "event": "end",
+            "session_id": session,
+            "timestamp": timestamp or self.tick(),
+        }
         return self._append(known, {}, members)
 
     def line(

@@ -16,7 +16,9 @@ AUTHOR: Final = ("Ada Example", "ada@example.org")
 class Repository:
     """Git in one folder. Commits are a minute apart unless they are given a date."""
 
-    def __init__(self, path: Path, *, start: str = "2026-02-03T09:00:00+00:00", hashes: str = "sha1") -> None:
+    def __init__(
+        self, path: Path, *, start: str = "2026-02-03T09:00:00+00:00", hashes: str = "sha1"
+    ) -> None:
         """Open the repository at `path`, and create it, with the branch `main` and these object names, where there is none."""
         self.path: Final = path
         self._time = datetime.fromisoformat(start).astimezone(UTC)
@@ -24,7 +26,13 @@ class Repository:
         if not (path / ".git").exists():
             self.git("init", "--quiet", "--initial-branch=main", f"--object-format={hashes}")
 
-    def git(self, *args: str, date: str | None = None, by: tuple[str, str] = AUTHOR, committer: tuple[str, str] | None = None) -> str:
+    def git(
+        self,
+        *args: str,
+        date: str | None = None,
+        by: tuple[str, str] = AUTHOR,
+        committer: tuple[str, str] | None = None,
+    ) -> str:
         """Run git and return what it prints, less the final newline.
 
         Args:
@@ -56,10 +64,25 @@ class Repository:
         file.write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
         return file
 
-    def commit(self, message: str, date: str | None = None, by: tuple[str, str] = AUTHOR, committer: tuple[str, str] | None = None) -> str:
+    def commit(
+        self,
+        message: str,
+        date: str | None = None,
+        by: tuple[str, str] = AUTHOR,
+        committer: tuple[str, str] | None = None,
+    ) -> str:
         """Commit the whole work tree, be there a change or not, and return the commit's hash."""
         self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--message", message, date=date, by=by, committer=committer)
+        self.git(
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            "--message",
+            message,
+            date=date,
+            by=by,
+            committer=committer,
+        )
         self._time += timedelta(minutes=1)
         return self.head()
 
@@ -81,12 +104,18 @@ class Repository:
         Raises:
             RuntimeError: If there are conflicts.
         """
-        self.git("merge", "--quiet", "--no-ff", "--message", message or f"Merge {name}", name, date=date)
+        self.git(
+            "merge", "--quiet", "--no-ff", "--message", message or f"Merge {name}", name, date=date
+        )
         self._time += timedelta(minutes=1)
         return self.head()
 
-    def _environment(self, date: str, author: tuple[str, str] = AUTHOR, committer: tuple[str, str] = AUTHOR) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
+    def _environment(
+        self, date: str, author: tuple[str, str] = AUTHOR, committer: tuple[str, str] = AUTHOR
+    ) -> dict[str, str]:
+        kept = {
+            name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")
+        }
         return kept | {
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",

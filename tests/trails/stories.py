@@ -44,7 +44,9 @@ def allow(times: list[float], now: float) -> bool:
     return not exceeded(times, now)
 '''
 
-SOURCES: Final = MappingProxyType({"src/auth.py": AUTH, "src/limits.py": LIMITS, "src/middleware.py": WORKER})
+SOURCES: Final = MappingProxyType(
+    {"src/auth.py": AUTH, "src/limits.py": LIMITS, "src/middleware.py": WORKER}
+)
 """The files of `complete`, as they are at its end."""
 
 COMMIT: Final = "5eed" * 10
@@ -141,27 +143,59 @@ def complete(
     asked, reasoned = level != "low", level == "high"
 
     lead = trail.environment(tool="Maestro", tool_version="1.0.0", parameters={"temperature": 0.2})
-    session = trail.session_start(environment=lead, description="Sign-up", agent_name="lead", agent_type="orchestrator")
-    prompt = trail.prompt("Create a sign-up check for email and password.", files=["src/user.py"]) if asked else None
+    session = trail.session_start(
+        environment=lead, description="Sign-up", agent_name="lead", agent_type="orchestrator"
+    )
+    prompt = (
+        trail.prompt("Create a sign-up check for email and password.", files=["src/user.py"])
+        if asked
+        else None
+    )
     read = trail.command("src/user.py", type="file_read")
     command = trail.command("src/auth.py", type="file_write")
     decision = trail.decision(
         "How to check an address",
         [
-            {"id": "regex", "description": "One expression", "pros": ["short"], "cons": ["lenient"]},
-            {"id": "library", "description": "A parser", "pros": ["exact"], "cons": ["a dependency"]},
+            {
+                "id": "regex",
+                "description": "One expression",
+                "pros": ["short"],
+                "cons": ["lenient"],
+            },
+            {
+                "id": "library",
+                "description": "A parser",
+                "pros": ["exact"],
+                "cons": ["a dependency"],
+            },
         ],
         selected="regex",
         rationale="A confirmation mail follows anyway.",
     )
-    inline = trail.reasoning("An address needs one @ and a dot after it.", tokens=12) if reasoned else None
-    packed = trail.reasoning("Length first. " * 1000, form="compressed", tokens=3000) if reasoned else None
-    blob = trail.reasoning("Windows slide. " * 8000, form="external", tokens=24000) if reasoned else None
+    inline = (
+        trail.reasoning("An address needs one @ and a dot after it.", tokens=12)
+        if reasoned
+        else None
+    )
+    packed = (
+        trail.reasoning("Length first. " * 1000, form="compressed", tokens=3000)
+        if reasoned
+        else None
+    )
+    blob = (
+        trail.reasoning("Windows slide. " * 8000, form="external", tokens=24000)
+        if reasoned
+        else None
+    )
     mine: _Origin = {"environment": lead, "command": command, "prompt": prompt, "session": session}
 
-    created = trail.line("src/auth.py", 1, 8, **mine, reasoning=inline, decision=decision, commit=commit, text=AUTH)
+    created = trail.line(
+        "src/auth.py", 1, 8, **mine, reasoning=inline, decision=decision, commit=commit, text=AUTH
+    )
     causes = [trail.cause(created, prompt or command, session=session)]
-    modified = trail.line("src/auth.py", 11, 12, **mine, action="modify", reasoning=packed, commit=commit, text=AUTH)
+    modified = trail.line(
+        "src/auth.py", 11, 12, **mine, action="modify", reasoning=packed, commit=commit, text=AUTH
+    )
     causes.append(trail.cause(modified, prompt or command, session=session))
     informed = trail.informed(modified, read, session=session)
     function = trail.function(
@@ -177,8 +211,16 @@ def complete(
     causes.append(trail.cause(function, prompt or command, session=session))
 
     second = trail.prompt("Limit attempts: five an hour.", type="chat_message") if asked else None
-    worker = trail.environment(parameters={"temperature": 1, "max_tokens": 4096}, tool_extensions=["filesystem"])
-    child = trail.session_start(environment=worker, parent=session, agent_name="worker-1", agent_type="claude-code", description="Limits")
+    worker = trail.environment(
+        parameters={"temperature": 1, "max_tokens": 4096}, tool_extensions=["filesystem"]
+    )
+    child = trail.session_start(
+        environment=worker,
+        parent=session,
+        agent_name="worker-1",
+        agent_type="claude-code",
+        description="Limits",
+    )
     delegation = trail.delegation(
         session,
         child,
@@ -187,9 +229,23 @@ def complete(
         parent_environment=lead,
         child_environment=worker,
     )
-    delegated = trail.edge("delegated_to", session, child, source_type="session", target_type="session", session=session)
-    theirs: _Origin = {"environment": worker, "command": command, "prompt": second, "session": child}
-    worker_line = trail.line("src/middleware.py", 1, 6, **theirs, reasoning=blob, commit=commit, text=WORKER)
+    delegated = trail.edge(
+        "delegated_to",
+        session,
+        child,
+        source_type="session",
+        target_type="session",
+        session=session,
+    )
+    theirs: _Origin = {
+        "environment": worker,
+        "command": command,
+        "prompt": second,
+        "session": child,
+    }
+    worker_line = trail.line(
+        "src/middleware.py", 1, 6, **theirs, reasoning=blob, commit=commit, text=WORKER
+    )
     causes.append(trail.cause(worker_line, second or command, session=child))
     trail.cause(worker_line, child, target_type="session", session=child)
     pending = trail.line("src/limits.py", 1, 7, **theirs, reasoning=blob, text=LIMITS_BEFORE)

@@ -33,12 +33,17 @@ if TYPE_CHECKING:
 
 
 def manifest(root: Path) -> dict[str, dict[str, Any]]:
-    entries: dict[str, dict[str, Any]] = json.loads((root / ".ai-audit/manifest.json").read_bytes())["entries"]
+    entries: dict[str, dict[str, Any]] = json.loads(
+        (root / ".ai-audit/manifest.json").read_bytes()
+    )["entries"]
     return entries
 
 
 def log(root: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (root / ".ai-audit/annotations.jsonl").read_bytes().splitlines()]
+    return [
+        json.loads(line)
+        for line in (root / ".ai-audit/annotations.jsonl").read_bytes().splitlines()
+    ]
 
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
@@ -51,7 +56,9 @@ def test_complete_trail_keeps_its_promises(tmp_path: Path, level: str) -> None:
     assert all(context_hash(entry) == key for key, entry in entries.items())
     assert all(annotation_id(record) == key for key, record in by_id.items())
     for record in records:
-        assert {value for name, value in record.items() if name.endswith("_hash") and value in entries} == {
+        assert {
+            value for name, value in record.items() if name.endswith("_hash") and value in entries
+        } == {
             record[f"{name}_hash"]
             for name in (
                 "environment",
@@ -71,7 +78,10 @@ def test_complete_trail_keeps_its_promises(tmp_path: Path, level: str) -> None:
     starts = [record["session_id"] for record in records if record.get("event") == "start"]
     ends = [record["session_id"] for record in records if record.get("event") == "end"]
     assert sorted(starts) == sorted(ends)
-    assert [by_id[edge]["source_ref"] for edge in trail.causes] == [*trail.current[:4], trail.pending]
+    assert [by_id[edge]["source_ref"] for edge in trail.causes] == [
+        *trail.current[:4],
+        trail.pending,
+    ]
     assert ("prompt_hash" in by_id[trail.created]) == (level != "low")
     assert ("reasoning_hash" in by_id[trail.created]) == (level == "high")
 
@@ -102,7 +112,9 @@ def test_reasoning_forms_hold_the_same_text(tmp_path: Path) -> None:
 
 
 def test_same_calls_same_bytes(tmp_path: Path) -> None:
-    made = [complete(tmp_path / name, "high").writer.files.log.read_bytes() for name in ("one", "two")]
+    made = [
+        complete(tmp_path / name, "high").writer.files.log.read_bytes() for name in ("one", "two")
+    ]
     assert made[0] == made[1]
     assert gzipped(b"") == gzipped(b"")
     assert gzip.decompress(gzipped(b"text" * 1000)) == b"text" * 1000
@@ -111,7 +123,10 @@ def test_same_calls_same_bytes(tmp_path: Path) -> None:
 def test_quirks_are_there_by_name(tmp_path: Path) -> None:
     trail = quirks(tmp_path / "project")
     entries, records = manifest(trail.root), log(trail.root)
-    by_id = {annotation_id(record) if "annotation_id" not in record else record["annotation_id"]: record for record in records}
+    by_id = {
+        annotation_id(record) if "annotation_id" not in record else record["annotation_id"]: record
+        for record in records
+    }
     for quirk in trail.items.values():
         for key in quirk.keys:
             assert variant_of(entries[key], key) in {quirk.variant, "spec"}
@@ -126,7 +141,11 @@ def test_quirks_are_there_by_name(tmp_path: Path) -> None:
 def test_spoiling_a_trail(tmp_path: Path) -> None:
     trail = quirks(tmp_path / "project")
     assert rewrite_log(trail.root, trail.head) > 0
-    one = next(record for record in log(trail.root) if record.get("annotation_id") == trail["uncommitted"].records[0])
+    one = next(
+        record
+        for record in log(trail.root)
+        if record.get("annotation_id") == trail["uncommitted"].records[0]
+    )
     assert one["commit_hash"] == trail.head
     assert annotation_id(one, "less-commit") == one["annotation_id"]
     assert json.loads(corrupt_manifest(trail.root))
@@ -139,7 +158,15 @@ def test_members_override_add_and_leave_out(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="environment"):
         writer.line("a.py", 1, 2)
     writer.environment(tool_extensions=["git"], model_version=OMIT)
-    one = writer.line("a.py", 1, 2, prompt_hash=None, commit_hash=OMIT, extra="x", timestamp="2026-01-01T00:00:00Z")
+    one = writer.line(
+        "a.py",
+        1,
+        2,
+        prompt_hash=None,
+        commit_hash=OMIT,
+        extra="x",
+        timestamp="2026-01-01T00:00:00Z",
+    )
     writer.edge("supersedes", one, one, old_names=True)
     writer.line("a.py", 1, 2, action=OMIT, timestamp=OMIT)
     writer.record({"type": "later", "annotation_id": OMIT})
@@ -174,15 +201,21 @@ def test_union_merge_in_git_of_two_branches(tmp_path: Path) -> None:
     repository.commit("Start")
     base = [file.read_bytes() for file in files]
     repository.switch("topic", create=True)
-    TrailWriter(tmp_path, start="2026-02-04T10:00:00Z").line("a.py", 1, 2, environment=writer.prompt("One"))
+    TrailWriter(tmp_path, start="2026-02-04T10:00:00Z").line(
+        "a.py", 1, 2, environment=writer.prompt("One")
+    )
     theirs = [file.read_bytes() for file in files]
     repository.commit("Topic")
     repository.switch("main")
-    TrailWriter(tmp_path, start="2026-02-05T10:00:00Z").line("b.py", 1, 2, environment=writer.prompt("Two"))
+    TrailWriter(tmp_path, start="2026-02-05T10:00:00Z").line(
+        "b.py", 1, 2, environment=writer.prompt("Two")
+    )
     ours = [file.read_bytes() for file in files]
     repository.commit("Main")
     repository.merge("topic")
-    assert [file.read_bytes() for file in files] == [merge_logs(*sides) for sides in zip(base, ours, theirs, strict=True)]
+    assert [file.read_bytes() for file in files] == [
+        merge_logs(*sides) for sides in zip(base, ours, theirs, strict=True)
+    ]
     assert len(manifest(tmp_path)) == 4
     assert len(log(tmp_path)) == 3
 

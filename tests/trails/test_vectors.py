@@ -60,7 +60,9 @@ def test_vector_of_another_implementation() -> None:
         ),
     ],
 )
-def test_variant_is_the_standard_hash_of_what_the_writer_saw(variant: str, equivalent: dict[str, object]) -> None:
+def test_variant_is_the_standard_hash_of_what_the_writer_saw(
+    variant: str, equivalent: dict[str, object]
+) -> None:
     entry = {"type": "x", "a": None, "b": {"a": 1.0, "c": "é"}, "created_at": "now"}
     assert context_hash(entry, variant) == context_hash(equivalent)
 
@@ -116,13 +118,21 @@ def test_annotation_id_variants_drop_what_their_names_say() -> None:
     assert annotation_id(anchored, "less-anchors") == annotation_id(bare)
     assert annotation_id(scored, "less-risk") == annotation_id(bare)
     assert annotation_id(committed, "less-commit") == annotation_id(bare)
-    assert annotation_id(committed, "less-commit-member") == annotation_id({"type": "line", "timestamp": "t"})
-    assert annotation_id({**anchored, "commit_hash": "abc"}, "less-anchors+less-commit") == annotation_id(bare)
-    assert annotation_id({**bare, "file_path": "é"}, "ascii") != annotation_id({**bare, "file_path": "é"})
+    assert annotation_id(committed, "less-commit-member") == annotation_id(
+        {"type": "line", "timestamp": "t"}
+    )
+    assert annotation_id(
+        {**anchored, "commit_hash": "abc"}, "less-anchors+less-commit"
+    ) == annotation_id(bare)
+    assert annotation_id({**bare, "file_path": "é"}, "ascii") != annotation_id(
+        {**bare, "file_path": "é"}
+    )
 
 
 def test_every_key_of_a_real_manifest_is_explained(real_trail: Path) -> None:
-    entries: dict[str, dict[str, object]] = json.loads((real_trail / "manifest.json").read_bytes())["entries"]
+    entries: dict[str, dict[str, object]] = json.loads((real_trail / "manifest.json").read_bytes())[
+        "entries"
+    ]
     assert Counter(variant_of(entry, key) for key, entry in entries.items()) == {
         "spec": 437,
         "no-type": 2546,
@@ -136,6 +146,8 @@ def test_every_id_of_a_real_log_is_explained(real_trail: Path) -> None:
     for line in (real_trail / "annotations.jsonl").read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
         if stored := record.get("annotation_id"):
-            matches = [name for name in ("spec", "less-anchors") if annotation_id(record, name) == stored]
+            matches = [
+                name for name in ("spec", "less-anchors") if annotation_id(record, name) == stored
+            ]
             found[record["type"], matches[0] if matches else None] += 1
     assert found == {("session", "spec"): 26, ("line", "spec"): 8, ("line", "less-anchors"): 39}

@@ -24,7 +24,14 @@ class TrailWriter(RecordWriter):
         timestamp: str | None = None,
     ) -> str:
         """Append the `caused_by` edge from an annotation to its prompt or command; return the edge's id."""
-        return self.edge("caused_by", annotation, cause, target_type=target_type, session=session, timestamp=timestamp)
+        return self.edge(
+            "caused_by",
+            annotation,
+            cause,
+            target_type=target_type,
+            session=session,
+            timestamp=timestamp,
+        )
 
     def informed(
         self,
@@ -36,7 +43,14 @@ class TrailWriter(RecordWriter):
         timestamp: str | None = None,
     ) -> str:
         """Append the `informed_by` edge from an annotation to what was read before; return the edge's id."""
-        return self.edge("informed_by", annotation, source, target_type=target_type, session=session, timestamp=timestamp)
+        return self.edge(
+            "informed_by",
+            annotation,
+            source,
+            target_type=target_type,
+            session=session,
+            timestamp=timestamp,
+        )
 
     def remap(
         self,
@@ -146,9 +160,18 @@ class TrailWriter(RecordWriter):
 
     def reviewer_environment(self) -> str:
         """Write the environment of a reviewer who is a person: the product, and no model (R6)."""
-        return self.environment(tool="vibes-lsp", tool_version="0.1.0", model="none", model_version="none")
+        return self.environment(
+            tool="vibes-lsp", tool_version="0.1.0", model="none", model_version="none"
+        )
 
     def _anchor_hash(self, annotation: str) -> str | None:
-        found = next((record for record in self.files.records() if record.get("annotation_id") == annotation), {})
+        found = next(
+            (
+                record
+                for record in self.files.records()
+                if record.get("annotation_id") == annotation
+            ),
+            {},
+        )
         value = found.get("anchor_hash")
         return value if isinstance(value, str) else None

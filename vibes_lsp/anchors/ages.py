@@ -75,9 +75,20 @@ def disproved(located: Located, ages: Sequence[Since | None], edit: EditTime) ->
     if located.sure or located.is_contradicted or located.start is None or located.end is None:
         return located
     kinds = located.kinds or (LineKind.CLAIMED,) * (located.end - located.start + 1)
-    claimed = [age for age, kind in zip(ages[located.start - 1 : located.end], kinds, strict=False) if kind is not LineKind.HUMAN]
+    claimed = [
+        age
+        for age, kind in zip(ages[located.start - 1 : located.end], kinds, strict=False)
+        if kind is not LineKind.HUMAN
+    ]
     older = [age for age in claimed if age is not None and edit.is_after(age)]
     if not claimed or len(older) < len(claimed):
         return located
     since = max(older, key=lambda age: age.moment)
-    return replace(located, state=State.UNVERIFIED, method=Method.OLDER_THAN_EDIT, intact=None, kinds=(), since=since)
+    return replace(
+        located,
+        state=State.UNVERIFIED,
+        method=Method.OLDER_THAN_EDIT,
+        intact=None,
+        kinds=(),
+        since=since,
+    )

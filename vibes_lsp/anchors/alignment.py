@@ -54,7 +54,9 @@ def shared_lines(content: str, near: str) -> Shared | None:
     end = 0 if newline < 0 else len(content) - newline - 1
     between = content[begin : len(content) - end]
     first = content.count("\n", 0, begin)
-    return Shared(first, first + _lines_in(between), first + _lines_in(near[begin : len(near) - end]), between)
+    return Shared(
+        first, first + _lines_in(between), first + _lines_in(near[begin : len(near) - end]), between
+    )
 
 
 def _lines_in(text: str) -> int:
@@ -65,7 +67,9 @@ def common_start(one: Sequence[object], other: Sequence[object], most: int) -> i
     """Return how many members two sequences begin with alike, at most so many: long slices first, they are what Python compares fastest."""
     alike = 0
     for stride in _STRIDES:
-        while alike + stride <= most and one[alike : alike + stride] == other[alike : alike + stride]:
+        while (
+            alike + stride <= most and one[alike : alike + stride] == other[alike : alike + stride]
+        ):
             alike += stride
     return alike
 
@@ -135,7 +139,9 @@ def align_within(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> li
     return found
 
 
-def _middle(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> tuple[int, int, int] | None:
+def _middle(
+    old: Sequence[str], new: Sequence[str], stretch: Stretch
+) -> tuple[int, int, int] | None:
     """Return the run of equal lines around a line that stands once in both, if it is most of a long stretch, as between close versions.
 
     Then the lines of the stretch need not be sorted by how often they stand in it.
@@ -151,11 +157,17 @@ def _middle(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> tuple[i
         place = new.index(old[line], start, end)
         before = common_end(old[first:line], new[start:place], min(line - first, place - start))
         after = common_start(old[line:last], new[place:end], min(last - line, end - place))
-        return (line - before, place - before, before + after) if 2 * (before + after) > last - first else None
+        return (
+            (line - before, place - before, before + after)
+            if 2 * (before + after) > last - first
+            else None
+        )
     return None
 
 
-def _runs(old: Sequence[str], new: Sequence[str], pins: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+def _runs(
+    old: Sequence[str], new: Sequence[str], pins: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, int]]:
     """Give the pins as runs of lines that are alike, as long as they can be: where they begin in either text, and their length."""
     for _, run in groupby(pins, lambda pin: pin[1] - pin[0]):
         alike = list(run)
@@ -184,7 +196,9 @@ def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
     Of pairs with the same first number at most one is kept, and of those with the same second number likewise.
     """
-    pins = sorted(dict.fromkeys(pairs), key=itemgetter(1), reverse=True)  # so that two of one first number never ascend
+    pins = sorted(
+        dict.fromkeys(pairs), key=itemgetter(1), reverse=True
+    )  # so that two of one first number never ascend
     pins.sort(key=itemgetter(0))
     places = [place for _, place in pins]
     if all(map(lt, places, islice(places, 1, None))):
@@ -213,7 +227,9 @@ def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return chosen
 
 
-def _unique_pairs(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> list[tuple[int, int]]:
+def _unique_pairs(
+    old: Sequence[str], new: Sequence[str], stretch: Stretch
+) -> list[tuple[int, int]]:
     """Return the lines that stand once in both stretches, as pairs of indices."""
     first, last, start, end = stretch
     ours, theirs = _once(old[first:last], first), _once(new[start:end], start)

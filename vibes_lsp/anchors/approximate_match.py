@@ -67,10 +67,14 @@ class SimilarLines:
         left = self._leftovers(pieces, first, last, expected)
         if left is not None:
             return left, 0.5
-        alike = self._most_alike(pieces, max(first, expected - self._window), min(last, expected + self._window))
+        alike = self._most_alike(
+            pieces, max(first, expected - self._window), min(last, expected + self._window)
+        )
         return (alike, 0.4) if alike is not None else None
 
-    def _leftovers(self, pieces: tuple[str, ...], first: int, last: int, expected: int) -> int | None:
+    def _leftovers(
+        self, pieces: tuple[str, ...], first: int, last: int, expected: int
+    ) -> int | None:
         """Return where the context would begin by those of its lines that still stand in the window: most of it, then nearest."""
         votes: dict[int, int] = defaultdict(int)
         for offset, piece in enumerate(pieces):
@@ -79,7 +83,9 @@ class SimilarLines:
             for line in self._index.of_line(piece):
                 if first <= line - offset and line <= last:
                     votes[line - offset] += len(piece) if offset else _FIRST * len(piece)
-        return min(votes, key=lambda start: (-votes[start], abs(start - expected), start), default=None)
+        return min(
+            votes, key=lambda start: (-votes[start], abs(start - expected), start), default=None
+        )
 
     def _most_alike(self, pieces: tuple[str, ...], first: int, last: int) -> int | None:
         from rapidfuzz import fuzz, process  # noqa: PLC0415  # most texts never need it, and a server starts without it
@@ -88,11 +94,17 @@ class SimilarLines:
         if not is_distinctive(wanted):
             return None
         lines = [line[:_MAX_LINE] for line in self._lines[first - 1 : last + len(pieces) - 1]]
-        places = ["\n".join(lines[number : number + len(pieces)]) for number in range(last - first + 1)]
-        alike = process.extract(wanted, places, scorer=fuzz.ratio, score_cutoff=_ALIKE - _AHEAD, limit=None)
+        places = [
+            "\n".join(lines[number : number + len(pieces)]) for number in range(last - first + 1)
+        ]
+        alike = process.extract(
+            wanted, places, scorer=fuzz.ratio, score_cutoff=_ALIKE - _AHEAD, limit=None
+        )
         scores = [(score, first + number) for _, score, number in alike]
         best, found = max(scores, default=(0.0, 0))
-        second = max((score for score, start in scores if abs(start - found) >= len(pieces)), default=0.0)
+        second = max(
+            (score for score, start in scores if abs(start - found) >= len(pieces)), default=0.0
+        )
         return found if best >= max(_ALIKE, second + _AHEAD) else None
 
 
@@ -154,18 +166,33 @@ class ApproximateMatches:
         known = self._undone.get(number)
         if known is not None and known.is_proof:
             intact = known.kinds.count(LineKind.AI)
-            return Located(begun.place, known.end, State.EDITED, begun.method, 0.95, begun.is_one_of_several, intact, known.kinds)
+            return Located(
+                begun.place,
+                known.end,
+                State.EDITED,
+                begun.method,
+                0.95,
+                begun.is_one_of_several,
+                intact,
+                known.kinds,
+            )
         expected = self._early_drift.expected(each.start, each.end)
-        ambiguous = begun.is_one_of_several or (begun.place != expected and not self._says_enough(begun.place, each))
+        ambiguous = begun.is_one_of_several or (
+            begun.place != expected and not self._says_enough(begun.place, each)
+        )
         state = State.UNVERIFIED if each.anchors.hash is None else State.EDITED
         end = self._end(number, begun.place, self._late_drift) if known is None else known.end
-        return Located(begun.place, end, state, begun.method, 0.4 if ambiguous else begun.confidence, ambiguous)
+        return Located(
+            begun.place, end, state, begun.method, 0.4 if ambiguous else begun.confidence, ambiguous
+        )
 
     @cached_property
     def _put_among_copies(self) -> dict[int, Located]:
         """The likeliest of the places at which ranges stand whole that do so at several, by their number."""
         put: dict[int, Located] = {}
-        for number, (whole, found) in enumerate(zip(self._evidence.whole, self._evidence.found, strict=True)):
+        for number, (whole, found) in enumerate(
+            zip(self._evidence.whole, self._evidence.found, strict=True)
+        ):
             if whole is not None and len(found.hits) > 1:
                 each = self._evidence.ranges[number]
                 place = self._chain.get(each.start, 0)
@@ -176,10 +203,18 @@ class ApproximateMatches:
         return put
 
     def _begins(self, number: int) -> _Beginning | None:
-        each, found, drift = self._evidence.ranges[number], self._evidence.found[number], self._early_drift
+        each, found, drift = (
+            self._evidence.ranges[number],
+            self._evidence.found[number],
+            self._early_drift,
+        )
         if found.places:
             place = self._chain.get(each.start, 0) if len(found.places) > 1 else found.places[0]
-            place = place if place in found.places else drift.likeliest(each.start, each.end, found.places)
+            place = (
+                place
+                if place in found.places
+                else drift.likeliest(each.start, each.end, found.places)
+            )
             return _Beginning(place, Method.CONTEXT, 0.7, len(found.places) > 1)
         pieces = self._fragments.bare.get(number)
         if pieces is None:
@@ -187,7 +222,11 @@ class ApproximateMatches:
         places = self._fragments.places[number]
         chained = self._begins_in_chain(each, pieces)
         if places:
-            place = chained if chained is not None and chained in places else drift.likeliest(each.start, each.end, places)
+            place = (
+                chained
+                if chained is not None and chained in places
+                else drift.likeliest(each.start, each.end, places)
+            )
             return _Beginning(place, Method.NORMALISED, 0.65, len(places) > 1)
         if chained is not None and self._is_alive(each):
             return _Beginning(chained, Method.FUZZY, 0.5, is_one_of_several=False)
@@ -207,7 +246,10 @@ class ApproximateMatches:
 
     def _is_alive(self, each: AnchoredRange) -> bool:
         lines, chain = self._text.lines, self._chain
-        return any(is_distinctive(lines[chain[line] - 1]) for line in known_within(chain, each.start, each.end))
+        return any(
+            is_distinctive(lines[chain[line] - 1])
+            for line in known_within(chain, each.start, each.end)
+        )
 
     @cached_property
     def _chain(self) -> Mapping[int, int]:
@@ -215,17 +257,34 @@ class ApproximateMatches:
         return self._fragments.laid_over(self._early_drift)
 
     def _says_enough(self, place: int, each: AnchoredRange) -> bool:
-        return distinctive_lines(self._text.lines[place - 1 : place - 1 + min(each.length, MOVED_LINES)]) >= MOVED_LINES
+        return (
+            distinctive_lines(
+                self._text.lines[place - 1 : place - 1 + min(each.length, MOVED_LINES)]
+            )
+            >= MOVED_LINES
+        )
 
     def _end(self, number: int, place: int, drift: Offsets) -> int:
         """Return the last line of an edited range: what drifted behind its beginning drifted within it, since it is not whole."""
         each = self._evidence.ranges[number]
         supposed = place + each.length - 1
         expected = drift.expected_end(each.start, each.end)
-        end = expected if expected is not None and place <= expected <= supposed + 3 * each.length + 50 else supposed
+        end = (
+            expected
+            if expected is not None and place <= expected <= supposed + 3 * each.length + 50
+            else supposed
+        )
         total = len(self._text.lines)
-        is_last = drift.last < each.end >= self._last and drift.knows(each.start, each.end) and bool(self._evidence.found[number].places)
-        return total if end > total or (is_last and total - end <= max(_NEAR_END, each.length // 3)) else end
+        is_last = (
+            drift.last < each.end >= self._last
+            and drift.knows(each.start, each.end)
+            and bool(self._evidence.found[number].places)
+        )
+        return (
+            total
+            if end > total or (is_last and total - end <= max(_NEAR_END, each.length // 3))
+            else end
+        )
 
     @cached_property
     def _last(self) -> int:
@@ -237,7 +296,11 @@ class ApproximateMatches:
     def _begun(self) -> dict[int, _Beginning]:
         """Where the ranges begin that stand nowhere whole, by their number."""
         evidence = self._evidence
-        begun = {number: self._begins(number) for number, whole in enumerate(evidence.whole) if whole is None}
+        begun = {
+            number: self._begins(number)
+            for number, whole in enumerate(evidence.whole)
+            if whole is None
+        }
         return {number: beginning for number, beginning in begun.items() if beginning is not None}
 
     @cached_property
@@ -246,12 +309,24 @@ class ApproximateMatches:
         ranges, spelled = self._evidence.ranges, self._fragments.spelled(self._begun)
         now = dict(self._drift.pins)
         found: dict[int, RevertedEdit] = {}
-        for number in sorted(self._begun, key=lambda number: (ranges[number].length, ranges[number].start)):
+        for number in sorted(
+            self._begun, key=lambda number: (ranges[number].length, ranges[number].start)
+        ):
             each, place = ranges[number], self._begun[number].place
             pins = [(each.start, place)]
-            pins += [(line, now[line]) for line in known_within(now, each.start + 1, each.end) if now[line] > place]
-            ends = (self._end(number, place, self._drift), *self._drift.possible_ends(each.start, each.end), len(self._text.lines))
-            known = EditSearch(each, self._text, spelled[each.anchors.file_hash], self._trials).undo(ascending(pins), ends)
+            pins += [
+                (line, now[line])
+                for line in known_within(now, each.start + 1, each.end)
+                if now[line] > place
+            ]
+            ends = (
+                self._end(number, place, self._drift),
+                *self._drift.possible_ends(each.start, each.end),
+                len(self._text.lines),
+            )
+            known = EditSearch(
+                each, self._text, spelled[each.anchors.file_hash], self._trials
+            ).undo(ascending(pins), ends)
             if known is not None:
                 found[number] = known
                 now.update(known.pairs)
@@ -262,7 +337,12 @@ class ApproximateMatches:
         """How ranges drifted whose place is beyond doubt, and those of which only the beginning is left, at one place."""
         beginnings: list[Pin] = []
         for each, found in zip(self._evidence.ranges, self._evidence.found, strict=True):
-            if not found.hits and found.pieces is not None and len(found.places) == 1 and not found.more:
+            if (
+                not found.hits
+                and found.pieces is not None
+                and len(found.places) == 1
+                and not found.more
+            ):
                 beginnings += _both_ends(each.start, found.places[0], found.pieces[: each.length])
         for number, pieces in self._fragments.bare.items():
             places = self._fragments.places[number]
@@ -278,13 +358,17 @@ class ApproximateMatches:
     @cached_property
     def _late_drift(self) -> Offsets:
         """The same with what was put among copies, and the lines around those that were put in."""
-        return Offsets([*self._chain.items(), *self._beginnings(), *self._copies(), *self._lines_undone()])
+        return Offsets(
+            [*self._chain.items(), *self._beginnings(), *self._copies(), *self._lines_undone()]
+        )
 
     @cached_property
     def _single(self) -> list[tuple[int, int]]:
         """Where first and last lines of ranges are that stand whole at one place, sure or not."""
         pins = [*self._evidence.pins]
-        for each, whole, found in zip(self._evidence.ranges, self._evidence.whole, self._evidence.found, strict=True):
+        for each, whole, found in zip(
+            self._evidence.ranges, self._evidence.whole, self._evidence.found, strict=True
+        ):
             if whole is not None and whole.start is not None and len(found.hits) == 1:
                 pins += (each.start, whole.start), (each.end, whole.start + each.end - each.start)
         return list(dict.fromkeys(pins))
@@ -311,7 +395,9 @@ class ApproximateMatches:
     @cached_property
     def _trials(self) -> int:
         """How many digests to try for one edited range: fewer where many are, in whatever order they come."""
-        return min(_MAX_TRIALS, _TRIALS // max(1, sum(not found.hits for found in self._evidence.found)))
+        return min(
+            _MAX_TRIALS, _TRIALS // max(1, sum(not found.hits for found in self._evidence.found))
+        )
 
     @cached_property
     def _resemblance(self) -> SimilarLines:
@@ -321,4 +407,8 @@ class ApproximateMatches:
 def _both_ends(line: int, place: int, pieces: Sequence[str]) -> Sequence[Pin]:
     """Return where the first and the last line of a context are that begins at a place; nothing when it says too little."""
     last = len(pieces) - 1
-    return ((line, place), (line + last, place + last)) if distinctive_lines(pieces) >= _TELLING_LINES else ()
+    return (
+        ((line, place), (line + last, place + last))
+        if distinctive_lines(pieces) >= _TELLING_LINES
+        else ()
+    )

@@ -60,7 +60,9 @@ class EditSearch:
         most: How many digests to try.
     """
 
-    def __init__(self, each: AnchoredRange, text: Text, known: Mapping[int, str], most: int) -> None:
+    def __init__(
+        self, each: AnchoredRange, text: Text, known: Mapping[int, str], most: int
+    ) -> None:
         self._each, self._lines, self._left = each, text.lines, most
         self._known = {line: known[line] for line in known_within(known, each.start, each.end)}
         self._bytes_left = _MAX_BYTES
@@ -83,13 +85,20 @@ class EditSearch:
         is_straight = last - pins[0][0] == place - pins[0][1]
         most = _MAX_INSERTED if is_straight else _MAX_INSERTED_AGAIN
         gone = min(_MAX_INSERTED, sum(line > last for line in self._known))
-        growths = [*(there - place - end + last for there in ends), 0, *range(-1, -gone - 1, -1), *range(1, most + 1)]
+        growths = [
+            *(there - place - end + last for there in ends),
+            0,
+            *range(-1, -gone - 1, -1),
+            *range(1, most + 1),
+        ]
         stops = [(end + 1, place + end - last + 1 + growth) for growth in dict.fromkeys(growths)]
         stops = [stop for stop in stops if place < stop[1] <= len(self._lines) + 1]
         way = self._search(sha256(), _turns(pins), stops, digest)
         return None if way is None else self._told(way)
 
-    def _search(self, begun: _Hash, pins: Sequence[Pin], stops: Sequence[Pin], digest: bytes) -> _Way | None:
+    def _search(
+        self, begun: _Hash, pins: Sequence[Pin], stops: Sequence[Pin], digest: bytes
+    ) -> _Way | None:
         """Return the first way through the pins to one of the stops, after the last line of the range, that gives the digest."""
         is_last = len(pins) == 1
         for stop in stops if is_last else pins[1:2]:
@@ -101,7 +110,11 @@ class EditSearch:
                     return None
                 trial = begun.copy()
                 trial.update(encode(spelled))
-                rest = ([] if trial.digest() == digest else None) if is_last else self._search(trial, pins[1:], stops, digest)
+                rest = (
+                    ([] if trial.digest() == digest else None)
+                    if is_last
+                    else self._search(trial, pins[1:], stops, digest)
+                )
                 if rest is not None:
                     return _way(stretch, kept) + rest
         return None
@@ -112,7 +125,9 @@ class EditSearch:
         old, growth = until - line, stop - now - until + line
         if growth < 0:
             for kept in range(1, old + growth + 1):
-                if all(number in self._known for number in range(line + kept, line + kept - growth)):
+                if all(
+                    number in self._known for number in range(line + kept, line + kept - growth)
+                ):
                     spelled = _joined(self._spelled(line, _way(stretch, kept)))
                     yield kept, spelled[:-1] if is_last else spelled
             return
@@ -142,7 +157,10 @@ class EditSearch:
         if self._indented is not None:
             was, now = self._indented
             width = len(now)
-            lines = [was + line[width:] if line.startswith(now) and line.strip() else line for line in lines]
+            lines = [
+                was + line[width:] if line.startswith(now) and line.strip() else line
+                for line in lines
+            ]
         for number, known in self._known.items():
             if 0 <= number - first < len(lines):
                 lines[number - first] = known
@@ -166,7 +184,9 @@ class EditSearch:
             kinds[now - first] = LineKind.AI if spelled[line] == lines[now - 1] else LineKind.EDITED
         telling = [(line, now) for line, now in pairs if is_distinctive(lines[now - 1])]
         same = (spelled[line].strip() == lines[now - 1].strip() for line, now in pairs)
-        is_proof = any(line not in self._known for line, _ in telling) or (bool(telling) and all(same))
+        is_proof = any(line not in self._known for line, _ in telling) or (
+            bool(telling) and all(same)
+        )
         return RevertedEdit(end, tuple(kinds), pairs, is_proof)
 
 

@@ -60,13 +60,20 @@ class ExactMatches:
     def __init__(self, ranges: Sequence[AnchoredRange], text: Text) -> None:
         self.ranges: Final = ranges
         self.text: Final = text
-        contexts = [None if each.anchors.context is None else read_context(each.anchors.context) for each in ranges]
-        index = Occurrences(text.readable_lines, (context for context in contexts if context is not None))
+        contexts = [
+            None if each.anchors.context is None else read_context(each.anchors.context)
+            for each in ranges
+        ]
+        index = Occurrences(
+            text.readable_lines, (context for context in contexts if context is not None)
+        )
         found: dict[int, Candidates] = {}
         drift = 0
         for number in sorted(range(len(ranges)), key=[each.start for each in ranges].__getitem__):
             each = ranges[number]  # likely to have drifted as the one above
-            here = found[number] = self._candidates(each, contexts[number], index, each.start + drift)
+            here = found[number] = self._candidates(
+                each, contexts[number], index, each.start + drift
+            )
             drift = here.hits[0] - each.start if here.hits else drift
         self.found: Final[list[Candidates]] = [found[number] for number in range(len(ranges))]
         self._rivals = self._contested()
@@ -74,7 +81,10 @@ class ExactMatches:
     @cached_property
     def whole(self) -> list[Located | None]:
         """Where each range stands whole; None for those that do so nowhere."""
-        return [self._stands_whole(each, found) for each, found in zip(self.ranges, self.found, strict=True)]
+        return [
+            self._stands_whole(each, found)
+            for each, found in zip(self.ranges, self.found, strict=True)
+        ]
 
     @cached_property
     def pins(self) -> list[tuple[int, int]]:
@@ -82,12 +92,18 @@ class ExactMatches:
         pins: list[tuple[int, int]] = []
         for each, found in zip(self.ranges, self.found, strict=True):
             place = found.only
-            if place is not None and found.distinctive and (each.anchors.hash, place) not in self._rivals:
+            if (
+                place is not None
+                and found.distinctive
+                and (each.anchors.hash, place) not in self._rivals
+            ):
                 pins += (each.start, place), (each.end, place + each.end - each.start)
         return pins
 
     def _stands_whole(self, each: AnchoredRange, found: Candidates) -> Located | None:
-        if not found.hits or (len(found.places) > len(found.hits) and self._is_rather_edited(each, found)):
+        if not found.hits or (
+            len(found.places) > len(found.hits) and self._is_rather_edited(each, found)
+        ):
             return None
         if found.only is None:  # at which of them, if there are several, all ranges together say
             place, ambiguous = found.hits[0], True
@@ -96,19 +112,34 @@ class ExactMatches:
             ambiguous = self._is_contested(each, place) or not self._is_likely(each, found, place)
         state = State.EXACT if place == each.start else State.MOVED
         length = each.length
-        return Located(place, place + length - 1, state, Method.ANCHOR_HASH, 0.5 if ambiguous else 0.99, ambiguous, length)
+        return Located(
+            place,
+            place + length - 1,
+            state,
+            Method.ANCHOR_HASH,
+            0.5 if ambiguous else 0.99,
+            ambiguous,
+            length,
+        )
 
-    def _candidates(self, each: AnchoredRange, context: Context | None, index: Occurrences, likely: int) -> Candidates:
+    def _candidates(
+        self, each: AnchoredRange, context: Context | None, index: Occurrences, likely: int
+    ) -> Candidates:
         pieces, cut = context or (None, False)
         places = index.places(context) if context is not None else []
         near = _nearest(places, each.start) if len(places) > _MAX_PLACES else places
         lines = self.text.lines
-        hits: Sequence[int] = _hits(each, near, self.text, likely) if each.anchors.hash is not None and near else []
+        hits: Sequence[int] = (
+            _hits(each, near, self.text, likely) if each.anchors.hash is not None and near else []
+        )
         if not hits and each.start not in near and each.is_in(lines, each.start):
             hits = _copies(each, lines)
         more = len(places) > len(near)
         only = hits[0] if len(hits) == 1 and not more else None
-        distinctive = only is not None and distinctive_lines(lines[only - 1 : only - 1 + each.length]) >= MOVED_LINES
+        distinctive = (
+            only is not None
+            and distinctive_lines(lines[only - 1 : only - 1 + each.length]) >= MOVED_LINES
+        )
         return Candidates(pieces, cut, near, hits, only, more, distinctive)
 
     def _contested(self) -> dict[tuple[str | None, int], set[int]]:
@@ -130,7 +161,10 @@ class ExactMatches:
             return False
         rivals = claims - {each.start}
         own = abs(self._drift.expected(each.start, each.end) - place)
-        return any(abs(self._drift.expected(start, start + each.length - 1) - place) <= own for start in rivals)
+        return any(
+            abs(self._drift.expected(start, start + each.length - 1) - place) <= own
+            for start in rivals
+        )
 
     def _is_likely(self, each: AnchoredRange, found: Candidates, place: int) -> bool:
         """Whether it is this range that stands at the place, rather than a copy of which the record knows nothing."""
@@ -142,13 +176,19 @@ class ExactMatches:
         nearer = abs(place - expected)
         if any(abs(other - expected) < nearer for other in found.places if other != place):
             return False  # it may be the range, edited since, that stands there
-        return not self._is_left_behind(len(found.pieces or ()), range(place, place + each.length), expected)
+        return not self._is_left_behind(
+            len(found.pieces or ()), range(place, place + each.length), expected
+        )
 
     def _may_have_been_copied(self, each: AnchoredRange, found: Candidates, place: int) -> bool:
         """Whether the neighbours leave a choice between the place and another one at which the range, edited since, may begin."""
         if len(found.places) <= len(found.hits) or self._drift.agrees(each.start, each.end, place):
             return False
-        return any(abs(other - place) >= each.length and self._drift.keeps_order(each.start, each.end, other) for other in found.places)
+        return any(
+            abs(other - place) >= each.length
+            and self._drift.keeps_order(each.start, each.end, other)
+            for other in found.places
+        )
 
     def _is_rather_edited(self, each: AnchoredRange, found: Candidates) -> bool:
         """Whether the range, edited since, stands where its neighbours put it, so that what stands whole elsewhere is a copy."""
@@ -158,7 +198,11 @@ class ExactMatches:
     def _is_left_behind(self, pieces: int, taken: range, expected: int) -> bool:
         """Whether most of a context of so many lines stands where the range is to be expected, though not in the range that was found."""
         lines, begun = self.text.bare_lines, taken.start - 1
-        telling = [(offset, line) for offset, line in enumerate(lines[begun : begun + pieces]) if is_distinctive(line)]
+        telling = [
+            (offset, line)
+            for offset, line in enumerate(lines[begun : begun + pieces])
+            if is_distinctive(line)
+        ]
         first, last = max(1, expected - _NEAR), max(0, expected + _NEAR + pieces)
         behind = max(first, taken.stop)
         around = (first, lines[first - 1 : min(last, begun)]), (behind, lines[behind - 1 : last])
@@ -193,7 +237,9 @@ def _copies(each: AnchoredRange, lines: Sequence[str]) -> list[int]:
     others = (
         start
         for start, line in enumerate(lines, 1)
-        if line == wanted[0] and start != each.start and lines[start - 1 : start - 1 + each.length] == wanted
+        if line == wanted[0]
+        and start != each.start
+        and lines[start - 1 : start - 1 + each.length] == wanted
     )
     return sorted([each.start, *islice(others, 1)])
 

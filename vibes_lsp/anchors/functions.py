@@ -35,7 +35,9 @@ class FunctionPlace:
     signature_matches: bool | None
 
 
-def located_by_name(text: Text, path: str, name: str, signature: str | None, digest: str | None = None) -> Located:
+def located_by_name(
+    text: Text, path: str, name: str, signature: str | None, digest: str | None = None
+) -> Located:
     """Return where a function is now: exact or edited by the digest of its lines, which without one nothing verifies; lost when it is not there.
 
     Args:
@@ -51,7 +53,15 @@ def located_by_name(text: Text, path: str, name: str, signature: str | None, dig
     block = text.lines[place.start - 1 : place.end]
     if digest is not None and digest in range_hashes(block):
         ambiguous = copies(block, text, place.start) != []
-        return Located(place.start, place.end, State.EXACT, Method.ANCHOR_HASH, 0.5 if ambiguous else 0.99, ambiguous, len(block))
+        return Located(
+            place.start,
+            place.end,
+            State.EXACT,
+            Method.ANCHOR_HASH,
+            0.5 if ambiguous else 0.99,
+            ambiguous,
+            len(block),
+        )
     state = State.UNVERIFIED if digest is None else State.EDITED
     return Located(place.start, place.end, state, Method.NAME, _confidence(place), place.ambiguous)
 
@@ -62,17 +72,28 @@ def find_function(text: Text, path: str, name: str, signature: str | None) -> Fu
     if not wanted:
         return None
     outlined = outline(text, path)
-    words = {word.lower() for word in (*PurePosixPath(path).parts, PurePosixPath(path).stem, *outlined.packages)}
+    words = {
+        word.lower()
+        for word in (*PurePosixPath(path).parts, PurePosixPath(path).stem, *outlined.packages)
+    }
     fits = [(_fit(each, wanted, words), each) for each in outlined.named.get(wanted[-1], ())]
-    fitting = _first_choice([(fit, each) for fit, each in fits if fit is not None], is_qualified=len(wanted) > 1)
+    fitting = _first_choice(
+        [(fit, each) for fit, each in fits if fit is not None], is_qualified=len(wanted) > 1
+    )
     asked = (signature or "").strip()
-    right = [each for each in fitting if asked and matches(asked, wanted[-1], each[1].head, each[1].parameters, outlined.style)]
+    right = [
+        each
+        for each in fitting
+        if asked and matches(asked, wanted[-1], each[1].head, each[1].parameters, outlined.style)
+    ]
     chosen = _definitions(right or _without_constructors(fitting))
     if not chosen:
         return None
     fit, best = min(chosen, key=lambda pair: (pair[0], pair[1].start))
     ambiguous = len(chosen) > 1 or fit is _Fit.OTHER
-    return FunctionPlace(best.start, best.end, ambiguous, best.by_parser, bool(right) if asked else None)
+    return FunctionPlace(
+        best.start, best.end, ambiguous, best.by_parser, bool(right) if asked else None
+    )
 
 
 class _Fit(IntEnum):
@@ -106,7 +127,11 @@ def _fit(definition: Definition, wanted: Sequence[str], words: AbstractSet[str])
     if known == len(around):
         return _Fit.PART if all(part.lower() in words for part in left) else _Fit.OTHER
     inner = iter(reversed(around))
-    return _Fit.BETWEEN if all(any(name in names for names in inner) for name in reversed(asked)) else None
+    return (
+        _Fit.BETWEEN
+        if all(any(name in names for names in inner) for name in reversed(asked))
+        else None
+    )
 
 
 def _first_choice(fitting: _Fitting, *, is_qualified: bool) -> _Fitting:
@@ -125,7 +150,9 @@ def _first_choice(fitting: _Fitting, *, is_qualified: bool) -> _Fitting:
 
 def _without_constructors(fitting: _Fitting) -> _Fitting:
     """Return them without members called like what they are in: a class is meant rather than its constructor."""
-    others = [pair for pair in fitting if len(pair[1].path) < 2 or not pair[1].path[-2] & pair[1].names]
+    others = [
+        pair for pair in fitting if len(pair[1].path) < 2 or not pair[1].path[-2] & pair[1].names
+    ]
     return others if any(fit <= _Fit.PART for fit, _ in others) else fitting
 
 

@@ -34,14 +34,34 @@ def trace(origin: OriginalText, lines: LineMap, recorded: int) -> Located:
     intact = kinds.count(LineKind.AI)
     whole = intact == len(kinds) == origin.end - origin.start + 1
     if origin.before_edit:
-        return Located(place.first, place.last, State.UNVERIFIED, Method.ANCHOR_BEFORE_EDIT, 0.5, since=origin.since)
+        return Located(
+            place.first,
+            place.last,
+            State.UNVERIFIED,
+            Method.ANCHOR_BEFORE_EDIT,
+            0.5,
+            since=origin.since,
+        )
     if origin.inferred:
-        return Located(place.first, place.last, State.UNVERIFIED, Method.HISTORY, 0.6, not whole, None, kinds)
+        return Located(
+            place.first, place.last, State.UNVERIFIED, Method.HISTORY, 0.6, not whole, None, kinds
+        )
     if not whole:
-        return Located(place.first, place.last, State.EDITED, Method.HISTORY, 0.9, intact=intact, kinds=kinds)
+        return Located(
+            place.first, place.last, State.EDITED, Method.HISTORY, 0.9, intact=intact, kinds=kinds
+        )
     state = State.EXACT if place.first == recorded else State.MOVED
     ambiguous = _could_be_elsewhere(origin, lines, place)
-    return Located(place.first, place.last, state, Method.HISTORY, 0.5 if ambiguous else 0.99, ambiguous, intact, kinds)
+    return Located(
+        place.first,
+        place.last,
+        state,
+        Method.HISTORY,
+        0.5 if ambiguous else 0.99,
+        ambiguous,
+        intact,
+        kinds,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +104,9 @@ class _Block:
         first, old, new = self.first, lines.old.lines, lines.new.lines
         kinds = [LineKind.HUMAN] * (self.last - first + 1)
         for line, place in self.pairs:
-            kinds[place - first] = LineKind.AI if old[line - 1] == new[place - 1] else LineKind.EDITED
+            kinds[place - first] = (
+                LineKind.AI if old[line - 1] == new[place - 1] else LineKind.EDITED
+            )
         return tuple(kinds)
 
 
@@ -105,14 +127,22 @@ def _blocks(origin: OriginalText, lines: LineMap) -> list[_Block]:
             moved.append([])
         moved[-1].append((line, place))
         previous = place
-    return [_Block(tuple(pairs), moved=number > 0) for number, pairs in enumerate([_with_changed(origin, lines, kept), *moved]) if pairs]
+    return [
+        _Block(tuple(pairs), moved=number > 0)
+        for number, pairs in enumerate([_with_changed(origin, lines, kept), *moved])
+        if pairs
+    ]
 
 
-def _with_changed(origin: OriginalText, lines: LineMap, kept: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _with_changed(
+    origin: OriginalText, lines: LineMap, kept: list[tuple[int, int]]
+) -> list[tuple[int, int]]:
     """Return the pairs with those of lines that were changed in place."""
     known = {line for line, _ in kept}
     changed = [
-        (line, place) for line in range(origin.start, origin.end + 1) if line not in known and (place := lines.changed(line)) is not None
+        (line, place)
+        for line in range(origin.start, origin.end + 1)
+        if line not in known and (place := lines.changed(line)) is not None
     ]
     return sorted([*kept, *changed])
 
@@ -136,21 +166,31 @@ def _could_be_elsewhere(origin: OriginalText, lines: LineMap, place: _Block) -> 
     now, then = copies(block, lines.new, place.first), copies(block, lines.old, origin.start)
     if now is None or then is None:
         return True
-    if not any(map(is_distinctive, block)) and not _is_held(lines, range(origin.start, origin.end + 1), place.first - origin.start):
+    if not any(map(is_distinctive, block)) and not _is_held(
+        lines, range(origin.start, origin.end + 1), place.first - origin.start
+    ):
         return True
     pairs = [(origin.start, other) for other in now] + [(other, place.first) for other in then]
     if not pairs:
         return False
     mine = _surroundings(lines, origin.start, place.first, len(block))
-    return any(not _is_more(mine, _surroundings(lines, *pair, len(block))) for pair in _rivals(lines, pairs, mine, len(block)))
+    return any(
+        not _is_more(mine, _surroundings(lines, *pair, len(block)))
+        for pair in _rivals(lines, pairs, mine, len(block))
+    )
 
 
 def _is_held(lines: LineMap, block: range, shift: int) -> bool:
     """Whether what is around a block that says nothing went with it: on both sides the next line that says something, or the end of the text."""
     old, new = lines.old.lines, lines.new.lines
-    before, after = _telling(old, range(block.start - 1, 0, -1)), _telling(old, range(block.stop, len(old) + 1))
+    before, after = (
+        _telling(old, range(block.start - 1, 0, -1)),
+        _telling(old, range(block.stop, len(old) + 1)),
+    )
     begins = shift == 0 if before is None else _went(lines, before, shift)
-    return begins and (len(new) - len(old) == shift if after is None else _went(lines, after, shift))
+    return begins and (
+        len(new) - len(old) == shift if after is None else _went(lines, after, shift)
+    )
 
 
 def _telling(lines: Sequence[str], numbers: range) -> int | None:
@@ -164,14 +204,25 @@ def _went(lines: LineMap, line: int, shift: int) -> bool:
     return (lines.kept(line) or lines.changed(line)) == line + shift
 
 
-def _rivals(lines: LineMap, pairs: Sequence[tuple[int, int]], mine: tuple[int, int], length: int) -> Iterator[tuple[int, int]]:
+def _rivals(
+    lines: LineMap, pairs: Sequence[tuple[int, int]], mine: tuple[int, int], length: int
+) -> Iterator[tuple[int, int]]:
     """Give those pairs of a line then and a line now whose surroundings may be as much: seldom one, of many."""
     old, new = lines.old.bare_lines, lines.new.bare_lines
     before, after = (min(count, _LOOK_AROUND) for count in mine)
     for then, now in pairs:
-        first, last = (then - 1 - before, now - 1 - before), (then - 2 + length + after, now - 2 + length + after)
+        first, last = (
+            (then - 1 - before, now - 1 - before),
+            (then - 2 + length + after, now - 2 + length + after),
+        )
         begins = not before or min(first) < 0 or old[first[0]] == new[first[1]]
-        if begins or not after or last[0] >= len(old) or last[1] >= len(new) or old[last[0]] == new[last[1]]:
+        if (
+            begins
+            or not after
+            or last[0] >= len(old)
+            or last[1] >= len(new)
+            or old[last[0]] == new[last[1]]
+        ):
             yield then, now
 
 
@@ -180,7 +231,11 @@ def _surroundings(lines: LineMap, then: int, now: int, length: int) -> tuple[int
     old, new = lines.old.bare_lines, lines.new.bare_lines
     line, place = then - 1, now - 1
     most = min(line, place, _LOOK_AROUND)
-    before = common_end(old[line - most : line], new[place - most : place], most) if most and old[line - 1] == new[place - 1] else 0
+    before = (
+        common_end(old[line - most : line], new[place - most : place], most)
+        if most and old[line - 1] == new[place - 1]
+        else 0
+    )
     first, other = line + length, place + length
     left = min(len(old) - first, len(new) - other, _LOOK_AROUND)
     is_on = left > 0 and old[first] == new[other]

@@ -95,7 +95,11 @@ def _within(fragment: Fragment, low: Pin, high: Pin | None) -> Sequence[int]:
 def _straight(fragments: Sequence[Fragment], low: Pin, high: Pin | None) -> list[Pin]:
     """Return where the lines are when nothing between two pins drifted; empty when it did."""
     shift = low[1] - low[0]
-    if high is None or high[1] - high[0] != shift or any(fragment.line + shift not in fragment.places for fragment in fragments):
+    if (
+        high is None
+        or high[1] - high[0] != shift
+        or any(fragment.line + shift not in fragment.places for fragment in fragments)
+    ):
         return []
     return [(fragment.line, fragment.line + shift) for fragment in fragments]
 
@@ -122,7 +126,10 @@ def _likeliest(fragments: Sequence[Fragment], low: Pin, high: Pin | None, steps:
         links.append(link)
         latest[shift] = number
     if high is not None:
-        best = [score - _cost(high[1] - high[0] - shift) for score, shift in zip(best, shifts, strict=True)]
+        best = [
+            score - _cost(high[1] - high[0] - shift)
+            for score, shift in zip(best, shifts, strict=True)
+        ]
     link = best.index(max(best))
     chain = []
     while link:
@@ -152,14 +159,18 @@ class KnownLines:
         evidence = self._evidence
         return {
             number: tuple(bare("\n".join(found.pieces)).split("\n"))
-            for number, (found, whole) in enumerate(zip(evidence.found, evidence.whole, strict=True))
+            for number, (found, whole) in enumerate(
+                zip(evidence.found, evidence.whole, strict=True)
+            )
             if whole is None and found.pieces is not None and not found.places
         }
 
     @cached_property
     def index(self) -> Occurrences:
         """The lines of these contexts in the text."""
-        return Occurrences(self._evidence.text.bare_lines, ((pieces, False) for pieces in self.bare.values()))
+        return Occurrences(
+            self._evidence.text.bare_lines, ((pieces, False) for pieces in self.bare.values())
+        )
 
     @cached_property
     def places(self) -> Mapping[int, Sequence[int]]:
@@ -173,10 +184,18 @@ class KnownLines:
         """
         ranges, found = self._evidence.ranges, self._evidence.found
         asked = sorted((ranges[number].start, ranges[number].end) for number in numbers)
-        starts, reach = [start for start, _ in asked], list(accumulate((end for _, end in asked), max))
-        spelled: dict[str | None, dict[int, str]] = {ranges[number].anchors.file_hash: {} for number in numbers}
+        starts, reach = (
+            [start for start, _ in asked],
+            list(accumulate((end for _, end in asked), max)),
+        )
+        spelled: dict[str | None, dict[int, str]] = {
+            ranges[number].anchors.file_hash: {} for number in numbers
+        }
         for each, there in zip(ranges, found, strict=True):
-            lines, before = spelled.get(each.anchors.file_hash), bisect_left(starts, each.start + CONTEXT_LINES)
+            lines, before = (
+                spelled.get(each.anchors.file_hash),
+                bisect_left(starts, each.start + CONTEXT_LINES),
+            )
             if lines is not None and before and reach[before - 1] >= each.start:
                 lines.update(enumerate(_whole_lines(there.pieces or (), cut=there.cut), each.start))
         return spelled
@@ -188,15 +207,25 @@ class KnownLines:
             drift: What is known of the others.
         """
         at_pins = dict(drift.pins)
-        fragments = [fragment for fragment in (*self._of_contexts(at_pins), *self._of_copies()) if fragment.line not in at_pins]
+        fragments = [
+            fragment
+            for fragment in (*self._of_contexts(at_pins), *self._of_copies())
+            if fragment.line not in at_pins
+        ]
         return at_pins | dict(chained(fragments, drift))
 
     def _of_contexts(self, at_pins: Mapping[int, int]) -> Iterator[Fragment]:
-        ranges, found, total = self._evidence.ranges, self._evidence.found, len(self._evidence.text.lines)
+        ranges, found, total = (
+            self._evidence.ranges,
+            self._evidence.found,
+            len(self._evidence.text.lines),
+        )
         lines = {
             (line, wanted)
             for number, pieces in self.bare.items()
-            for line, wanted in enumerate(_whole_lines(pieces, cut=found[number].cut), ranges[number].start)
+            for line, wanted in enumerate(
+                _whole_lines(pieces, cut=found[number].cut), ranges[number].start
+            )
             if line not in at_pins
         }
         for line, wanted in sorted(lines):

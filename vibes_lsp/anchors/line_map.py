@@ -44,12 +44,23 @@ class LineMap:
         self.new = onward.new
         to, moved = [*onward._to, -1], onward._moved
         first, last, _, end = self._differing
-        further = {line: to[place] if to[place] >= 0 else moved.get(place, -1) for line, place in self._moved.items()}
+        further = {
+            line: to[place] if to[place] >= 0 else moved.get(place, -1)
+            for line, place in self._moved.items()
+        }
         self._moved = {line: place for line, place in further.items() if place >= 0}
         if moved:
-            within = {place: line for line, place in enumerate(self._to[first:last], first) if place >= 0}
+            within = {
+                place: line for line, place in enumerate(self._to[first:last], first) if place >= 0
+            }
             for place, there in moved.items():
-                line = place if place < first else place - end + last if place >= end else within.get(place)
+                line = (
+                    place
+                    if place < first
+                    else place - end + last
+                    if place >= end
+                    else within.get(place)
+                )
                 if line is not None:
                     self._moved[line] = there
         self._to = [*to[:first], *(to[place] for place in self._to[first:last]), *to[end:-1]]
@@ -96,7 +107,9 @@ class LineMap:
         ours = [line for line in range(first, last) if line not in self._moved]
         theirs = [line for line in range(start, end) if line not in taken]
         old, new = self.old.bare_lines, self.new.bare_lines
-        for one, other in similar_pairs([old[line] for line in ours], [new[line] for line in theirs]):
+        for one, other in similar_pairs(
+            [old[line] for line in ours], [new[line] for line in theirs]
+        ):
             self._changed[ours[one]] = theirs[other]
 
 
@@ -158,12 +171,20 @@ def similar_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
     if len(old) * len(new) > _MAX_PAIRS:
         both = zip(old, new, strict=False) if len(old) == len(new) else ()
-        return [(number, number) for number, (one, other) in enumerate(both) if ratio(one, other, score_cutoff=_SIMILAR)]
+        return [
+            (number, number)
+            for number, (one, other) in enumerate(both)
+            if ratio(one, other, score_cutoff=_SIMILAR)
+        ]
     width = len(new) + 1
     best = [[0.0] * width for _ in range(len(old) + 1)]
     for row in range(len(old) - 1, -1, -1):
         for column in range(len(new) - 1, -1, -1):
-            alike = ratio(old[row], new[column], score_cutoff=_SIMILAR) if old[row] and new[column] else 0.0
+            alike = (
+                ratio(old[row], new[column], score_cutoff=_SIMILAR)
+                if old[row] and new[column]
+                else 0.0
+            )
             paired = alike + best[row + 1][column + 1] if alike else 0.0
             best[row][column] = max(paired, best[row + 1][column], best[row][column + 1])
     return list(_walk(best, len(old), len(new)))
@@ -181,7 +202,9 @@ def _walk(best: Sequence[Sequence[float]], rows: int, columns: int) -> Iterator[
             row, column = row + 1, column + 1
 
 
-def _moves(old: Sequence[str], new: Sequence[str], to: Sequence[int], stretch: Stretch) -> dict[int, int]:
+def _moves(
+    old: Sequence[str], new: Sequence[str], to: Sequence[int], stretch: Stretch
+) -> dict[int, int]:
     """Return the lines of blocks that left their place and stand, unchanged and once, elsewhere; all are where the texts differ."""
     first, last, start, end = stretch
     ours = {number for number, place in enumerate(to[first:last], first) if place < 0}
@@ -203,14 +226,22 @@ def _moves(old: Sequence[str], new: Sequence[str], to: Sequence[int], stretch: S
     return moved
 
 
-def _grown(seed: tuple[int, int], old: Sequence[str], new: Sequence[str], loose: tuple[set[int], set[int]]) -> dict[int, int]:
+def _grown(
+    seed: tuple[int, int], old: Sequence[str], new: Sequence[str], loose: tuple[set[int], set[int]]
+) -> dict[int, int]:
     """Return the block around a line that moved as one."""
     number, place = seed
     ours, theirs = loose
     first, shift = number, place - number
-    while first - 1 in ours and first - 1 + shift in theirs and old[first - 1] == new[first - 1 + shift]:
+    while (
+        first - 1 in ours
+        and first - 1 + shift in theirs
+        and old[first - 1] == new[first - 1 + shift]
+    ):
         first -= 1
     last = number
-    while last + 1 in ours and last + 1 + shift in theirs and old[last + 1] == new[last + 1 + shift]:
+    while (
+        last + 1 in ours and last + 1 + shift in theirs and old[last + 1] == new[last + 1 + shift]
+    ):
         last += 1
     return {line: line + shift for line in range(first, last + 1)}

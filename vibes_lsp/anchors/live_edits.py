@@ -39,7 +39,11 @@ class ShiftedRange:
 
     def within(self, length: int) -> ShiftedRange:
         """Return what of it lies in a text of so many lines: the last line goes with its line end when nothing stands in it."""
-        return self if self.end <= length else ShiftedRange(min(self.start, length + 1), length, touched=True)
+        return (
+            self
+            if self.end <= length
+            else ShiftedRange(min(self.start, length + 1), length, touched=True)
+        )
 
 
 @dataclass(slots=True)
@@ -77,7 +81,11 @@ class _Hunk:
         """
         if self.new < end and start < self.new_end:
             return True
-        return start == end and self.new <= start <= self.new_end and (self.removed == 0 or self.inserted < self.removed)
+        return (
+            start == end
+            and self.new <= start <= self.new_end
+            and (self.removed == 0 or self.inserted < self.removed)
+        )
 
 
 class Edits:
@@ -136,7 +144,12 @@ class Edits:
         now, now_stop = _first_line(hunks[low], first, stop), _stop(hunks[high - 1], first, stop)
         if now < now_stop:
             return ShiftedRange(now + 1, now_stop, touched=True)
-        return ShiftedRange(now_stop + 1, now_stop, touched=True, replaced=any(each.inserted for each in hunks[low:high]))
+        return ShiftedRange(
+            now_stop + 1,
+            now_stop,
+            touched=True,
+            replaced=any(each.inserted for each in hunks[low:high]),
+        )
 
     def kinds(self, start: int, end: int, before: Sequence[LineKind]) -> tuple[LineKind, ...]:
         """Return whose each line of a range is now: of those that `follow` returns for it.
@@ -203,12 +216,18 @@ def followed(
         kinds: Whose each of them is, where the base proves it; not looked at either.
     """
     if span.is_empty:
-        return replace(base, start=None, end=None, state=State.LOST, confidence=0.0, intact=None, kinds=())
+        return replace(
+            base, start=None, end=None, state=State.LOST, confidence=0.0, intact=None, kinds=()
+        )
     moved = replace(base, start=span.start, end=span.end)
     if recorded is None or base.state == State.UNVERIFIED:
         if not span.touched:
             return moved
-        return replace(moved, intact=None, kinds=()) if base.state == State.UNVERIFIED else _edited(moved, kinds)
+        return (
+            replace(moved, intact=None, kinds=())
+            if base.state == State.UNVERIFIED
+            else _edited(moved, kinds)
+        )
     state = State.EXACT if span.start == recorded.start else State.MOVED
     if span.touched:
         is_whole = len(lines) == recorded.length and recorded.is_in(lines, 1)
@@ -224,11 +243,20 @@ def followed(
 def _whole_again(moved: Located, recorded: AnchoredRange, state: State) -> Located:
     """The text is what the record says; whether another place would fit as well was not looked at again."""
     confidence = 0.5 if moved.ambiguous else 0.99
-    return replace(moved, state=state, method=Method.ANCHOR_HASH, confidence=confidence, intact=recorded.length, kinds=())
+    return replace(
+        moved,
+        state=state,
+        method=Method.ANCHOR_HASH,
+        confidence=confidence,
+        intact=recorded.length,
+        kinds=(),
+    )
 
 
 def _edited(moved: Located, kinds: tuple[LineKind, ...]) -> Located:
     """The place is as sure as it was."""
     if moved.state != State.EDITED:
-        moved = replace(moved, state=State.EDITED, method=Method.HISTORY, confidence=min(moved.confidence, 0.9))
+        moved = replace(
+            moved, state=State.EDITED, method=Method.HISTORY, confidence=min(moved.confidence, 0.9)
+        )
     return replace(moved, intact=kinds.count(LineKind.AI) if kinds else None, kinds=kinds)

@@ -58,11 +58,17 @@ class AnchoredRange(msgspec.Struct, frozen=True, gc=False):
     def is_in(self, lines: Sequence[str], start: int) -> bool:
         """Whether the range stands at a line of a text, its digest made in any of the ways that tools have (R14)."""
         block = self._block(lines, start)
-        return block is not None and self.anchors.hash is not None and self.anchors.hash in range_hashes(block)
+        return (
+            block is not None
+            and self.anchors.hash is not None
+            and self.anchors.hash in range_hashes(block)
+        )
 
     def _block(self, lines: Sequence[str], start: int) -> Sequence[str] | None:
         end = start - 1 + self.length
-        return lines[start - 1 : end] if self.anchors.hash is not None and end <= len(lines) else None
+        return (
+            lines[start - 1 : end] if self.anchors.hash is not None and end <= len(lines) else None
+        )
 
 
 class Since(msgspec.Struct, frozen=True, gc=False):
@@ -132,7 +138,9 @@ class Located(msgspec.Struct, frozen=True, gc=False):
     @property
     def is_doubtful(self) -> bool:
         """Whether it may well be another place: ambiguous, or nothing is known to be left there of what was recorded."""
-        return not self.sure and (self.ambiguous or self.state == State.UNVERIFIED or not self.intact)
+        return not self.sure and (
+            self.ambiguous or self.state == State.UNVERIFIED or not self.intact
+        )
 
     @property
     def is_contradicted(self) -> bool:

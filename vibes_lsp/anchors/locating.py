@@ -17,7 +17,9 @@ from vibes_lsp.anchors.located import AnchoredRange, Located, Method, OriginalTe
 from vibes_lsp.anchors.text import Text
 
 
-def locate(ranges: Sequence[AnchoredRange], text: Text, origins: Sequence[OriginalText | None] = ()) -> list[Located]:
+def locate(
+    ranges: Sequence[AnchoredRange], text: Text, origins: Sequence[OriginalText | None] = ()
+) -> list[Located]:
     """Return where each range is in the text, in the order asked.
 
     Args:
@@ -26,9 +28,13 @@ def locate(ranges: Sequence[AnchoredRange], text: Text, origins: Sequence[Origin
         origins: For each range the text that it was made in, None where history has none; empty without history.
     """
     hashes = text.file_hashes
-    unchanged = [_unchanged(each, text) if each.anchors.file_hash in hashes else None for each in ranges]
+    unchanged = [
+        _unchanged(each, text) if each.anchors.file_hash in hashes else None for each in ranges
+    ]
     settled = [each for each in unchanged if each is not None]
-    if len(settled) == len(ranges) and not any(origin.before_edit for origin in origins if origin is not None):
+    if len(settled) == len(ranges) and not any(
+        origin.before_edit for origin in origins if origin is not None
+    ):
         return settled
     known = origins or [None] * len(ranges)
     evidence = ExactMatches(ranges, text)
@@ -48,10 +54,15 @@ def locate(ranges: Sequence[AnchoredRange], text: Text, origins: Sequence[Origin
 def standing_whole(ranges: Sequence[AnchoredRange], text: Text) -> list[Located | None]:
     """Return where each range stands for sure; None for those of which `locate`, without the text of then, could only say where they may be."""
     hashes = text.file_hashes
-    found = [_unchanged(each, text) if each.anchors.file_hash in hashes else None for each in ranges]
+    found = [
+        _unchanged(each, text) if each.anchors.file_hash in hashes else None for each in ranges
+    ]
     if None in found:
         whole = ExactMatches(ranges, text).whole
-        found = [each or (other if other is not None and other.sure else None) for each, other in zip(found, whole, strict=True)]
+        found = [
+            each or (other if other is not None and other.sure else None)
+            for each, other in zip(found, whole, strict=True)
+        ]
     return found
 
 
@@ -61,12 +72,16 @@ def _is_settled(located: Located | None, origin: OriginalText) -> bool:
         return False
     if located.method == Method.FILE_HASH:
         return True
-    return 1 in map(origin.text.line_counts.__getitem__, origin.text.lines[origin.start - 1 : origin.end])
+    return 1 in map(
+        origin.text.line_counts.__getitem__, origin.text.lines[origin.start - 1 : origin.end]
+    )
 
 
 def _unchanged(each: AnchoredRange, text: Text) -> Located | None:
     """Return the range where it was recorded, in a file that is as it was then; None when its record contradicts itself."""
-    if each.end > len(text.lines) or (each.anchors.hash is not None and not each.is_in(text.lines, each.start)):
+    if each.end > len(text.lines) or (
+        each.anchors.hash is not None and not each.is_in(text.lines, each.start)
+    ):
         return None
     return Located(each.start, each.end, State.EXACT, Method.FILE_HASH, 1.0, intact=each.length)
 
@@ -76,4 +91,6 @@ def _without_proof(each: AnchoredRange, text: Text) -> Located:
         return Located(None, None, State.LOST, Method.CONTEXT, 0.0)
     if each.start > len(text.lines):
         return Located(None, None, State.LOST, Method.RECORDED, 0.0)
-    return Located(each.start, min(each.end, len(text.lines)), State.UNVERIFIED, Method.RECORDED, 0.3)
+    return Located(
+        each.start, min(each.end, len(text.lines)), State.UNVERIFIED, Method.RECORDED, 0.3
+    )

@@ -55,7 +55,11 @@ class Occurrences:
         lines, behind = self._lines, len(pieces) - before
         if len(rarest) == 1:
             first = rarest[0] - before
-            return [first] if first > 0 and lines[first - 1 : rarest[0] - 1 + behind] == [*pieces] else []
+            return (
+                [first]
+                if first > 0 and lines[first - 1 : rarest[0] - 1 + behind] == [*pieces]
+                else []
+            )
         last = len(lines) - behind + 1
         places = rarest
         if rarest[0] <= before or rarest[-1] > last:  # some stand too near to an end of the text
@@ -70,7 +74,11 @@ class Occurrences:
         lines, length = self._lines, len(whole)
         starts = self._find(tuple(whole)) if whole else range(1, len(lines) + 1)
         last = len(lines) - length
-        return [start for start in starts if start <= last and lines[start - 1 + length].startswith(begun)]
+        return [
+            start
+            for start in starts
+            if start <= last and lines[start - 1 + length].startswith(begun)
+        ]
 
 
 def read_context(context: str) -> Context:
@@ -79,11 +87,18 @@ def read_context(context: str) -> Context:
     cut = not is_short and len(encode(context)) > CONTEXT_BYTES - 4
     if context.isascii() and "\r" not in context:
         return tuple(context.removesuffix("\n").split("\n", CONTEXT_LINES)[:CONTEXT_LINES]), cut
-    lines = readable(context.rstrip("\ufffd") if cut else context).replace("\r\n", "\n").removesuffix("\n").split("\n")
+    lines = (
+        readable(context.rstrip("\ufffd") if cut else context)
+        .replace("\r\n", "\n")
+        .removesuffix("\n")
+        .split("\n")
+    )
     return tuple(line.removesuffix("\r") for line in lines[:CONTEXT_LINES]), cut
 
 
-def standing(digest: str, length: int, starts: Sequence[int], text: Text, likely: int) -> Sequence[int]:
+def standing(
+    digest: str, length: int, starts: Sequence[int], text: Text, likely: int
+) -> Sequence[int]:
     """Return those of some lines, in order, at which so many lines have a digest, made as ours are.
 
     Args:
@@ -126,4 +141,8 @@ def copies(block: list[str], text: Text, start: int) -> list[int] | None:
     if counts[block[rarest]] > _MAX_LOOKS:
         return None
     firsts = (number - rarest for number in text.numbers(block[rarest]))
-    return [first for first in firsts if first >= 1 and first != start and text.lines[first - 1 : first - 1 + len(block)] == block]
+    return [
+        first
+        for first in firsts
+        if first >= 1 and first != start and text.lines[first - 1 : first - 1 + len(block)] == block
+    ]

@@ -86,8 +86,18 @@ class Offsets:
             return expected
         homes = [start + now - recorded for recorded, now in around] or [start]
         nexts = [bisect_left(places, home, low, high) for home in homes]
-        beside = {places[number] for after in nexts for number in (after - 1, after) if low <= number < high}
-        return min([(min([abs(place - home) for home in homes]), abs(place - expected), place) for place in beside])[2]
+        beside = {
+            places[number]
+            for after in nexts
+            for number in (after - 1, after)
+            if low <= number < high
+        }
+        return min(
+            [
+                (min([abs(place - home) for home in homes]), abs(place - expected), place)
+                for place in beside
+            ]
+        )[2]
 
     def allows(self, start: int, end: int, place: int) -> bool:
         """Whether a place fits between the neighbours of a range, and not much further from either than the range was."""
@@ -125,7 +135,11 @@ class Offsets:
     def possible_ends(self, start: int, end: int) -> list[int]:
         """Return the lines where the last line of an edited range would be if all that drifted there did so before it, or all behind it."""
         after = bisect_left(self._recorded, end)
-        beside = (number for number in (after, after - 1) if 0 <= number < len(self._recorded) and self._recorded[number] > start)
+        beside = (
+            number
+            for number in (after, after - 1)
+            if 0 <= number < len(self._recorded) and self._recorded[number] > start
+        )
         return [end + self._now[number] - self._recorded[number] for number in beside]
 
     @property
@@ -136,7 +150,9 @@ class Offsets:
     def beside(self, line: int) -> tuple[Pin, Pin | None]:
         """Return the pins before and behind a line, one at it among those before it; the beginning of the text is one."""
         behind = bisect_right(self._recorded, line)
-        return self._pins[behind - 1] if behind else (0, 0), self._pins[behind] if behind < len(self._pins) else None
+        return self._pins[behind - 1] if behind else (0, 0), self._pins[behind] if behind < len(
+            self._pins
+        ) else None
 
     @property
     def last(self) -> int:
@@ -148,8 +164,14 @@ class Offsets:
         known = self._beside.get((start, end))
         if known is None:
             recorded, pins = self._recorded, self._pins
-            before, after, total = bisect_left(recorded, start) - 1, bisect_right(recorded, start), len(recorded)
-            while after < total and (recorded[after] < start + CONTEXT_LINES or recorded[after] == end):
+            before, after, total = (
+                bisect_left(recorded, start) - 1,
+                bisect_right(recorded, start),
+                len(recorded),
+            )
+            while after < total and (
+                recorded[after] < start + CONTEXT_LINES or recorded[after] == end
+            ):
                 after += 1
             known = pins[before : before + 1] if before >= 0 else []
             if after < total:

@@ -46,12 +46,20 @@ class Text:
         lines, before = self.lines, length - 2
         ends, block = lines[start + before], lines[start - 1 : start - 1 + length]
         alike = [other for other in others if lines[other + before] == ends]
-        return [other for other in alike if other == start or lines[other - 1 : other - 1 + length] == block]
+        return [
+            other
+            for other in alike
+            if other == start or lines[other - 1 : other - 1 + length] == block
+        ]
 
     @cached_property
     def line_counts(self) -> Mapping[str, int]:
         """How often each line stands in the text."""
-        if self.near is None or (shared := self._shared) is None or not shared.is_most(len(self.lines)):
+        if (
+            self.near is None
+            or (shared := self._shared) is None
+            or not shared.is_most(len(self.lines))
+        ):
             return Counter(self.lines)
         counts = Counter(self.near.line_counts)
         counts.update(self.lines[shared.first : shared.last])
@@ -67,7 +75,11 @@ class Text:
         return known
 
     def _find(self, line: str) -> Sequence[int]:
-        if self.near is not None and (shared := self._shared) is not None and shared.is_most(len(self.lines)):
+        if (
+            self.near is not None
+            and (shared := self._shared) is not None
+            and shared.is_most(len(self.lines))
+        ):
             return shared.numbers(self.near.numbers(line), self._between.get(line, ()))
         times = self.line_counts.get(line, 0)
         return self._repeats[line] if times > 1 else [self.lines.index(line) + 1] if times else []
@@ -80,7 +92,10 @@ class Text:
     @cached_property
     def _repeats(self) -> Mapping[str, Sequence[int]]:
         """Where each line stands that stands more than once in the text."""
-        numbers: dict[str, list[int]] = {line: [] for line in compress(self.line_counts, map((1).__lt__, self.line_counts.values()))}
+        numbers: dict[str, list[int]] = {
+            line: []
+            for line in compress(self.line_counts, map((1).__lt__, self.line_counts.values()))
+        }
         for number in compress(range(len(self.lines)), map(numbers.__contains__, self.lines)):
             numbers[self.lines[number]].append(number + 1)
         return numbers
@@ -90,7 +105,9 @@ class Text:
         """Where each line stands among those that the other version does not share."""
         numbers: dict[str, list[int]] = {}
         if self._shared is not None:
-            for number, line in enumerate(self.lines[self._shared.first : self._shared.last], self._shared.first + 1):
+            for number, line in enumerate(
+                self.lines[self._shared.first : self._shared.last], self._shared.first + 1
+            ):
                 numbers.setdefault(line, []).append(number)
         return numbers
 
@@ -110,7 +127,9 @@ class Text:
     @cached_property
     def readable_lines(self) -> list[str]:
         """The lines as a record can hold them."""
-        return [readable(line) for line in self.lines] if _has_surrogates(self.content) else self.lines
+        return (
+            [readable(line) for line in self.lines] if _has_surrogates(self.content) else self.lines
+        )
 
     @cached_property
     def file_hashes(self) -> frozenset[str]:
@@ -119,12 +138,18 @@ class Text:
         marked = hashlib.sha256(encode(BOM))
         marked.update(data)
         hashes = {sha256(data), marked.hexdigest()}
-        return frozenset(hashes | {sha256(data.replace(b"\r\n", b"\n"))} if b"\r" in data else hashes)
+        return frozenset(
+            hashes | {sha256(data.replace(b"\r\n", b"\n"))} if b"\r" in data else hashes
+        )
 
 
 def bare(text: str) -> str:
     """Return a text without the white space within its lines."""
-    return text.encode("utf-8", "surrogatepass").translate(None, b" \t\r\f\v").decode("utf-8", "surrogatepass")
+    return (
+        text.encode("utf-8", "surrogatepass")
+        .translate(None, b" \t\r\f\v")
+        .decode("utf-8", "surrogatepass")
+    )
 
 
 def _split(content: str) -> list[str]:

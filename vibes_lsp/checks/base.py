@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.checks import catalogue
-from vibes_lsp.checks.checkout import CheckoutSides, check_checkout, committed_policy, lines_of, log_on_disk, read_trail, same_entry
+from vibes_lsp.checks.checkout import (
+    CheckoutSides,
+    check_checkout,
+    committed_policy,
+    lines_of,
+    log_on_disk,
+    read_trail,
+    same_entry,
+)
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.kept_records import check_carried, check_copies
 from vibes_lsp.checks.subject import Subject
@@ -59,14 +67,24 @@ def changes(before: LoadedConfig, now: LoadedConfig) -> Iterator[PolicyChange]:
 def _level(before: Config, now: Config) -> Iterator[PolicyChange]:
     one, other = before.assurance_level, now.assurance_level
     if one != other:
-        yield PolicyChange("assurance_level", f"{one.value} became {other.value}", _LEVELS.index(other) < _LEVELS.index(one))
+        yield PolicyChange(
+            "assurance_level",
+            f"{one.value} became {other.value}",
+            _LEVELS.index(other) < _LEVELS.index(one),
+        )
 
 
 def _tracked(before: Config, now: Config) -> Iterator[PolicyChange]:
     one, other = before.tracked_extensions, now.tracked_extensions
-    if one != other and (one is None or other is None or set(map(str.lower, one)) != set(map(str.lower, other))):
-        gone = other is not None and (one is None or bool(set(map(str.lower, one)) - set(map(str.lower, other))))
-        yield PolicyChange("tracked_extensions", f"{_shown(one, 'all')} became {_shown(other, 'all')}", gone)
+    if one != other and (
+        one is None or other is None or set(map(str.lower, one)) != set(map(str.lower, other))
+    ):
+        gone = other is not None and (
+            one is None or bool(set(map(str.lower, one)) - set(map(str.lower, other)))
+        )
+        yield PolicyChange(
+            "tracked_extensions", f"{_shown(one, 'all')} became {_shown(other, 'all')}", gone
+        )
     if before.exclude_patterns != now.exclude_patterns:
         yield PolicyChange(
             "exclude_patterns",
@@ -78,21 +96,35 @@ def _tracked(before: Config, now: Config) -> Iterator[PolicyChange]:
 def _is_only_shorter(before: Sequence[str], now: Sequence[str]) -> bool:
     """Whether patterns were only taken out, and none of those that take files back in."""
     left = iter(before)
-    return all(pattern in left for pattern in now) and not any(each.startswith("!") for each in before)
+    return all(pattern in left for pattern in now) and not any(
+        each.startswith("!") for each in before
+    )
 
 
 def _risk(before: LoadedConfig, now: LoadedConfig) -> Iterator[PolicyChange]:
     one, other = before.policy, now.policy
     if one.enabled != other.enabled:
-        yield PolicyChange("risk_scoring.enabled", "PRISM was switched " + ("on" if other.enabled else "off"), one.enabled)
+        yield PolicyChange(
+            "risk_scoring.enabled",
+            "PRISM was switched " + ("on" if other.enabled else "off"),
+            one.enabled,
+        )
     if not one.enabled or not other.enabled:
         return
     if one.algorithm != other.algorithm:
-        yield PolicyChange("risk_scoring.algorithm", f"{_shown(one.algorithm)} became {_shown(other.algorithm)}", loosens=True)
+        yield PolicyChange(
+            "risk_scoring.algorithm",
+            f"{_shown(one.algorithm)} became {_shown(other.algorithm)}",
+            loosens=True,
+        )
     for band in Band:
         bounds = one.thresholds[band], other.thresholds[band]
         if bounds[0] != bounds[1]:
-            yield PolicyChange(f"risk_scoring.thresholds.{band.value}", f"{bounds[0]} became {bounds[1]}", bounds[1] > bounds[0])
+            yield PolicyChange(
+                f"risk_scoring.thresholds.{band.value}",
+                f"{bounds[0]} became {bounds[1]}",
+                bounds[1] > bounds[0],
+            )
     for name, these, those in (
         ("weights", one.weights, other.weights),
         ("baselines", one.baselines, other.baselines),
@@ -101,7 +133,9 @@ def _risk(before: LoadedConfig, now: LoadedConfig) -> Iterator[PolicyChange]:
         for key in sorted({*these, *those}):
             if these.get(key) != those.get(key):
                 sentence = f"{_shown(these.get(key), 'nothing')} became {_shown(those.get(key), 'nothing')}"
-                yield PolicyChange(f"risk_scoring.{name}.{key}", f"{key[:60]}: {sentence}", loosens=True)
+                yield PolicyChange(
+                    f"risk_scoring.{name}.{key}", f"{key[:60]}: {sentence}", loosens=True
+                )
     yield from _rules(one, other)
 
 
@@ -110,25 +144,45 @@ def _rules(before: Policy, now: Policy) -> Iterator[PolicyChange]:
     for condition, action in asked.items():
         left = asks.get(condition)
         if left is None:
-            yield PolicyChange("risk_scoring.review_rules", f"the rule {_shown(condition)} ({action}) is gone", loosens=True)
+            yield PolicyChange(
+                "risk_scoring.review_rules",
+                f"the rule {_shown(condition)} ({action}) is gone",
+                loosens=True,
+            )
         elif left != action:
             loosens = _ACTIONS.index(left) < _ACTIONS.index(action)
-            yield PolicyChange("risk_scoring.review_rules", f"the rule {_shown(condition)} was {action} and is {left}", loosens)
+            yield PolicyChange(
+                "risk_scoring.review_rules",
+                f"the rule {_shown(condition)} was {action} and is {left}",
+                loosens,
+            )
     for condition in asks.keys() - asked.keys():
-        yield PolicyChange("risk_scoring.review_rules", f"the rule {_shown(condition)} ({asks[condition]}) is new", loosens=False)
+        yield PolicyChange(
+            "risk_scoring.review_rules",
+            f"the rule {_shown(condition)} ({asks[condition]}) is new",
+            loosens=False,
+        )
 
 
 def _strongest(policy: Policy) -> Mapping[str, RuleAction]:
     found: dict[str, RuleAction] = {}
     for rule in policy.rules:
-        found[rule.condition] = max(rule.action, found.get(rule.condition, rule.action), key=_ACTIONS.index)
+        found[rule.condition] = max(
+            rule.action, found.get(rule.condition, rule.action), key=_ACTIONS.index
+        )
     return found
 
 
 def _shown(value: JsonValue | Sequence[str] | float, empty: str = "none") -> str:
     if value is None or value == []:
         return empty
-    text = ", ".join(map(str, value)) if isinstance(value, list) else repr(value) if isinstance(value, str) else str(value)
+    text = (
+        ", ".join(map(str, value))
+        if isinstance(value, list)
+        else repr(value)
+        if isinstance(value, str)
+        else str(value)
+    )
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
@@ -140,7 +194,9 @@ def check_base(subject: Subject, revision: str) -> Iterator[Finding]:
     """
     repository = subject.repository
     if repository is None:
-        raise HistoryUnavailable("--base needs a git repository", hint="run it inside the work tree")
+        raise HistoryUnavailable(
+            "--base needs a git repository", hint="run it inside the work tree"
+        )
     commit = repository.resolve(revision)
     sides = CheckoutSides(repository, commit, repository.resolve("HEAD"))
     yield from _links(subject)
@@ -168,23 +224,40 @@ def policy_at(repository: Repository, directory: AuditDir, commit: str) -> Loade
 
 def _links(subject: Subject) -> Iterator[Finding]:
     if subject.directory.path.is_symlink():
-        yield Finding(catalogue.BASE_FILE, "the audit directory is a link", subject.directory.path.name)
+        yield Finding(
+            catalogue.BASE_FILE, "the audit directory is a link", subject.directory.path.name
+        )
     for name in (CONFIG_NAME, LOG_NAME, MANIFEST_NAME):
         if (subject.directory.path / name).is_symlink():
             yield Finding(catalogue.BASE_FILE, f"{name} is a link", subject.file(name))
 
 
-def _policy(subject: Subject, before: LoadedConfig, now: LoadedConfig, commit: str, where: str = "") -> Iterator[Finding]:
+def _policy(
+    subject: Subject, before: LoadedConfig, now: LoadedConfig, commit: str, where: str = ""
+) -> Iterator[Finding]:
     if not before.present:
         return
     if not now.present or now.problem is not None:
-        state = "gone" if not now.present else f"broken: {now.problem.message if now.problem else ''}"
-        yield Finding(catalogue.BASE_POLICY, f"the policy of {commit[:12]} is {state}{where}", subject.config_name)
+        state = (
+            "gone" if not now.present else f"broken: {now.problem.message if now.problem else ''}"
+        )
+        yield Finding(
+            catalogue.BASE_POLICY,
+            f"the policy of {commit[:12]} is {state}{where}",
+            subject.config_name,
+        )
         return
     for change in changes(before, now):
         check = catalogue.BASE_LEVEL if change.field == "assurance_level" else catalogue.BASE_POLICY
         override = None if change.loosens else Severity.NOTE
-        yield Finding(check, f"{change.sentence}{where}", subject.config_name, _line(now, change), change.field, override)
+        yield Finding(
+            check,
+            f"{change.sentence}{where}",
+            subject.config_name,
+            _line(now, change),
+            change.field,
+            override,
+        )
 
 
 def _line(config: LoadedConfig, change: PolicyChange) -> int | None:
@@ -194,7 +267,9 @@ def _line(config: LoadedConfig, change: PolicyChange) -> int | None:
 
 def _records(subject: Subject, repository: Repository, commit: str) -> Iterator[Finding]:
     kept = frozenset(log_on_disk(subject.directory))
-    for number, line in enumerate(lines_of(read_trail(repository, subject.directory, commit, LOG_NAME)), 1):
+    for number, line in enumerate(
+        lines_of(read_trail(repository, subject.directory, commit, LOG_NAME)), 1
+    ):
         record = None if line in kept else _record(line)
         if record is None:
             continue
@@ -202,7 +277,9 @@ def _records(subject: Subject, repository: Repository, commit: str) -> Iterator[
         now = subject.trail.log.by_id(identifier)
         where = f"record {identifier[:16]} (line {number} at {commit[:12]})"
         if now is None:
-            yield subject.in_log(catalogue.BASE_RECORD, f"{where} is gone, or was changed together with its id")
+            yield subject.in_log(
+                catalogue.BASE_RECORD, f"{where} is gone, or was changed together with its id"
+            )
         elif not same_value(now.members, record):
             yield subject.in_log(catalogue.BASE_RECORD, f"{where} was changed", now.line)
 
@@ -215,9 +292,15 @@ def _entries(subject: Subject, repository: Repository, commit: str) -> Iterator[
             continue
         entry = before.entry(key)
         if key not in manifest:
-            yield Finding(catalogue.BASE_ENTRY, f"entry {key[:16]} of {commit[:12]} is gone", subject.manifest_name)
+            yield Finding(
+                catalogue.BASE_ENTRY,
+                f"entry {key[:16]} of {commit[:12]} is gone",
+                subject.manifest_name,
+            )
         elif entry is not None and not same_entry(entry, manifest.entry(key)):
-            yield subject.in_entry(catalogue.BASE_ENTRY, f"entry {key[:16]} was changed since {commit[:12]}", key)
+            yield subject.in_entry(
+                catalogue.BASE_ENTRY, f"entry {key[:16]} was changed since {commit[:12]}", key
+            )
 
 
 def _record(line: bytes) -> Members | None:

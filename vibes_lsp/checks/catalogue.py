@@ -481,4 +481,6 @@ BASE_POLICY: Final = Check(
     "Take the change back, or have somebody merge it who may decide that.",
 )
 
-ALL: Final[tuple[Check, ...]] = tuple(value for value in list(globals().values()) if isinstance(value, Check))
+ALL: Final[tuple[Check, ...]] = tuple(
+    value for value in list(globals().values()) if isinstance(value, Check)
+)

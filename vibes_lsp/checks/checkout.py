@@ -78,40 +78,62 @@ def check_checkout(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
         HistoryUnavailable: Git cannot answer.
     """
     project = subject.directory.project
-    before, now = (tree_of(sides.repository, commit, project) for commit in (sides.base, sides.head))
+    before, now = (
+        tree_of(sides.repository, commit, project) for commit in (sides.base, sides.head)
+    )
     yield from _kinds(subject, before, now)
     yield from _nested(subject, before, now)
     yield from _log(subject, sides)
     yield from _manifest(subject, sides)
 
 
-def _kinds(subject: Subject, before: Mapping[str, Entry], now: Mapping[str, Entry]) -> Iterator[Finding]:
+def _kinds(
+    subject: Subject, before: Mapping[str, Entry], now: Mapping[str, Entry]
+) -> Iterator[Finding]:
     folder = subject.directory.path.name
     whole = now.get(folder)
-    if whole is not None and before.get(folder, _NOTHING).mode != whole.mode and not subject.directory.path.is_symlink():
+    if (
+        whole is not None
+        and before.get(folder, _NOTHING).mode != whole.mode
+        and not subject.directory.path.is_symlink()
+    ):
         yield Finding(catalogue.BASE_FILE, f"the audit directory is {_kind(whole)} in HEAD", folder)
     for name in _NAMES:
         entry = now.get(f"{folder}/{name}")
-        if entry is None or entry.is_file or before.get(f"{folder}/{name}", _NOTHING).mode == entry.mode:
+        if (
+            entry is None
+            or entry.is_file
+            or before.get(f"{folder}/{name}", _NOTHING).mode == entry.mode
+        ):
             continue
         if not (subject.directory.path / name).is_symlink():
-            yield Finding(catalogue.BASE_FILE, f"{name} is {_kind(entry)} in HEAD", subject.file(name))
+            yield Finding(
+                catalogue.BASE_FILE, f"{name} is {_kind(entry)} in HEAD", subject.file(name)
+            )
     journal = f"{folder}/{subject.directory.journal.name}/"
     for path, entry in now.items():
         if path.startswith(journal) and before.get(path) != entry:
-            yield Finding(catalogue.BASE_FILE, "the journal is part of the change: only programs of this machine write it", path)
+            yield Finding(
+                catalogue.BASE_FILE,
+                "the journal is part of the change: only programs of this machine write it",
+                path,
+            )
 
 
 def _kind(entry: Entry) -> str:
     return "a submodule" if entry.is_submodule else "no regular file"
 
 
-def _nested(subject: Subject, before: Mapping[str, Entry], now: Mapping[str, Entry]) -> Iterator[Finding]:
+def _nested(
+    subject: Subject, before: Mapping[str, Entry], now: Mapping[str, Entry]
+) -> Iterator[Finding]:
     """Give the trails of folders: whoever records there, records for them, and not for this one."""
     known, there = (_trails_below(tree, subject.directory.path.name) for tree in (before, now))
     for folder, held in there.items():
         if folder not in known:
-            yield Finding(catalogue.BASE_TRAIL, "the change brings a trail of its own for this folder", folder)
+            yield Finding(
+                catalogue.BASE_TRAIL, "the change brings a trail of its own for this folder", folder
+            )
         elif known[folder] != held:
             message = "the change adds to this trail, which is judged by a run in its own folder"
             yield Finding(catalogue.BASE_TRAIL, message, folder, override=Severity.WARNING)
@@ -121,7 +143,9 @@ def _trails_below(tree: Mapping[str, Entry], own: str) -> Mapping[str, Mapping[s
     found: dict[str, dict[str, Entry]] = {}
     for name, entry in tree.items():
         parts = name.split("/")
-        at = next((number for number, part in enumerate(parts) if part.casefold() == AUDIT_DIR_NAME), None)
+        at = next(
+            (number for number, part in enumerate(parts) if part.casefold() == AUDIT_DIR_NAME), None
+        )
         if at is not None and parts[: at + 1] != [own]:
             found.setdefault("/".join(parts[: at + 1]), {})[name] = entry
     return found
@@ -130,7 +154,9 @@ def _trails_below(tree: Mapping[str, Entry], own: str) -> Mapping[str, Mapping[s
 def _log(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
     held = lines_of(read_trail(sides.repository, subject.directory, sides.head, LOG_NAME))
     there = frozenset(log_on_disk(subject.directory))
-    known = frozenset(lines_of(read_trail(sides.repository, subject.directory, sides.base, LOG_NAME)))  # which have a finding of their own
+    known = frozenset(
+        lines_of(read_trail(sides.repository, subject.directory, sides.base, LOG_NAME))
+    )  # which have a finding of their own
     missing = sum(bool(line.strip()) and line not in there and line not in known for line in held)
     if missing:
         message = f"{counted(missing, 'line', 'lines')} of the log in HEAD {'does' if missing == 1 else 'do'} not stand on disk"
@@ -143,12 +169,20 @@ def _manifest(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
     if held is None or lines_of(held) == lines_of(manifest.data):
         return
     committed = parse_manifest(held)
-    known = parse_manifest(read_trail(sides.repository, subject.directory, sides.base, MANIFEST_NAME))
+    known = parse_manifest(
+        read_trail(sides.repository, subject.directory, sides.base, MANIFEST_NAME)
+    )
     if committed.form == ManifestForm.BROKEN:
-        yield Finding(catalogue.BASE_CHECKOUT, "the manifest in HEAD cannot be read", subject.manifest_name)
+        yield Finding(
+            catalogue.BASE_CHECKOUT, "the manifest in HEAD cannot be read", subject.manifest_name
+        )
     for key in committed:
-        is_known = key in known and known.raw(key) == committed.raw(key)  # which has a finding of its own
+        is_known = key in known and known.raw(key) == committed.raw(
+            key
+        )  # which has a finding of its own
         if is_known or (key in manifest and committed.raw(key) == manifest.raw(key)):
             continue
         if not same_entry(committed.entry(key), manifest.entry(key)):
-            yield subject.in_entry(catalogue.BASE_CHECKOUT, f"entry {key[:16]} in HEAD does not stand on disk", key)
+            yield subject.in_entry(
+                catalogue.BASE_CHECKOUT, f"entry {key[:16]} in HEAD does not stand on disk", key
+            )

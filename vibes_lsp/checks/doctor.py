@@ -56,13 +56,22 @@ class Step:
 
     def as_json(self) -> Members:
         """Return the step under its attributes' names."""
-        return {"about": self.about, "health": self.health.value, "message": self.message, "hint": self.hint}
+        return {
+            "about": self.about,
+            "health": self.health.value,
+            "message": self.message,
+            "hint": self.hint,
+        }
 
 
 def program_step() -> Step:
     """Return what runs: this package, Python, the system."""
     system = f"{platform.system()} {platform.machine()}".strip()
-    return Step("program", Health.OK, f"{REVIEWER_TOOL} {__version__}, Python {platform.python_version()}, {system}, {sys.executable}")
+    return Step(
+        "program",
+        Health.OK,
+        f"{REVIEWER_TOOL} {__version__}, Python {platform.python_version()}, {system}, {sys.executable}",
+    )
 
 
 def diagnose(subject: Subject, file: Path | None = None) -> Iterator[Step]:
@@ -70,7 +79,12 @@ def diagnose(subject: Subject, file: Path | None = None) -> Iterator[Step]:
     yield Step("audit directory", Health.OK, str(subject.directory.path))
     yield from _files(subject)
     if os.environ.get(REDACTION) == "off":
-        yield Step("masking", Health.NOTE, f"{REDACTION} is off: secrets are recorded as they are", "take it out of the environment")
+        yield Step(
+            "masking",
+            Health.NOTE,
+            f"{REDACTION} is off: secrets are recorded as they are",
+            "take it out of the environment",
+        )
     yield from _git(subject)
     yield from _hook(subject)
     if subject.trail.log.problem is None:
@@ -80,7 +94,11 @@ def diagnose(subject: Subject, file: Path | None = None) -> Iterator[Step]:
 
 
 def _files(subject: Subject) -> Iterator[Step]:
-    checked = (("config.json", check_config), ("manifest.json", check_manifest), ("annotations.jsonl", check_log))
+    checked = (
+        ("config.json", check_config),
+        ("manifest.json", check_manifest),
+        ("annotations.jsonl", check_log),
+    )
     for name, check in checked:
         findings = [finding for finding in check(subject) if finding.severity != Severity.NOTE]
         for finding in findings[:5]:
@@ -103,23 +121,39 @@ def _size(subject: Subject, name: str) -> str:
 def _git(subject: Subject) -> Iterator[Step]:
     if subject.repository is None:
         yield Step(
-            "git", Health.NOTE, "the project is in no git work tree, or git is not installed", "commits cannot be derived; all else works"
+            "git",
+            Health.NOTE,
+            "the project is in no git work tree, or git is not installed",
+            "commits cannot be derived; all else works",
         )
         return
-    findings = [finding for finding in check_housekeeping(subject) if finding.severity != Severity.NOTE]
+    findings = [
+        finding for finding in check_housekeeping(subject) if finding.severity != Severity.NOTE
+    ]
     for finding in findings:
         yield Step("git", Health.PROBLEM, f"{finding.file}: {finding.message}", finding.check.fix)
     if not findings:
         hint = "hosts ignore union merges: when a merge there conflicts in the trail, merge locally (`vibes merge`) and push"
-        yield Step("git", Health.OK, "the trail's files merge by union, derived files are ignored", hint)
+        yield Step(
+            "git", Health.OK, "the trail's files merge by union, derived files are ignored", hint
+        )
 
 
 _HOOK_STEPS: Final = {
     HookStatus.OURS: (Health.OK, ""),
     HookStatus.OTHERS: (Health.OK, ""),
-    HookStatus.NONE: (Health.NOTE, "`vibes init --git-hooks` adds one; without it, run `vibes backfill` now and then"),
-    HookStatus.BROKEN: (Health.PROBLEM, "run `vibes init --git-hooks`, which repairs it or says what is in the way"),
-    HookStatus.SHADOWED: (Health.PROBLEM, "run `vibes init --git-hooks` again, or take core.hooksPath out of git's settings"),
+    HookStatus.NONE: (
+        Health.NOTE,
+        "`vibes init --git-hooks` adds one; without it, run `vibes backfill` now and then",
+    ),
+    HookStatus.BROKEN: (
+        Health.PROBLEM,
+        "run `vibes init --git-hooks`, which repairs it or says what is in the way",
+    ),
+    HookStatus.SHADOWED: (
+        Health.PROBLEM,
+        "run `vibes init --git-hooks` again, or take core.hooksPath out of git's settings",
+    ),
 }
 
 
@@ -140,13 +174,21 @@ def _annotations(subject: Subject) -> Step:
     count = sum(map(len, columns.annotations.values()))
     if not count:
         return Step(
-            "annotations", Health.NOTE, "the log has no annotation yet", "nothing was recorded: see whether the recording tool's hook fires"
+            "annotations",
+            Health.NOTE,
+            "the log has no annotation yet",
+            "nothing was recorded: see whether the recording tool's hook fires",
         )
     paths = subject.trail.paths()
     foreign = foreign_paths(paths, subject.directory.project)
     message = f"{count:,} annotations of {len(paths):,} files, {len(foreign):,} of which are not in this checkout"
     if len(foreign) == len(paths):
-        return Step("annotations", Health.PROBLEM, message, "the trail speaks of another branch or another project")
+        return Step(
+            "annotations",
+            Health.PROBLEM,
+            message,
+            "the trail speaks of another branch or another project",
+        )
     return Step("annotations", Health.OK, message)
 
 
@@ -154,23 +196,41 @@ def _file(subject: Subject, file: Path) -> Iterator[Step]:
     about = str(file)
     path = _recorded(file, subject.directory.project)
     if path is None:
-        yield Step(about, Health.PROBLEM, "the file is outside the project of this audit directory", "name the trail with --audit-dir")
+        yield Step(
+            about,
+            Health.PROBLEM,
+            "the file is outside the project of this audit directory",
+            "name the trail with --audit-dir",
+        )
         return
     tracked = subject.config.tracking.tracks(path)
     if not tracked:
-        yield Step(about, Health.NOTE, "the project does not track this file", "see tracked_extensions and exclude_patterns in config.json")
+        yield Step(
+            about,
+            Health.NOTE,
+            "the project does not track this file",
+            "see tracked_extensions and exclude_patterns in config.json",
+        )
     shown = show_once(subject.trail.lineages_in(path))
     placeholders = sum(1 + len(each.repeats) for each in shown if each.placeholder)
     history = sum(bool(each.lineage.superseded_by) for each in shown)
     if shown:
         message = f"{counted(len(shown), 'annotation', 'annotations')}, {history:,} of them history"
-        message += f"; {counted(placeholders, 'record names', 'records name')} no real line" if placeholders else ""
+        message += (
+            f"; {counted(placeholders, 'record names', 'records name')} no real line"
+            if placeholders
+            else ""
+        )
         yield Step(about, Health.OK, message, _doubts(subject.trail, path))
         return
     name = normal_path(path).rsplit("/", 1)[-1]
     alike = [each for each in subject.trail.paths() if normal_path(each).rsplit("/", 1)[-1] == name]
-    hint = f"the log names {', '.join(alike[:3])}" if alike else "no record names a file of this name"
-    yield Step(about, Health.PROBLEM if tracked else Health.NOTE, "no annotation names this file", hint)
+    hint = (
+        f"the log names {', '.join(alike[:3])}" if alike else "no record names a file of this name"
+    )
+    yield Step(
+        about, Health.PROBLEM if tracked else Health.NOTE, "no annotation names this file", hint
+    )
 
 
 def _doubts(trail: Trail, path: str) -> str:
@@ -180,9 +240,14 @@ def _doubts(trail: Trail, path: str) -> str:
     except UnreadableFile:
         return ""
     with Places(trail) as places:
-        doubtful = [(why, since(each)) for each in places.of(path, text) if (why := doubt(each)) is not None]
+        doubtful = [
+            (why, since(each)) for each in places.of(path, text) if (why := doubt(each)) is not None
+        ]
     reasons = Counter(why for why, _ in doubtful)
-    return "; ".join(_reason(why, count, {when for other, when in doubtful if other == why and when}) for why, count in reasons.items())
+    return "; ".join(
+        _reason(why, count, {when for other, when in doubtful if other == why and when})
+        for why, count in reasons.items()
+    )
 
 
 def _reason(why: str, count: int, times: AbstractSet[str]) -> str:

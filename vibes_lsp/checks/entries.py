@@ -18,7 +18,13 @@ from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.secrets import Rules, secret_kinds
 from vibes_lsp.model.validation import entry_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType
-from vibes_lsp.store.reasoning import blob_file, inline_entry, names_its_content, read_blob, reasoning_text
+from vibes_lsp.store.reasoning import (
+    blob_file,
+    inline_entry,
+    names_its_content,
+    read_blob,
+    reasoning_text,
+)
 
 _EXAMPLES = 3
 
@@ -36,7 +42,9 @@ class HashCounts:
         self.first.setdefault(variants[-1], key)
 
 
-def check_entries(subject: Subject, hashes: HashCounts, only: Collection[str] | None = None) -> Iterator[Finding]:
+def check_entries(
+    subject: Subject, hashes: HashCounts, only: Collection[str] | None = None
+) -> Iterator[Finding]:
     """Findings about each entry, or about some; fills `hashes`."""
     manifest = subject.trail.manifest
     nameless: list[str] = []
@@ -53,9 +61,15 @@ def check_entries(subject: Subject, hashes: HashCounts, only: Collection[str] | 
         variants = _explain(key, entry, subject)
         hashes.add(key, variants)
         if variants == (ContextVariant.MISMATCH,):
-            yield subject.in_entry(catalogue.HASH_MISMATCH, f"entry {key[:16]} does not have this hash, in any known variant", key)
+            yield subject.in_entry(
+                catalogue.HASH_MISMATCH,
+                f"entry {key[:16]} does not have this hash, in any known variant",
+                key,
+            )
         if entry.get("type") == ContextType.PROMPT and text(entry, "prompt_text") == "":
-            yield subject.in_entry(catalogue.PROMPT_EMPTY, "prompt_text is empty", key, "prompt_text")
+            yield subject.in_entry(
+                catalogue.PROMPT_EMPTY, "prompt_text is empty", key, "prompt_text"
+            )
         if entry.get("type") == ContextType.REASONING and not text(entry, "reasoning_model"):
             nameless.append(key)
     if nameless:
@@ -64,7 +78,9 @@ def check_entries(subject: Subject, hashes: HashCounts, only: Collection[str] | 
     for variant, count in hashes.counts.items():
         if variant not in (ContextVariant.SPEC, ContextVariant.MISMATCH):
             yield subject.in_entry(
-                catalogue.HASH_VARIANT, f"{count:,} of {len(manifest):,} keys verify as {variant!s}", hashes.first[variant]
+                catalogue.HASH_VARIANT,
+                f"{count:,} of {len(manifest):,} keys verify as {variant!s}",
+                hashes.first[variant],
             )
 
 
@@ -80,7 +96,11 @@ def check_level(subject: Subject) -> Iterator[Finding]:
 
 
 def _absent(subject: Subject, check: Check, level: AssuranceLevel, kind: str) -> Finding:
-    return Finding(check, f"the project's level is {level}, and the manifest has no {kind} entry", subject.manifest_name)
+    return Finding(
+        check,
+        f"the project's level is {level}, and the manifest has no {kind} entry",
+        subject.manifest_name,
+    )
 
 
 def _explain(key: str, entry: Members, subject: Subject) -> tuple[ContextVariant, ...]:
@@ -112,23 +132,40 @@ def check_blobs(subject: Subject, only: Collection[str] | None = None) -> Iterat
             yield subject.in_entry(catalogue.BLOB_ESCAPES, error.message, key, field)
         except MissingBlob as error:
             if ignored is None:
-                ignored = subject.repository is not None and path is not None and _ignored(subject, path)
-            yield subject.in_entry(catalogue.BLOB_MISSING, error.message, key, field, Severity.NOTE if ignored else None)
+                ignored = (
+                    subject.repository is not None and path is not None and _ignored(subject, path)
+                )
+            yield subject.in_entry(
+                catalogue.BLOB_MISSING,
+                error.message,
+                key,
+                field,
+                Severity.NOTE if ignored else None,
+            )
         except BrokenBlob as error:
             yield subject.in_entry(catalogue.BLOB_BROKEN, error.message, key, field)
 
 
 def _read(subject: Subject, key: str, entry: Members, path: str | None) -> Iterator[Finding]:
     if path is None and text(entry, "reasoning_text_compressed") is None:
-        yield subject.in_entry(catalogue.REASONING_EMPTY, "no text, no compressed text, no blob", key, "reasoning_text")
+        yield subject.in_entry(
+            catalogue.REASONING_EMPTY, "no text, no compressed text, no blob", key, "reasoning_text"
+        )
         return
     reasoning_text(entry, subject.directory)
     if path is not None and not names_its_content(path, read_blob(path, subject.directory), entry):
-        yield subject.in_entry(catalogue.BLOB_NAME, f"the name of {path} is not the digest of its content", key, "blob_path")
+        yield subject.in_entry(
+            catalogue.BLOB_NAME,
+            f"the name of {path} is not the digest of its content",
+            key,
+            "blob_path",
+        )
 
 
 def _ignored(subject: Subject, path: str) -> bool:
-    return subject.repository is not None and subject.repository.ignores(blob_file(path, subject.directory))
+    return subject.repository is not None and subject.repository.ignores(
+        blob_file(path, subject.directory)
+    )
 
 
 _HOME: Final = re.compile(r"(?:/(?:home|Users|root)/|[A-Za-z]:\\+Users\\+)[^/\\\s\"']+")
@@ -148,11 +185,19 @@ def check_privacy(subject: Subject) -> Iterator[Finding]:
         member_texts = list(_texts(_unpacked(entry, subject)))
         if any(_HOME.search(value) for _, value in member_texts):
             at_home.append(key)
-        kinds = {(member, kind) for member, value in member_texts for kind in secret_kinds(value, rules)}
+        kinds = {
+            (member, kind) for member, value in member_texts for kind in secret_kinds(value, rules)
+        }
         for member, kind in sorted(kinds):
-            yield subject.in_entry(catalogue.SECRET, f"{member} looks as if it contained a secret: {kind}", key, member)
+            yield subject.in_entry(
+                catalogue.SECRET, f"{member} looks as if it contained a secret: {kind}", key, member
+            )
     if at_home:
-        yield subject.in_entry(catalogue.HOME_PATH, f"{len(at_home):,} of {len(manifest):,} entries name a home directory", at_home[0])
+        yield subject.in_entry(
+            catalogue.HOME_PATH,
+            f"{len(at_home):,} of {len(manifest):,} entries name a home directory",
+            at_home[0],
+        )
 
 
 def _unpacked(entry: Members, subject: Subject) -> Members:

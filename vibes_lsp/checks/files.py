@@ -40,31 +40,66 @@ def _field(problem: Problem, source: str, name: str) -> Finding:
     character = None if problem.offset is None else find_character(source, path, problem.offset)
     place = character or find_member(source, path) or (1, None)
     message = f"{problem.field}: {problem.message}"
-    weight = Severity.WARNING if problem.kind == "unknown" else None  # the standard allows it, we do not know it
-    return Finding(catalogue.CONFIG_FIELD, message, name, place[0], problem.field, weight, place[1] if character else None)
+    weight = (
+        Severity.WARNING if problem.kind == "unknown" else None
+    )  # the standard allows it, we do not know it
+    return Finding(
+        catalogue.CONFIG_FIELD,
+        message,
+        name,
+        place[0],
+        problem.field,
+        weight,
+        place[1] if character else None,
+    )
 
 
 def check_manifest(subject: Subject) -> Iterator[Finding]:
     """Findings about the frame of `manifest.json` and about the journal."""
     manifest, name = subject.trail.manifest, subject.manifest_name
     if manifest.form == ManifestForm.ABSENT:
-        published = subject.repository is None or not subject.repository.ignores(subject.directory.manifest)
-        words = "manifest.json is missing" if published else "manifest.json is not published: git ignores it"
-        yield Finding(catalogue.MANIFEST_MISSING, words, name, override=None if published else Severity.NOTE)
+        published = subject.repository is None or not subject.repository.ignores(
+            subject.directory.manifest
+        )
+        words = (
+            "manifest.json is missing"
+            if published
+            else "manifest.json is not published: git ignores it"
+        )
+        yield Finding(
+            catalogue.MANIFEST_MISSING, words, name, override=None if published else Severity.NOTE
+        )
     elif manifest.problem is not None:
         yield _broken(catalogue.MANIFEST_JSON, manifest.problem, name)
     elif manifest.form == ManifestForm.JSONL:
-        yield Finding(catalogue.MANIFEST_JSONL, f"{counted(len(manifest), 'entry', 'entries')} in JSONL form", name)
+        yield Finding(
+            catalogue.MANIFEST_JSONL,
+            f"{counted(len(manifest), 'entry', 'entries')} in JSONL form",
+            name,
+        )
     else:
         yield from _frame(subject)
         yield from _outside_entries(manifest, name)
     for key, line in contradictory_keys(manifest.data):
-        yield Finding(catalogue.MANIFEST_DUPLICATE, f"entry {key[:16]} stands here again, with another content", name, line)
+        yield Finding(
+            catalogue.MANIFEST_DUPLICATE,
+            f"entry {key[:16]} stands here again, with another content",
+            name,
+            line,
+        )
     for journal, problem in manifest.journal_problems:
         message = problem.reason if isinstance(problem, MalformedJson) else problem.message
-        yield Finding(catalogue.JOURNAL_BROKEN, message, subject.file(f"{subject.directory.journal.name}/{journal}"))
+        yield Finding(
+            catalogue.JOURNAL_BROKEN,
+            message,
+            subject.file(f"{subject.directory.journal.name}/{journal}"),
+        )
     if manifest.pending:
-        yield Finding(catalogue.JOURNAL_PENDING, f"{counted(len(manifest.pending), 'entry waits', 'entries wait')} to be folded in", name)
+        yield Finding(
+            catalogue.JOURNAL_PENDING,
+            f"{counted(len(manifest.pending), 'entry waits', 'entries wait')} to be folded in",
+            name,
+        )
 
 
 def check_log(subject: Subject) -> Iterator[Finding]:
@@ -82,7 +117,11 @@ def check_log(subject: Subject) -> Iterator[Finding]:
     if log.unterminated:
         yield subject.in_log(catalogue.LOG_END, "the last record has no newline", len(log.columns))
     elif log.torn_tail():
-        yield subject.in_log(catalogue.LOG_END, "the last record was never finished; it is not read", len(log.columns) + 1)
+        yield subject.in_log(
+            catalogue.LOG_END,
+            "the last record was never finished; it is not read",
+            len(log.columns) + 1,
+        )
 
 
 def found_files(subject: Subject) -> list[str]:
@@ -100,7 +139,13 @@ def _frame(subject: Subject) -> Iterator[Finding]:
             yield Finding(catalogue.MANIFEST_FRAME, f"{field} is missing", name, 1, field)
         elif not isinstance(value, str) or (field == "standard" and value != STANDARD):
             place = find_member(source, [field])
-            yield Finding(catalogue.MANIFEST_FRAME, f"{field} is {str(value)[:40]!r}", name, place[0] if place else 1, field)
+            yield Finding(
+                catalogue.MANIFEST_FRAME,
+                f"{field} is {str(value)[:40]!r}",
+                name,
+                place[0] if place else 1,
+                field,
+            )
     if isinstance(manifest.version, str):
         yield from _version(manifest.version, name, source, "version")
 
@@ -119,7 +164,11 @@ def _version(declared: str, name: str, source: str, field: str) -> Iterator[Find
     if may_write(declared):
         return
     place = find_member(source, [field])
-    what = "is no version" if major_version(declared) is None else f"is not a version {SUPPORTED_MAJOR}"
+    what = (
+        "is no version"
+        if major_version(declared) is None
+        else f"is not a version {SUPPORTED_MAJOR}"
+    )
     message = f"{field} {declared[:40]!r} {what}: read as far as possible, never written"
     yield Finding(catalogue.VERSION_UNSUPPORTED, message, name, place[0] if place else 1, field)
 
@@ -128,7 +177,9 @@ def _broken(check: Check, problem: VibesError, name: str) -> Finding:
     if not isinstance(problem, MalformedJson):
         return Finding(catalogue.FILE_UNREADABLE, problem.message, name)
     marker = problem.reason.startswith("merge-conflict")
-    return Finding(catalogue.CONFLICT_MARKER if marker else check, problem.reason, name, problem.line)
+    return Finding(
+        catalogue.CONFLICT_MARKER if marker else check, problem.reason, name, problem.line
+    )
 
 
 def check_housekeeping(subject: Subject) -> Iterator[Finding]:
@@ -148,7 +199,12 @@ def check_housekeeping(subject: Subject) -> Iterator[Finding]:
     for path in (directory.config, directory.manifest, directory.log):
         if path.name not in tracked and path.is_file() and subject.repository.ignores(path):
             weight = Severity.NOTE if path == directory.manifest else None
-            yield Finding(catalogue.GIT_IGNORED, f"git ignores {path.name}", subject.file(path.name), override=weight)
+            yield Finding(
+                catalogue.GIT_IGNORED,
+                f"git ignores {path.name}",
+                subject.file(path.name),
+                override=weight,
+            )
 
 
 def _check_ignored(subject: Subject, repository: Repository) -> Iterator[Finding]:
@@ -158,7 +214,9 @@ def _check_ignored(subject: Subject, repository: Repository) -> Iterator[Finding
     file = subject.file(directory.gitignore.name)
     taken = [path for path in paths if not repository.ignores(path)]
     if taken:
-        names = ", ".join(path.name if path == directory.database else f"{path.parent.name}/" for path in taken)
+        names = ", ".join(
+            path.name if path == directory.database else f"{path.parent.name}/" for path in taken
+        )
         yield Finding(catalogue.GIT_IGNORE, f"git does not ignore {names}", file)
     elif not repository.ignored_for_all(directory.database):
         message = f"only settings of this machine ignore {directory.database.name}"
@@ -168,7 +226,11 @@ def _check_ignored(subject: Subject, repository: Repository) -> Iterator[Finding
 def _check_attributes(subject: Subject, repository: Repository) -> Iterator[Finding]:
     directory = subject.directory
     try:
-        wrong = [path.name for path in (directory.log, directory.manifest) if repository.attributes(path, NEEDED) != NEEDED]
+        wrong = [
+            path.name
+            for path in (directory.log, directory.manifest)
+            if repository.attributes(path, NEEDED) != NEEDED
+        ]
     except HistoryUnavailable:
         return
     if not wrong:
@@ -176,5 +238,7 @@ def _check_attributes(subject: Subject, repository: Repository) -> Iterator[Find
     own = missing_attributes(directory)
     message = f"no sufficient line for {', '.join(wrong)}"
     if not any(line.split()[0] in wrong for line in own):
-        message = f"another attributes file, such as .git/info/attributes, overrides {', '.join(wrong)}"
+        message = (
+            f"another attributes file, such as .git/info/attributes, overrides {', '.join(wrong)}"
+        )
     yield Finding(catalogue.GIT_ATTRIBUTES, message, subject.file(directory.gitattributes.name))

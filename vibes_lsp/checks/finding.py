@@ -70,15 +70,30 @@ class Finding:
     @property
     def place(self) -> str:
         """The file, with line and column where there are any."""
-        return ":".join([self.file, *(str(number) for number in (self.line, self.column) if number is not None)])
+        return ":".join(
+            [self.file, *(str(number) for number in (self.line, self.column) if number is not None)]
+        )
 
     @property
     def order(self) -> tuple[int, str, str, int, int, str]:
         """Errors first, then by check and place."""
-        return list(Severity).index(self.severity), self.check.id, self.file, self.line or 0, self.column or 0, self.field or ""
+        return (
+            list(Severity).index(self.severity),
+            self.check.id,
+            self.file,
+            self.line or 0,
+            self.column or 0,
+            self.field or "",
+        )
 
     def as_json(self) -> Members:
         """Return `{check, severity, message, file, line?, column?, field?}`."""
         places = {"line": self.line, "column": self.column, "field": self.field}
         given = {name: value for name, value in places.items() if value is not None}
-        return {"check": self.check.id, "severity": self.severity.value, "message": self.message, "file": self.file, **given}
+        return {
+            "check": self.check.id,
+            "severity": self.severity.value,
+            "message": self.message,
+            "file": self.file,
+            **given,
+        }

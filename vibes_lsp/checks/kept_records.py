@@ -34,7 +34,9 @@ def check_carried(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
 def check_copies(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
     """Findings about records of one id that are not the same, if the base does not have them all: of these only the first is read (R3)."""
     log, now = subject.trail.log, log_on_disk(subject.directory)
-    before = frozenset(lines_of(read_trail(sides.repository, subject.directory, sides.base, LOG_NAME)))
+    before = frozenset(
+        lines_of(read_trail(sides.repository, subject.directory, sides.base, LOG_NAME))
+    )
     kinds, keys = log.columns.kinds, log.columns.keys
     times = Counter(key for key in keys if key)
     again = [line for line, key in enumerate(keys, 1) if key and times[key] > 1 and kinds[line - 1]]
@@ -46,7 +48,9 @@ def check_copies(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
         if known is record or all(now[each.line - 1] in before for each in (known, record)):
             continue
         if not same_value(known.members, record.members):
-            message = f"record {record.id[:16]} stands on line {known.line}, too, with another content"
+            message = (
+                f"record {record.id[:16]} stands on line {known.line}, too, with another content"
+            )
             yield subject.in_log(catalogue.BASE_RECORD, message, record.line)
 
 
@@ -70,7 +74,9 @@ def _records(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
 
 def _carried(subject: Subject, sides: CheckoutSides) -> Iterator[tuple[bytes, str]]:
     try:
-        yield from lines_carried(sides.repository, (sides.head, f"^{sides.base}"), subject.directory.log)
+        yield from lines_carried(
+            sides.repository, (sides.head, f"^{sides.base}"), subject.directory.log
+        )
     except ValueError:  # the log is a link out of the repository, which is a finding of its own
         return
 
@@ -98,4 +104,6 @@ def _entries(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
 
 
 def _held(subject: Subject, sides: CheckoutSides, commit: str) -> Mapping[str, msgspec.Raw]:
-    return parse_manifest(read_trail(sides.repository, subject.directory, commit, MANIFEST_NAME)).stored
+    return parse_manifest(
+        read_trail(sides.repository, subject.directory, commit, MANIFEST_NAME)
+    ).stored

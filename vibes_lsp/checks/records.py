@@ -20,7 +20,16 @@ from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.validation import record_problems
-from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, EdgeType, NodeType, RecordType, Signal, is_custom_signal
+from vibes_lsp.model.vocabulary import (
+    Action,
+    AssuranceLevel,
+    ContextType,
+    EdgeType,
+    NodeType,
+    RecordType,
+    Signal,
+    is_custom_signal,
+)
 from vibes_lsp.risk.policy import WEIGHTED_AVERAGE
 from vibes_lsp.risk.scoring import weighted_average
 
@@ -49,18 +58,30 @@ class RecordChecks:
         for problem in record_problems(record.members):
             check = catalogue.TIMESTAMP if problem.kind == "timestamp" else catalogue.RECORD_FIELD
             where = f"{problem.field}: " if problem.field else ""
-            yield subject.in_log(check, f"{where}{problem.message}", record.line, problem.field or None)
+            yield subject.in_log(
+                check, f"{where}{problem.message}", record.line, problem.field or None
+            )
         moment = parse_timestamp(record.text("timestamp") or "")
         if moment is not None and moment > subject.now + _AHEAD:
-            yield subject.in_log(catalogue.TIMESTAMP_FUTURE, f"{record.text('timestamp')} is ahead of now", record.line, "timestamp")
+            yield subject.in_log(
+                catalogue.TIMESTAMP_FUTURE,
+                f"{record.text('timestamp')} is ahead of now",
+                record.line,
+                "timestamp",
+            )
         variant = explain_annotation_id(record.members)[-1]
         explained = key_of(record.id), variant
-        self.ids[variant] += explained not in self._explained  # two records with one id are one (R3)
+        self.ids[variant] += (
+            explained not in self._explained
+        )  # two records with one id are one (R3)
         self._explained.add(explained)
         self._first_id.setdefault(variant, record.line)
         if variant == IdVariant.MISMATCH:
             yield subject.in_log(
-                catalogue.ID_MISMATCH, "annotation_id does not belong to this record, in any known variant", record.line, "annotation_id"
+                catalogue.ID_MISMATCH,
+                "annotation_id does not belong to this record, in any known variant",
+                record.line,
+                "annotation_id",
             )
         if record.is_annotation and self._is_below(record):
             self._below.append(record.line)
@@ -76,10 +97,14 @@ class RecordChecks:
         for variant, count in self.ids.items():
             if variant == IdVariant.ABSENT:
                 message = f"{count:,} of {total:,} records carry no annotation_id"
-                yield subject.in_log(catalogue.ID_ABSENT, message, self._first_id[variant], "annotation_id")
+                yield subject.in_log(
+                    catalogue.ID_ABSENT, message, self._first_id[variant], "annotation_id"
+                )
             elif variant not in (IdVariant.SPEC, IdVariant.MISMATCH):
                 message = f"{count:,} of {total:,} annotation_ids verify as {variant!s}"
-                yield subject.in_log(catalogue.ID_VARIANT, message, self._first_id[variant], "annotation_id")
+                yield subject.in_log(
+                    catalogue.ID_VARIANT, message, self._first_id[variant], "annotation_id"
+                )
         if self._below:
             message = f"{counted(len(self._below), 'annotation was', 'annotations were')} recorded below the project's level {subject.config.config.assurance_level}"
             yield subject.in_log(catalogue.LEVEL_BELOW, message, self._below[0], "assurance_level")
@@ -87,7 +112,9 @@ class RecordChecks:
     def _is_below(self, record: LogRecord) -> bool:
         levels = list(AssuranceLevel)
         level = record.text("assurance_level")
-        return level in levels and levels.index(AssuranceLevel(level)) < levels.index(self._subject.config.config.assurance_level)
+        return level in levels and levels.index(AssuranceLevel(level)) < levels.index(
+            self._subject.config.config.assurance_level
+        )
 
 
 def check_paths(subject: Subject, foreign: dict[str, str]) -> Iterator[Finding]:
@@ -100,16 +127,28 @@ def check_paths(subject: Subject, foreign: dict[str, str]) -> Iterator[Finding]:
             reasons[reason] += 1
         listed = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
         message = f"not in this checkout: {_of_files(count, len(foreign))} ({listed})"
-        yield subject.in_log(catalogue.PATH_FOREIGN, message, min(columns.annotations[path][0] for path in foreign), "file_path")
+        yield subject.in_log(
+            catalogue.PATH_FOREIGN,
+            message,
+            min(columns.annotations[path][0] for path in foreign),
+            "file_path",
+        )
     untracked = [path for path in subject.trail.paths() if not tracking.tracks(path)]
     if untracked:
         count = sum(len(columns.annotations[path]) for path in untracked)
         message = f"not tracked by the project: {_of_files(count, len(untracked))}"
-        yield subject.in_log(catalogue.PATH_UNTRACKED, message, min(columns.annotations[path][0] for path in untracked), "file_path")
+        yield subject.in_log(
+            catalogue.PATH_UNTRACKED,
+            message,
+            min(columns.annotations[path][0] for path in untracked),
+            "file_path",
+        )
 
 
 def _of_files(annotations: int, files: int) -> str:
-    return f"{counted(annotations, 'annotation', 'annotations')} of {counted(files, 'file', 'files')}"
+    return (
+        f"{counted(annotations, 'annotation', 'annotations')} of {counted(files, 'file', 'files')}"
+    )
 
 
 _REFERENCES: Final = {
@@ -138,17 +177,28 @@ class ReferenceChecks:
         if record.type == RecordType.EDGE:
             yield from self._ends(record)
         session = record.text("session_id")
-        if session and record.type != RecordType.SESSION and session not in self._subject.trail.log.columns.sessions:
+        if (
+            session
+            and record.type != RecordType.SESSION
+            and session not in self._subject.trail.log.columns.sessions
+        ):
             self._unknown_sessions.setdefault(session, record.line)
 
     def finish(self) -> Iterator[Finding]:
         """Findings about all records together."""
         subject = self._subject
         if self._old_names:
-            message = f"{counted(len(self._old_names), 'edge uses', 'edges use')} source_id and target_id"
+            message = (
+                f"{counted(len(self._old_names), 'edge uses', 'edges use')} source_id and target_id"
+            )
             yield subject.in_log(catalogue.EDGE_NAMES, message, self._old_names[0])
         for session, line in self._unknown_sessions.items():
-            yield subject.in_log(catalogue.SESSION_UNKNOWN, f"session {session[:36]} has no record of its own", line, "session_id")
+            yield subject.in_log(
+                catalogue.SESSION_UNKNOWN,
+                f"session {session[:36]} has no record of its own",
+                line,
+                "session_id",
+            )
 
     def _hashes(self, record: LogRecord) -> Iterator[Finding]:
         subject = self._subject
@@ -158,18 +208,36 @@ class ReferenceChecks:
                 continue
             if key not in subject.trail.manifest:
                 if subject.resolves:
-                    yield subject.in_log(catalogue.REFERENCE_DANGLING, f"{field} {key[:16]} names no entry", record.line, field)
+                    yield subject.in_log(
+                        catalogue.REFERENCE_DANGLING,
+                        f"{field} {key[:16]} names no entry",
+                        record.line,
+                        field,
+                    )
             elif (kind := subject.entry_types[key]) != wanted:
-                yield subject.in_log(catalogue.REFERENCE_TYPE, f"{field} names a {kind or 'typeless'} entry", record.line, field)
+                yield subject.in_log(
+                    catalogue.REFERENCE_TYPE,
+                    f"{field} names a {kind or 'typeless'} entry",
+                    record.line,
+                    field,
+                )
 
     def _ends(self, record: LogRecord) -> Iterator[Finding]:
         edge = read_edge(record)
         if "source_id" in record.members or "target_id" in record.members:
             self._old_names.append(record.line)
-        for end, reference, kind in (("source", edge.source, edge.source_type), ("target", edge.target, edge.target_type)):
+        for end, reference, kind in (
+            ("source", edge.source, edge.source_type),
+            ("target", edge.target, edge.target_type),
+        ):
             if reference and not self._leads(reference, kind):
                 field = f"{end}_ref" if f"{end}_ref" in record.members else f"{end}_id"
-                yield self._subject.in_log(catalogue.EDGE_END, f"{field} {reference[:36]} names no {kind}", record.line, field)
+                yield self._subject.in_log(
+                    catalogue.EDGE_END,
+                    f"{field} {reference[:36]} names no {kind}",
+                    record.line,
+                    field,
+                )
 
     def _leads(self, reference: str, kind: str) -> bool:
         trail = self._subject.trail
@@ -193,7 +261,8 @@ def check_causes(subject: Subject) -> Iterator[Finding]:
     lines = [
         lineage.first.line
         for lineage in subject.lineages
-        if lineage.action != Action.REVIEW and not any(key_of(identifier) in caused for identifier in lineage.ids)
+        if lineage.action != Action.REVIEW
+        and not any(key_of(identifier) in caused for identifier in lineage.ids)
     ]
     if lines:
         message = f"{len(lines):,} of {len(subject.lineages):,} annotations have no caused_by edge"
@@ -208,24 +277,45 @@ def check_remaps(subject: Subject) -> Iterator[Finding]:
             if member.text("action") in _REBASED and key_of(member.id) not in tied:
                 message = f"{member.text('action')} without a supersedes edge"
                 weight = None if member.text("action") == Action.REBASE_REMAP else Severity.WARNING
-                yield Finding(catalogue.REMAP_EDGE, message, subject.log_name, member.line, "action", weight)
+                yield Finding(
+                    catalogue.REMAP_EDGE, message, subject.log_name, member.line, "action", weight
+                )
 
 
 def _sources(subject: Subject, kind: EdgeType) -> frozenset[int]:
     columns, code = subject.trail.log.columns, EDGE_TYPES.index(kind)
-    return frozenset(key for key, each in zip(columns.edge_sources, columns.edge_types, strict=True) if each == code)
+    return frozenset(
+        key
+        for key, each in zip(columns.edge_sources, columns.edge_types, strict=True)
+        if each == code
+    )
 
 
 def check_sessions(subject: Subject) -> Iterator[Finding]:
     """Findings about the life of sessions."""
     for session in read_sessions(subject.trail.log):
         if session.is_open and session.start is not None:
-            yield subject.in_log(catalogue.SESSION_OPEN, f"session {session.id[:36]} was never closed", session.start.line, "session_id")
-        elif session.start is None and session.ends:
-            yield subject.in_log(catalogue.SESSION_UNKNOWN, f"session {session.id[:36]} ends and never starts", session.ends[0].line)
-        elif session.start is not None and max(end.moment for end in session.ends) < session.start.moment:
             yield subject.in_log(
-                catalogue.SESSION_ORDER, f"session {session.id[:36]} ends before it starts", session.ends[0].line, "timestamp"
+                catalogue.SESSION_OPEN,
+                f"session {session.id[:36]} was never closed",
+                session.start.line,
+                "session_id",
+            )
+        elif session.start is None and session.ends:
+            yield subject.in_log(
+                catalogue.SESSION_UNKNOWN,
+                f"session {session.id[:36]} ends and never starts",
+                session.ends[0].line,
+            )
+        elif (
+            session.start is not None
+            and max(end.moment for end in session.ends) < session.start.moment
+        ):
+            yield subject.in_log(
+                catalogue.SESSION_ORDER,
+                f"session {session.id[:36]} ends before it starts",
+                session.ends[0].line,
+                "timestamp",
             )
 
 
@@ -235,24 +325,41 @@ def check_delegations(subject: Subject) -> Iterator[Finding]:
     sessions = {session.id: session for session in read_sessions(log)}
     delegated: set[tuple[str, str]] = set()
     for record in log.records(log.columns.delegations):
-        parent, child = record.text("parent_session_id") or "", record.text("child_session_id") or ""
+        parent, child = (
+            record.text("parent_session_id") or "",
+            record.text("child_session_id") or "",
+        )
         delegated.add((parent, child))
         yield from _delegation(subject, record, sessions, parent, child)
     for session in sessions.values():
         parent = session.text("parent_session_id") or ""
         if parent and (parent, session.id) not in delegated and session.start is not None:
             message = f"session {session.id[:36]} names parent {parent[:36]}, which recorded no delegation"
-            yield subject.in_log(catalogue.DELEGATION_RECORD, message, session.start.line, "parent_session_id")
+            yield subject.in_log(
+                catalogue.DELEGATION_RECORD, message, session.start.line, "parent_session_id"
+            )
 
 
-def _delegation(subject: Subject, record: LogRecord, sessions: dict[str, LoggedSession], parent: str, child: str) -> Iterator[Finding]:
+def _delegation(
+    subject: Subject, record: LogRecord, sessions: dict[str, LoggedSession], parent: str, child: str
+) -> Iterator[Finding]:
     for field, identifier in (("parent_session_id", parent), ("child_session_id", child)):
         if identifier and identifier not in sessions:
-            yield subject.in_log(catalogue.SESSION_UNKNOWN, f"{field} {identifier[:36]} has no record of its own", record.line, field)
+            yield subject.in_log(
+                catalogue.SESSION_UNKNOWN,
+                f"{field} {identifier[:36]} has no record of its own",
+                record.line,
+                field,
+            )
     known = sessions.get(child)
     if known is not None and known.text("parent_session_id") != parent:
         message = f"the start of session {child[:36]} does not name its parent {parent[:36]}"
-        yield subject.in_log(catalogue.DELEGATION_CHILD, message, known.start.line if known.start else record.line, "parent_session_id")
+        yield subject.in_log(
+            catalogue.DELEGATION_CHILD,
+            message,
+            known.start.line if known.start else record.line,
+            "parent_session_id",
+        )
     edges = subject.trail.log.edges(out_of=parent) if parent else []
     if not any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in edges):
         message = f"no delegated_to edge leads from session {parent[:36]} to {child[:36]}"
@@ -267,9 +374,18 @@ def check_commits(subject: Subject) -> Iterator[Finding]:
     repository = subject.repository
     head = repository.head() if repository is not None else None
     if repository is None or head is None:
-        where = "there is no git repository" if repository is None else "the repository has no commit"
+        where = (
+            "there is no git repository" if repository is None else "the repository has no commit"
+        )
         message = f"{counted(len(pending), 'annotation records', 'annotations record')} no commit, and {where} to derive it from"
-        yield Finding(catalogue.COMMIT_UNKNOWN, message, subject.log_name, pending[0].first.line, "commit_hash", Severity.NOTE)
+        yield Finding(
+            catalogue.COMMIT_UNKNOWN,
+            message,
+            subject.log_name,
+            pending[0].first.line,
+            "commit_hash",
+            Severity.NOTE,
+        )
         return
     since = repository.commit_moment(head)
     derived = derive_commits(pending, repository, subject.directory)
@@ -278,10 +394,19 @@ def check_commits(subject: Subject) -> Iterator[Finding]:
     stale = [lineage for lineage in unknown if lineage.first.moment < since]
     if fresh:
         message = f"{counted(len(fresh), 'annotation is', 'annotations are')} newer than HEAD and not committed yet"
-        yield Finding(catalogue.COMMIT_UNKNOWN, message, subject.log_name, fresh[0].first.line, "commit_hash", Severity.NOTE)
+        yield Finding(
+            catalogue.COMMIT_UNKNOWN,
+            message,
+            subject.log_name,
+            fresh[0].first.line,
+            "commit_hash",
+            Severity.NOTE,
+        )
     if stale:
         message = f"the commit of {counted(len(stale), 'annotation', 'annotations')} is neither recorded nor derivable"
-        yield Finding(catalogue.COMMIT_UNKNOWN, message, subject.log_name, stale[0].first.line, "commit_hash")
+        yield Finding(
+            catalogue.COMMIT_UNKNOWN, message, subject.log_name, stale[0].first.line, "commit_hash"
+        )
 
 
 _TOLERANCE: Final = 0.005001
@@ -301,10 +426,14 @@ def check_risk(subject: Subject, record: LogRecord) -> Iterator[Finding]:
     pairs = [
         (weight, value)
         for factor in listed
-        if (weight := _number(factor.get("weight"))) is not None and (value := _number(factor.get("value"))) is not None
+        if (weight := _number(factor.get("weight"))) is not None
+        and (value := _number(factor.get("value"))) is not None
     ]
     average = (
-        weighted_average(pairs) if len(pairs) == len(factors) and all(weight >= 0 and 0 <= value <= 1 for weight, value in pairs) else None
+        weighted_average(pairs)
+        if len(pairs) == len(factors)
+        and all(weight >= 0 and 0 <= value <= 1 for weight, value in pairs)
+        else None
     )
     if average is not None and abs(average - score) > _TOLERANCE:
         message = f"risk_score is {score:.4g}; its factors give {average:.4f}"
@@ -319,10 +448,15 @@ def _signals(subject: Subject, record: LogRecord, factors: list[Members]) -> Ite
             continue
         field = f"risk_factors.{number}.signal"
         if signal in seen:
-            yield subject.in_log(catalogue.RISK_SIGNAL, f"{signal[:60]!r} is there twice", record.line, field)
+            yield subject.in_log(
+                catalogue.RISK_SIGNAL, f"{signal[:60]!r} is there twice", record.line, field
+            )
         elif signal not in set(Signal) and not is_custom_signal(signal):
             yield subject.in_log(
-                catalogue.RISK_SIGNAL, f"{signal[:60]!r} has no namespace and is no signal of the standard", record.line, field
+                catalogue.RISK_SIGNAL,
+                f"{signal[:60]!r} has no namespace and is no signal of the standard",
+                record.line,
+                field,
             )
         seen.add(signal)
 

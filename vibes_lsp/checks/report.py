@@ -8,8 +8,20 @@ from dataclasses import dataclass
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.base import check_base
-from vibes_lsp.checks.entries import HashCounts, check_blobs, check_entries, check_level, check_privacy
-from vibes_lsp.checks.files import check_config, check_housekeeping, check_log, check_manifest, found_files
+from vibes_lsp.checks.entries import (
+    HashCounts,
+    check_blobs,
+    check_entries,
+    check_level,
+    check_privacy,
+)
+from vibes_lsp.checks.files import (
+    check_config,
+    check_housekeeping,
+    check_log,
+    check_manifest,
+    found_files,
+)
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.records import (
     RecordChecks,
@@ -91,7 +103,10 @@ class Report:
     @property
     def schema_passes(self) -> bool:
         """Whether every file, record and entry has the form that the RFC gives it (guide: schema compliance)."""
-        return not any(finding.check.id in _SCHEMA and finding.severity == Severity.ERROR for finding in self.findings)
+        return not any(
+            finding.check.id in _SCHEMA and finding.severity == Severity.ERROR
+            for finding in self.findings
+        )
 
     def count(self, severity: Severity) -> int:
         """Return the number of findings of one severity."""
@@ -131,8 +146,22 @@ def check_trail(subject: Subject, base: str | None = None) -> Report:
     if base is not None:
         findings.extend(check_base(subject, base))
     kinds, keys = subject.trail.log.columns.kinds, subject.trail.log.columns.keys
-    counts = Counter(kind for kind, _ in {_identity(*each, records.refused) for each in enumerate(zip(kinds, keys, strict=True), 1)})
-    named: Sequence[Kind] = (Kind.LINE, Kind.FUNCTION, Kind.SESSION, Kind.EDGE, Kind.DELEGATION, Kind.OTHER, Kind.BROKEN)
+    counts = Counter(
+        kind
+        for kind, _ in {
+            _identity(*each, records.refused)
+            for each in enumerate(zip(kinds, keys, strict=True), 1)
+        }
+    )
+    named: Sequence[Kind] = (
+        Kind.LINE,
+        Kind.FUNCTION,
+        Kind.SESSION,
+        Kind.EDGE,
+        Kind.DELEGATION,
+        Kind.OTHER,
+        Kind.BROKEN,
+    )
     return Report(
         project=subject.config.config.project_name or subject.directory.project.name,
         level=subject.config.config.assurance_level.value,
@@ -172,12 +201,16 @@ def _identity(line: int, kind_and_key: tuple[int, int], refused: set[int]) -> tu
 def _record_findings(subject: Subject, records: RecordChecks) -> Iterator[Finding]:
     log, references = subject.trail.log, ReferenceChecks(subject)
     kinds = log.columns.kinds
-    for line, record in log.decoded(line for line, kind in enumerate(kinds, 1) if kind not in (Kind.BLANK, Kind.BROKEN)):
+    for line, record in log.decoded(
+        line for line, kind in enumerate(kinds, 1) if kind not in (Kind.BLANK, Kind.BROKEN)
+    ):
         if line % 1000 == 0:
             subject.step("records", line, len(kinds))
         if isinstance(record, MalformedJson):
             yield records.refuse(line, record)
-        elif record.type in _KNOWN or not record.type:  # those of later versions follow rules of their own (RFC 12.2, R12)
+        elif (
+            record.type in _KNOWN or not record.type
+        ):  # those of later versions follow rules of their own (RFC 12.2, R12)
             yield from records.see(record)
             yield from references.see(record)
             yield from check_risk(subject, record)

@@ -78,7 +78,9 @@ class Subject:
     @cached_property
     def entry_counts(self) -> dict[str, int]:
         """How many entries of each type there are, `other` for all that we do not know."""
-        known = Counter(kind if kind in set(ContextType) else "other" for kind in self.entry_types.values())
+        known = Counter(
+            kind if kind in set(ContextType) else "other" for kind in self.entry_types.values()
+        )
         return {kind: known[kind] for kind in (*ContextType, "other")}
 
     @cached_property
@@ -86,20 +88,33 @@ class Subject:
         """All lineages, oldest first."""
         return self.trail.lineages()
 
-    def in_log(self, check: Check, message: str, line: int | None = None, field: str | None = None) -> Finding:
+    def in_log(
+        self, check: Check, message: str, line: int | None = None, field: str | None = None
+    ) -> Finding:
         """Return a finding about the log."""
         return Finding(check, message, self.log_name, line, field)
 
-    def in_entry(self, check: Check, message: str, key: str, field: str | None = None, override: Severity | None = None) -> Finding:
+    def in_entry(
+        self,
+        check: Check,
+        message: str,
+        key: str,
+        field: str | None = None,
+        override: Severity | None = None,
+    ) -> Finding:
         """Return a finding about an entry of the manifest."""
-        return Finding(check, message, self.manifest_name, self.entry_line(key, field), field, override)
+        return Finding(
+            check, message, self.manifest_name, self.entry_line(key, field), field, override
+        )
 
     def entry_line(self, key: str, field: str | None = None) -> int | None:
         """Return the line of an entry, or of one of its members; None for one that only the journal holds."""
         line = self.trail.manifest.line_of(key)
         if line is None or field is None:
             return line
-        place = find_member(self.trail.manifest.raw(key).decode("utf-8", "replace"), field.split("."))
+        place = find_member(
+            self.trail.manifest.raw(key).decode("utf-8", "replace"), field.split(".")
+        )
         return line if place is None else line + place[0] - 1
 
     def steps(self, what: str, total: int, every: int = 500) -> Iterator[None]:

@@ -7,7 +7,14 @@ from typing import Final
 
 from vibes_lsp.errors import VibesError
 
-VARIABLES: Final = ("AI_AGENT", "AUGMENT_AGENT", "CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI")
+VARIABLES: Final = (
+    "AI_AGENT",
+    "AUGMENT_AGENT",
+    "CLAUDECODE",
+    "CODEX_SANDBOX",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+)
 """Variables that agents set for the commands which they run."""
 
 

@@ -16,11 +16,15 @@ from vibes_lsp.errors import VibesError, report
 
 
 @click.command("backfill")
-@click.option("--pre-commit", is_flag=True, help="Called by git's hook: fold, back-fill and stage the trail; never stops the commit.")
+@click.option(
+    "--pre-commit",
+    is_flag=True,
+    help="Called by git's hook: fold, back-fill and stage the trail; never stops the commit.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
 @json_option
 @audit_dir_option
-def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:  # noqa: FBT001  # click gives them by name
+def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
     """Write into the log which commits brought annotations; not of the last commit, which may be amended."""
     if pre_commit:
         _prepare(audit_dir)
@@ -34,7 +38,9 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
         return
     print_records(result.records)
     verb = "would get" if dry_run else "got"
-    print_line(f"{len(result.backfilled)} annotations {verb} their commit, {len(result.pending)} stay as they are")
+    print_line(
+        f"{len(result.backfilled)} annotations {verb} their commit, {len(result.pending)} stay as they are"
+    )
 
 
 def _prepare(audit_dir: Path | None) -> None:
@@ -45,7 +51,9 @@ def _prepare(audit_dir: Path | None) -> None:
         prepared = prepare_commit(Path.cwd(), os.environ, audit_dir)
         for each in prepared:
             for problem in each.problems:
-                print_warning(f"{each.directory.path.name} of {plain(each.directory.project.name)}: {problem.message}")
+                print_warning(
+                    f"{each.directory.path.name} of {plain(each.directory.project.name)}: {problem.message}"
+                )
     except VibesError as error:
         print_warning(error.message)
     except Exception as error:  # noqa: BLE001  # a bug of ours must not keep anyone from committing

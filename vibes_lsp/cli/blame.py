@@ -10,7 +10,13 @@ import click
 
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project, path_in_project
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    git_option,
+    json_option,
+    open_project,
+    path_in_project,
+)
 from vibes_lsp.cli.output import KIND_MARKS, plain, plain_code, print_json, styled
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
@@ -22,20 +28,33 @@ from vibes_lsp.reports.words import model_name, review_label, whereabouts
 
 @click.command("blame")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--contents", type=click.Choice(["-"]), help="Take the file's text from standard input: unsaved, for instance.")
+@click.option(
+    "--contents",
+    type=click.Choice(["-"]),
+    help="Take the file's text from standard input: unsaved, for instance.",
+)
 @git_option
 @audit_dir_option
 @json_option
-def command(file: Path, contents: str | None, git: bool, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def command(
+    file: Path, contents: str | None, git: bool, audit_dir: Path | None, as_json: bool
+) -> None:
     """Show which annotation owns each line of FILE, and whether that is verified.
 
     `+` marks lines as the AI wrote them, `?` lines that are claimed only, `~` lines edited since.
     """
     if os.path.isdir(file):  # noqa: PTH112  # whatever the name is
-        raise UnreadableFile(f"{file} is a folder", hint=f"give a file; `vibes find --file {file}` lists what is in all of its files")
+        raise UnreadableFile(
+            f"{file} is a folder",
+            hint=f"give a file; `vibes find --file {file}` lists what is in all of its files",
+        )
     project = open_project(audit_dir, near=file)
     path = path_in_project(file, project.trail.directory.project)
-    text = Text.from_bytes(sys.stdin.buffer.read()) if contents else read_source(project.trail.directory.project, path)
+    text = (
+        Text.from_bytes(sys.stdin.buffer.read())
+        if contents
+        else read_source(project.trail.directory.project, path)
+    )
     with project.places(use_git=git, keeps_facts=True) as places:
         found = blame(places, path, text, project.scorer)
     if as_json:
@@ -62,7 +81,12 @@ def _print(found: Blame) -> None:
         if placement.owned and doubt(placement) is None:
             continue
         kind = "history" if placement.is_history else placement.lineage.action or "edit"
-        styled([(f"{plain(placement.current.id)[:8]} {plain(kind, 20)}: ", "bold"), (whereabouts(placement), "")])
+        styled(
+            [
+                (f"{plain(placement.current.id)[:8]} {plain(kind, 20)}: ", "bold"),
+                (whereabouts(placement), ""),
+            ]
+        )
 
 
 def _label(found: Blame, placement: Placement) -> str:

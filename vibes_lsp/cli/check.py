@@ -21,11 +21,20 @@ _SHOWN = 10
 
 @click.command("check")
 @audit_dir_option
-@click.option("--base", metavar="REV", help="Every record of this revision must still be there, unchanged.")
+@click.option(
+    "--base", metavar="REV", help="Every record of this revision must still be there, unchanged."
+)
 @click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 for code scanning.")
-@click.option("--all", "everything", is_flag=True, help=f"Print every finding, not only the first {_SHOWN} of a check.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help=f"Print every finding, not only the first {_SHOWN} of a check.",
+)
 @json_option
-def command(audit_dir: Path | None, base: str | None, sarif: bool, everything: bool, as_json: bool) -> int:  # noqa: FBT001
+def command(
+    audit_dir: Path | None, base: str | None, sarif: bool, everything: bool, as_json: bool
+) -> int:
     """Check the trail. Exits 1 when any finding is an error."""
     with progress() as step:
         report = check_trail(open_subject(directory_of(audit_dir), now(), step), base)
@@ -58,7 +67,11 @@ def _print(report: Report, *, everything: bool) -> None:
         print_line()
         _print_findings(report.findings, everything=everything)
     print_line()
-    print_line(", ".join(counted(report.count(severity), severity, f"{severity}s") for severity in Severity))
+    print_line(
+        ", ".join(
+            counted(report.count(severity), severity, f"{severity}s") for severity in Severity
+        )
+    )
 
 
 def _counts(label: str, counts: dict[str, int]) -> str:
@@ -74,4 +87,11 @@ def _print_findings(findings: tuple[Finding, ...], *, everything: bool) -> None:
         if everything or seen[finding.check.id] <= _SHOWN:
             print_finding(finding)
         elif seen[finding.check.id] == _SHOWN + 1:
-            styled([(f"  … and {totals[finding.check.id] - _SHOWN:,} more of {finding.check.id}; --all prints them", "dim")])
+            styled(
+                [
+                    (
+                        f"  … and {totals[finding.check.id] - _SHOWN:,} more of {finding.check.id}; --all prints them",
+                        "dim",
+                    )
+                ]
+            )

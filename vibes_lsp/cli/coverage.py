@@ -18,7 +18,7 @@ from vibes_lsp.reports.coverage import FileCoverage, coverage, total, untracked
 @git_option
 @audit_dir_option
 @json_option
-def command(everything: bool, git: bool, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def command(everything: bool, git: bool, audit_dir: Path | None, as_json: bool) -> None:
     """Count the AI's lines of each tracked file: verified, claimed and edited."""
     project = open_project(audit_dir)
     directory = project.trail.directory
@@ -36,10 +36,17 @@ def command(everything: bool, git: bool, audit_dir: Path | None, as_json: bool) 
     numbers = ("share", "verified", "claimed", "edited", "lines")
     print_table((*numbers, "file"), rows, right=numbers)
     if left_out:
-        said = "file is not counted: git does not track it", "files are not counted: git does not track them"
-        print_line(f"{counted(len(left_out), f'annotated {said[0]}', f'annotated {said[1]}')}; `git add` changes that")
+        said = (
+            "file is not counted: git does not track it",
+            "files are not counted: git does not track them",
+        )
+        print_line(
+            f"{counted(len(left_out), f'annotated {said[0]}', f'annotated {said[1]}')}; `git add` changes that"
+        )
     elif not files:
-        print_line("there is no file that counts: git has to track it, where there is git, and so has the project (config.json)")
+        print_line(
+            "there is no file that counts: git has to track it, where there is git, and so has the project (config.json)"
+        )
 
 
 def _row(file: FileCoverage, name: str) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ def command() -> None:
 @command.command("build")
 @audit_dir_option
 @json_option
-def build_command(audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def build_command(audit_dir: Path | None, as_json: bool) -> None:
     """Make audit.db anew from the log and the manifest, in one step."""
     built = build(directory_of(audit_dir))
     if as_json:

@@ -23,7 +23,7 @@ TRIES = (
 @click.command("demo")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("vibes-demo"))
 @json_option
-def command(folder: Path, as_json: bool) -> None:  # noqa: FBT001  # click gives it by name
+def command(folder: Path, as_json: bool) -> None:
     """Make a small repository in FOLDER, which has to be new or empty: three AI tools wrote a shop, and people changed it since."""
     from vibes_lsp.demo.story import tell  # noqa: PLC0415
     from vibes_lsp.maintenance.hooks import install_hook  # noqa: PLC0415
@@ -33,7 +33,9 @@ def command(folder: Path, as_json: bool) -> None:  # noqa: FBT001  # click gives
     if as_json:
         print_json({"path": str(told.root)})
         return
-    print_line(f"{plain(told.root)}: three AI tools wrote a small shop; since then people have inserted a block, edited a line,")
+    print_line(
+        f"{plain(told.root)}: three AI tools wrote a small shop; since then people have inserted a block, edited a line,"
+    )
     print_line("moved a function and taken one out. Go there, and try:")
     print_line()
     for words, answer in TRIES:

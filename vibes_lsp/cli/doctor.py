@@ -20,7 +20,7 @@ _MAX_MESSAGE = 400
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @audit_dir_option
 @json_option
-def command(file: Path | None, audit_dir: Path | None, as_json: bool) -> int:  # noqa: FBT001
+def command(file: Path | None, audit_dir: Path | None, as_json: bool) -> int:
     """Look at everything between the program and an annotation, and at FILE. Exits 1 when there is a problem."""
     steps = [program_step()]
     try:
@@ -36,6 +36,12 @@ def command(file: Path | None, audit_dir: Path | None, as_json: bool) -> int:  #
 
 
 def _print(step: Step) -> None:
-    styled([(f"{step.health.value:<8}", _STYLES[step.health]), (f"{plain(step.about)}: ", "bold"), (plain(step.message, _MAX_MESSAGE), "")])
+    styled(
+        [
+            (f"{step.health.value:<8}", _STYLES[step.health]),
+            (f"{plain(step.about)}: ", "bold"),
+            (plain(step.message, _MAX_MESSAGE), ""),
+        ]
+    )
     if step.hint:
         styled([(f"          {plain(step.hint, _MAX_MESSAGE)}", "dim")])

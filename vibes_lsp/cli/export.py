@@ -27,17 +27,27 @@ _REASONS = {
 
 
 @click.command("export")
-@click.option("--current", "folder", type=click.Path(path_type=Path), metavar="DIR", required=True, help="Where to; new or empty.")
+@click.option(
+    "--current",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    required=True,
+    help="Where to; new or empty.",
+)
 @git_option
 @audit_dir_option
 @json_option
-def command(folder: Path, git: bool, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def command(folder: Path, git: bool, audit_dir: Path | None, as_json: bool) -> None:
     """Write a trail of current records only to DIR/.ai-audit: each annotation once, with the lines that it has now."""
     project = open_project(audit_dir)
     directory = project.trail.directory
     unsupported = unsupported_versions(project.config, project.trail.manifest)
     if unsupported:
-        raise UnsupportedVersion(unsupported[0], hint="nothing was written; upgrade, or correct the version if it is a mistake")
+        raise UnsupportedVersion(
+            unsupported[0],
+            hint="nothing was written; upgrade, or correct the version if it is a mistake",
+        )
     check_free(folder, directory)
     with project.places(use_git=git) as places:
         current = current_trail(places)
@@ -52,7 +62,9 @@ def command(folder: Path, git: bool, audit_dir: Path | None, as_json: bool) -> N
 
 def _print(exported: AuditDir, current: CurrentTrail) -> None:
     numbers = current.as_json()
-    records = ", ".join(f"{count:,} {kind}" for kind, count in mapping(numbers, "records").items() if count)
+    records = ", ".join(
+        f"{count:,} {kind}" for kind, count in mapping(numbers, "records").items() if count
+    )
     print_line(plain(exported.path))
     print_line(f"  records   {records or 'none'}")
     print_line(f"  entries   {len(current.entries):,}")

@@ -15,4 +15,6 @@ def finish(recorder: Recorder, *, wait: bool = True) -> None:
     """
     problem = recorder.finish(wait=wait)
     if problem is not None:
-        print_warning(f"recorded, but {problem.message}" + (f"; {problem.hint}" if problem.hint else ""))
+        print_warning(
+            f"recorded, but {problem.message}" + (f"; {problem.hint}" if problem.hint else "")
+        )

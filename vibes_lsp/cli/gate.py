@@ -30,12 +30,27 @@ _MAX_FINDINGS: Final = 50
 
 @click.command("gate")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--base", metavar="REV", help="Judge what was changed since REV, by the policy of REV.")
 @click.option(
-    "--threshold", default="critical", metavar="BAND|NUMBER", help="The band or score from which code is blocked.", show_default=True
+    "--base", metavar="REV", help="Judge what was changed since REV, by the policy of REV."
 )
-@click.option("--stored", is_flag=True, help="Go by the scores and factors that records carry, not by what is known now.")
-@click.option("--all", "everything", is_flag=True, help="Count every record of the log, whatever became of it, approved or not.")
+@click.option(
+    "--threshold",
+    default="critical",
+    metavar="BAND|NUMBER",
+    help="The band or score from which code is blocked.",
+    show_default=True,
+)
+@click.option(
+    "--stored",
+    is_flag=True,
+    help="Go by the scores and factors that records carry, not by what is known now.",
+)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Count every record of the log, whatever became of it, approved or not.",
+)
 @click.option("--markdown", is_flag=True, help="Print Markdown for a pull request.")
 @click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 for code scanning.")
 @audit_dir_option
@@ -44,19 +59,22 @@ def command(  # noqa: PLR0917
     files: Sequence[Path],
     base: str | None,
     threshold: str,
-    stored: bool,  # noqa: FBT001
-    everything: bool,  # noqa: FBT001
-    markdown: bool,  # noqa: FBT001
-    sarif: bool,  # noqa: FBT001
+    stored: bool,
+    everything: bool,
+    markdown: bool,
+    sarif: bool,
     audit_dir: Path | None,
-    as_json: bool,  # noqa: FBT001
+    as_json: bool,
 ) -> int:
     """Stop what is too risky, or what the project's rules want reviewed. Exits 1 when anything is stopped.
 
     FILES are those that are meant; by default the whole project, or with --base what has changed.
     """
     if markdown + sarif + as_json > 1:
-        raise VibesError("--markdown, --sarif and --json are three ways to say one thing", hint="give one of them")
+        raise VibesError(
+            "--markdown, --sarif and --json are three ways to say one thing",
+            hint="give one of them",
+        )
     bound = threshold_of(threshold)
     with _uncollected():
         trail = open_trail(audit_dir)
@@ -64,7 +82,17 @@ def command(  # noqa: PLR0917
         grounds = gate_context(trail, base)
         with Places(trail) as places, progress() as step:
             report = gate(
-                places, grounds, GateRequest(now(), bound, only, stored=stored, everything=everything, commits=as_json, step=step)
+                places,
+                grounds,
+                GateRequest(
+                    now(),
+                    bound,
+                    only,
+                    stored=stored,
+                    everything=everything,
+                    commits=as_json,
+                    step=step,
+                ),
             )
         if sarif:
             print_json(findings_sarif(report.all_findings(), __version__))
@@ -90,7 +118,9 @@ def _uncollected() -> Iterator[None]:
 def _only(files: Sequence[Path], directory: AuditDir) -> frozenset[str]:
     """Return files that the user named, relative to the project; those of the trail itself hold no code."""
     found = frozenset(path_in_project(file, directory.project) for file in files)
-    missing = next((path for path in sorted(found) if not (directory.project / path).is_file()), None)
+    missing = next(
+        (path for path in sorted(found) if not (directory.project / path).is_file()), None
+    )
     if missing is not None:
         what = "is no file" if (directory.project / missing).exists() else "is not there"
         raise UnreadableFile(f"{missing} {what}", hint="give files of the project")
@@ -100,7 +130,9 @@ def _only(files: Sequence[Path], directory: AuditDir) -> frozenset[str]:
 def _print(report: GateReport) -> None:
     shown = list(report.shown)
     if shown:
-        print_table(("", "where", "risk", "why"), [_row(item) for item in shown[:_MAX_SHOWN]], wrap="why")
+        print_table(
+            ("", "where", "risk", "why"), [_row(item) for item in shown[:_MAX_SHOWN]], wrap="why"
+        )
     if len(shown) > _MAX_SHOWN:
         print_line(f"… and {len(shown) - _MAX_SHOWN:,} more; --json has all")
     for finding in report.findings[:_MAX_FINDINGS]:

@@ -21,7 +21,9 @@ from vibes_lsp.store.initialise import initialise
 
 @click.command("init")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
-@click.option("--project-name", metavar="NAME", help="Name of the project; by default its folder's.")
+@click.option(
+    "--project-name", metavar="NAME", help="Name of the project; by default its folder's."
+)
 @click.option(
     "--assurance-level", type=click.Choice([level.value for level in AssuranceLevel]), default="medium", show_default=True,
     help="low: tool and model; medium: prompts as well; high: reasoning as well.",
@@ -39,8 +41,8 @@ def command(  # noqa: PLR0917
     project_name: str | None,
     assurance_level: str,
     extensions: str | None,
-    hooks: bool | None,  # noqa: FBT001
-    as_json: bool,  # noqa: FBT001
+    hooks: bool | None,
+    as_json: bool,
 ) -> None:
     """Create .ai-audit/ in FOLDER, or complete one; existing records and settings stay unchanged."""
     if hooks is False:
@@ -48,7 +50,9 @@ def command(  # noqa: PLR0917
         return
     made = initialise(
         folder,
-        project_name=_text(project_name or os.path.normpath(folder.absolute()).rpartition(os.sep)[2]),
+        project_name=_text(
+            project_name or os.path.normpath(folder.absolute()).rpartition(os.sep)[2]
+        ),
         level=AssuranceLevel(assurance_level),
         extensions=_extensions(extensions),
         tool_version=__version__,
@@ -68,7 +72,11 @@ def command(  # noqa: PLR0917
         "completed": list(made.completed),
         "kept": list(made.kept),
     }
-    _show(result, install_hook(folder.absolute(), program=program()) if hooks else None, as_json=as_json)
+    _show(
+        result,
+        install_hook(folder.absolute(), program=program()) if hooks else None,
+        as_json=as_json,
+    )
 
 
 _WORDS = {
@@ -83,7 +91,17 @@ _WORDS = {
 def _show(result: Members, changed: Changed | None, *, as_json: bool) -> None:
     if as_json:
         before = None if changed is None or changed.before is None else str(changed.before)
-        hook: Members = {} if changed is None else {"hook": {"file": str(changed.file), "change": changed.change.value, "before": before}}
+        hook: Members = (
+            {}
+            if changed is None
+            else {
+                "hook": {
+                    "file": str(changed.file),
+                    "change": changed.change.value,
+                    "before": before,
+                }
+            }
+        )
         print_json({**result, **hook})
         return
     if changed is None:
@@ -113,7 +131,9 @@ def _extensions(given: str | None) -> list[str] | None:
     if given is None:
         return None
     extensions = [extension.strip() for extension in given.split(",")]
-    wrong = [extension for extension in extensions if not extension.startswith(".") or len(extension) < 2]
+    wrong = [
+        extension for extension in extensions if not extension.startswith(".") or len(extension) < 2
+    ]
     if wrong:
         raise VibesError(f"{wrong[0]!r} is not an extension", hint="write them like .py,.ts")
     return extensions

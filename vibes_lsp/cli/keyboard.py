@@ -57,7 +57,9 @@ else:
         """
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)
-        resumed = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(terminal))  # a shell gives lines back to whoever it resumes
+        resumed = signal.signal(
+            signal.SIGCONT, lambda *_: tty.setcbreak(terminal)
+        )  # a shell gives lines back to whoever it resumes
         try:
             with _signals() as signals:
                 tty.setcbreak(terminal, termios.TCSAFLUSH)

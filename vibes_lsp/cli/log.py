@@ -32,11 +32,19 @@ _MAX_LINE = 2 * MAX_PATH
     type=click.Choice([*(each.value for each in RecordType), "all"]),
     help="Only records of this type; by default line and function.",
 )
-@click.option("--file", "path", metavar="PATH", help="Only annotations of this file, relative to the project.")
+@click.option(
+    "--file", "path", metavar="PATH", help="Only annotations of this file, relative to the project."
+)
 @click.option("--model", metavar="TEXT", help="Only records whose model's name contains this.")
 @click.option("--tool", metavar="TEXT", help="Only records whose tool's name contains this.")
 @click.option("--session", metavar="ID", help="Only records of the session whose id begins so.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Only the newest so many.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    help="Only the newest so many.",
+)
 @json_option
 def command(  # noqa: PLR0917
     audit_dir: Path | None,
@@ -46,7 +54,7 @@ def command(  # noqa: PLR0917
     tool: str | None,
     session: str | None,
     limit: int,
-    as_json: bool,  # noqa: FBT001
+    as_json: bool,
 ) -> None:
     """List the records, the newest last."""
     trail = open_trail(audit_dir)
@@ -64,7 +72,14 @@ def command(  # noqa: PLR0917
     for found, record in enumerate(wanted, 1):  # noqa: B007  # the count is needed after the loop
         newest.append(record)
     if as_json:
-        print_json({"records": [{"line": record.line, "id": record.id, "record": record.members} for record in newest]})
+        print_json(
+            {
+                "records": [
+                    {"line": record.line, "id": record.id, "record": record.members}
+                    for record in newest
+                ]
+            }
+        )
         return
     rows = [_row(record, authors) for record in newest]
     print_table(("line", "id", "when", "what"), rows, right=("line",))
@@ -90,7 +105,12 @@ def _row(record: LogRecord, authors: Authors) -> tuple[object, ...]:
     when = (record.text("timestamp") or "")[:16].replace("T", " ")
     environment = record.text("environment_hash")
     author = f"  {plain(authors.of(environment).label, 60)}" if environment else ""
-    return record.line, record.id[:8], when, plain(_what(record), _MAX_WHAT if is_on_terminal() else _MAX_LINE) + author
+    return (
+        record.line,
+        record.id[:8],
+        when,
+        plain(_what(record), _MAX_WHAT if is_on_terminal() else _MAX_LINE) + author,
+    )
 
 
 def _what(record: LogRecord) -> str:
@@ -99,14 +119,19 @@ def _what(record: LogRecord) -> str:
             lines = f"{integer(record.members, 'line_start')}-{integer(record.members, 'line_end')}"
             return f"{record.text('action')} {record.text('file_path')}:{lines}"
         case RecordType.FUNCTION:
-            return f"{record.text('action')} {record.text('file_path')} {record.text('function_name')}"
+            return (
+                f"{record.text('action')} {record.text('file_path')} {record.text('function_name')}"
+            )
         case RecordType.SESSION:
             return f"session {record.text('event')} {(record.text('session_id') or '')[:8]} {record.text('description') or ''}"
         case RecordType.EDGE:
             edge = read_edge(record)
             return f"{edge.source[:8]} {edge.type} {edge.target[:8]}"
         case RecordType.DELEGATION:
-            parent, child = record.text("parent_session_id") or "", record.text("child_session_id") or ""
+            parent, child = (
+                record.text("parent_session_id") or "",
+                record.text("child_session_id") or "",
+            )
             return f"delegation {parent[:8]} to {child[:8]} {record.text('task_description') or ''}"
         case _:
             return plain(record.type, 20)

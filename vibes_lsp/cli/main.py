@@ -122,6 +122,8 @@ def _run(arguments: list[str] | None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print_error(VibesError(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
+        print_error(
+            VibesError(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        )
         return 2
     return code if isinstance(code, int) else 0

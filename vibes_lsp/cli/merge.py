@@ -15,7 +15,7 @@ from vibes_lsp.maintenance.merge import MergedFile, Outcome, merge_trail
 @click.argument("base", metavar="[BASE]", required=False)
 @audit_dir_option
 @json_option
-def command(base: str | None, audit_dir: Path | None, as_json: bool) -> int:  # noqa: FBT001
+def command(base: str | None, audit_dir: Path | None, as_json: bool) -> int:
     """Settle conflicts in the trail, and take over whatever BASE (a branch, a tag, a commit) has and the trail lacks."""
     files = merge_trail(directory_of(audit_dir), base)
     refused = [each.problem for each in files if each.problem is not None]

@@ -14,7 +14,7 @@ from vibes_lsp.reports.statistics import model_shares
 @click.command("models")
 @audit_dir_option
 @json_option
-def command(audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def command(audit_dir: Path | None, as_json: bool) -> None:
     """Say which tools and models wrote how much of what is current."""
     trail = open_trail(audit_dir)
     shares = model_shares(trail, trail.lineages())
@@ -31,6 +31,10 @@ def command(audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
         )
         for share in shares
     ]
-    print_table(("share", "annotations", "files", "model", "tool"), rows, right=("share", "annotations", "files"))
+    print_table(
+        ("share", "annotations", "files", "model", "tool"),
+        rows,
+        right=("share", "annotations", "files"),
+    )
     if not rows:
         print_line("no annotations")

@@ -28,18 +28,28 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 def audit_dir_option(function: _F) -> _F:
     """Add `--audit-dir DIR`."""
     return click.option(
-        "--audit-dir", type=click.Path(path_type=Path), metavar="DIR", help="The trail; by default the nearest .ai-audit/ above."
+        "--audit-dir",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="The trail; by default the nearest .ai-audit/ above.",
     )(function)
 
 
 def json_option(function: _F) -> _F:
     """Add `--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON; records, where there are any, exactly as on disk.")(function)
+    return click.option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        help="Print JSON; records, where there are any, exactly as on disk.",
+    )(function)
 
 
 def git_option(function: _F) -> _F:
     """Add `--no-git`."""
-    return click.option("--git/--no-git", default=True, help="Whether to ask git's history where lines came from.")(function)
+    return click.option(
+        "--git/--no-git", default=True, help="Whether to ask git's history where lines came from."
+    )(function)
 
 
 def directory_of(audit_dir: Path | None) -> AuditDir:
@@ -60,7 +70,9 @@ def path_in_project(file: Path, project: Path) -> str:
     try:
         return spelled(file).relative_to(spelled(project)).as_posix()
     except ValueError:
-        raise UnreadableFile(f"{file} is not in the project {project}", hint="name the trail with --audit-dir") from None
+        raise UnreadableFile(
+            f"{file} is not in the project {project}", hint="name the trail with --audit-dir"
+        ) from None
 
 
 def spelled(path: Path) -> Path:
@@ -130,6 +142,10 @@ def open_project(audit_dir: Path | None, near: Path | None = None) -> OpenProjec
         AuditDirNotFound: There is none.
         UnreadableFile: The log cannot be read.
     """
-    found = find_audit_dir(spelled(near).parent).path if audit_dir is None and near is not None else audit_dir
+    found = (
+        find_audit_dir(spelled(near).parent).path
+        if audit_dir is None and near is not None
+        else audit_dir
+    )
     trail = open_trail(found)
     return OpenProject(trail, load_config(trail.directory))

@@ -93,7 +93,9 @@ def _pieces(value: Mapping[str, Any]) -> Iterator[bytes]:
             yield b"["
             begun = False
             for element in member:
-                yield (b",\n    " if begun else b"\n    ") + _printed(element, ascii_only=ascii_only).replace(b"\n", b"\n    ")
+                yield (b",\n    " if begun else b"\n    ") + _printed(
+                    element, ascii_only=ascii_only
+                ).replace(b"\n", b"\n    ")
                 begun = True
             yield b"\n  ]" if begun else b"]"
         else:
@@ -107,9 +109,16 @@ def _printed(value: Any, *, ascii_only: bool) -> bytes:
     try:
         if not ascii_only:
             return _seen(msgspec.json.format(msgspec.json.encode(value), indent=2))
-    except (UnicodeEncodeError, OverflowError, RecursionError, ValueError):  # what only the slower encoder can print
+    except (
+        UnicodeEncodeError,
+        OverflowError,
+        RecursionError,
+        ValueError,
+    ):  # what only the slower encoder can print
         pass
-    return _seen(json.dumps(value, indent=2, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass"))
+    return _seen(
+        json.dumps(value, indent=2, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    )
 
 
 def _seen(printed: bytes) -> bytes:
@@ -142,7 +151,13 @@ def print_usage_error(message: str) -> None:
     print(plain(f"vibes: {message}", _MAX_MESSAGE), file=sys.stderr)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = (), wrap: str | None = None) -> None:
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    right: Sequence[str] = (),
+    wrap: str | None = None,
+) -> None:
     """Print rows under headings, within the terminal's width; into a pipe or a file, each row on one line.
 
     Args:
@@ -197,7 +212,13 @@ def console(width: int | None = None) -> Console:
             raise ReaderGone
 
     plainly = bool(os.environ.get("NO_COLOR"))  # rich would leave out the colours alone
-    return Standard(width=width, highlight=False, markup=False, emoji=False, color_system=None if plainly else "auto")
+    return Standard(
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        color_system=None if plainly else "auto",
+    )
 
 
 @contextmanager
@@ -209,7 +230,13 @@ def progress() -> Iterator[Any]:
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
 
-    with Progress(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), console=Console(stderr=True), transient=True) as bar:
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
         tasks: dict[str, Any] = {}
 
         def step(what: str, done: int, total: int) -> None:

@@ -26,20 +26,36 @@ _GAP: Final = 3
 
 @click.command("query")
 @click.argument("sql")
-@click.option("--limit", type=click.IntRange(1, MAX_ROWS), default=MAX_ROWS, show_default=True, help="Most rows.")
 @click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), default=TIMEOUT, show_default=True, metavar="SECONDS", help="Most time."
+    "--limit",
+    type=click.IntRange(1, MAX_ROWS),
+    default=MAX_ROWS,
+    show_default=True,
+    help="Most rows.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    help="Most time.",
 )
 @audit_dir_option
 @json_option
-def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_json: bool) -> None:
     """Run one SELECT; `-` reads it from standard input. audit.db is made anew when the trail has changed."""
-    if not math.isfinite(timeout):  # which a range lets through, and which nothing would ever exceed
+    if not math.isfinite(
+        timeout
+    ):  # which a range lets through, and which nothing would ever exceed
         raise click.BadParameter(f"{timeout} is no time to wait.", param_hint="'--timeout'")
     statement = sys.stdin.read() if sql == "-" else sql
     answer = query(directory_of(audit_dir), statement, limit=limit, timeout=timeout)
     if not answer.columns:  # blanks or a comment
-        raise BadQuery("there is no SQL", hint="give one SELECT, as in `vibes query 'SELECT count(*) FROM line_annotations'`")
+        raise BadQuery(
+            "there is no SQL",
+            hint="give one SELECT, as in `vibes query 'SELECT count(*) FROM line_annotations'`",
+        )
     if as_json:
         print_json(answer.as_json())
         return
@@ -52,7 +68,9 @@ def _print(answer: QueryResult) -> None:
     width = console().width
     # on a terminal no more columns than fit, however narrow they are
     most = width // (1 + _GAP) + 1 if is_on_terminal() else len(columns)
-    rows = [["" if cell is None else plain(cell, longest) for cell in row[:most]] for row in answer.rows]
+    rows = [
+        ["" if cell is None else plain(cell, longest) for cell in row[:most]] for row in answer.rows
+    ]
     widths = [longest] * len(columns)
     if is_on_terminal():
         cells = [[column, *(row[at] for row in rows)] for at, column in enumerate(columns[:most])]
@@ -62,7 +80,9 @@ def _print(answer: QueryResult) -> None:
         print_line(f"the first {len(answer.rows):,}; there are more")
     left_out = columns[len(widths) :]
     if left_out:
-        print_line(f"{len(left_out)} of {len(columns)} columns are not shown; --json has all: {plain(', '.join(left_out), _MAX_NAMES)}")
+        print_line(
+            f"{len(left_out)} of {len(columns)} columns are not shown; --json has all: {plain(', '.join(left_out), _MAX_NAMES)}"
+        )
 
 
 def _widths(columns: Sequence[Sequence[str]], most: int) -> list[int]:
@@ -72,8 +92,13 @@ def _widths(columns: Sequence[Sequence[str]], most: int) -> list[int]:
     if len(columns) == 1:
         return [_MAX_CELL]  # which is broken into lines
     wanted = [max(map(cell_len, column)) for column in columns]
-    shown = next((count for count in range(len(wanted), 1, -1) if _total(wanted[:count], _NARROW) <= most), 1)
-    cap = next((cap for cap in range(_MAX_CELL, _NARROW, -1) if _total(wanted[:shown], cap) <= most), _NARROW)
+    shown = next(
+        (count for count in range(len(wanted), 1, -1) if _total(wanted[:count], _NARROW) <= most), 1
+    )
+    cap = next(
+        (cap for cap in range(_MAX_CELL, _NARROW, -1) if _total(wanted[:shown], cap) <= most),
+        _NARROW,
+    )
     return [min(width, cap) for width in wanted[:shown]]
 
 
@@ -86,5 +111,7 @@ def _cut(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
     return [
         cell if cell_len(cell) <= width else set_cell_size(cell, width - 1).rstrip() + "…"
-        for cell, width in zip(cells, widths, strict=False)  # those that are not shown have no width
+        for cell, width in zip(
+            cells, widths, strict=False
+        )  # those that are not shown have no width
     ]

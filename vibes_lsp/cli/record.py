@@ -50,7 +50,13 @@ def command() -> None:
 
 def _subcommand(name: str, kind: type[Request]) -> click.Command:
     @click.command(name, help=_HELP[name])
-    @click.option("--input", "source", type=click.Path(path_type=Path), metavar="FILE", help="Read the object from a file instead.")
+    @click.option(
+        "--input",
+        "source",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Read the object from a file instead.",
+    )
     @audit_dir_option
     def run(source: Path | None, audit_dir: Path | None) -> None:
         request = parse(kind, _members(source))
@@ -68,13 +74,25 @@ def _subcommand(name: str, kind: type[Request]) -> click.Command:
 def _members(source: Path | None) -> Members:
     if source is not None and source.exists() and not source.is_file():
         what = "is a folder" if source.is_dir() else "is no regular file"
-        raise UnreadableFile(f"{source} {what}", hint="name a file that holds one JSON object, or give it on standard input")
+        raise UnreadableFile(
+            f"{source} {what}",
+            hint="name a file that holds one JSON object, or give it on standard input",
+        )
     where = "standard input" if source is None else str(source)
-    data = sys.stdin.buffer.read(MAX_REQUEST + 1) if source is None else read_file(source, limit=MAX_REQUEST)
+    data = (
+        sys.stdin.buffer.read(MAX_REQUEST + 1)
+        if source is None
+        else read_file(source, limit=MAX_REQUEST)
+    )
     if data is not None and len(data) > MAX_REQUEST:
-        raise VibesError(f"{where} has more than the {MAX_REQUEST:,} bytes of a request", hint="save the file and leave out its text")
+        raise VibesError(
+            f"{where} has more than the {MAX_REQUEST:,} bytes of a request",
+            hint="save the file and leave out its text",
+        )
     if data is None:
-        raise UnreadableFile(f"{source} is not there", hint="name a file that holds one JSON object")
+        raise UnreadableFile(
+            f"{source} is not there", hint="name a file that holds one JSON object"
+        )
     try:
         return parse_object(data)
     except MalformedJson as error:

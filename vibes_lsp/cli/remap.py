@@ -17,7 +17,7 @@ from vibes_lsp.cli.output import print_json, print_line
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
 @json_option
 @audit_dir_option
-def command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:  # noqa: FBT001  # click gives them by name
+def command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
     """Write anew where annotations are whose commit is not in HEAD's history any more."""
     recorder = recording.Recorder(directory_of(audit_dir))
     result = recorder.remap(dry_run=dry_run)
@@ -28,4 +28,6 @@ def command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:  # no
         return
     print_records(result.records)
     would = "would be " if dry_run else ""
-    print_line(f"{len(result.remapped)} {would}remapped, {len(result.orphaned)} {would}orphaned, {len(result.unchanged)} unchanged")
+    print_line(
+        f"{len(result.remapped)} {would}remapped, {len(result.orphaned)} {would}orphaned, {len(result.unchanged)} unchanged"
+    )

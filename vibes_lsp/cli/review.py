@@ -10,7 +10,13 @@ import click
 
 from vibes_lsp.cli.agents import refuse_agents
 from vibes_lsp.cli.keyboard import is_terminal
-from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option, open_project, path_in_project
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    directory_of,
+    json_option,
+    open_project,
+    path_in_project,
+)
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.vocabulary import Band
@@ -29,7 +35,9 @@ if TYPE_CHECKING:
 @click.option("--prompt", metavar="TEXT", help="Whose prompt contains this.")
 @click.option("--session", metavar="ID", help="Of the session whose id begins so.")
 @click.option("--file", type=click.Path(path_type=Path), help="In this file or folder.")
-@click.option("--band", type=click.Choice([band.value for band in Band]), help="With risk in this band.")
+@click.option(
+    "--band", type=click.Choice([band.value for band in Band]), help="With risk in this band."
+)
 @click.option("--reviewer", metavar="NAME", help="Who reviews; by default git's user.")
 @click.option("--list", "as_list", is_flag=True, help="Print the queue, and ask nothing.")
 @audit_dir_option
@@ -41,16 +49,18 @@ def command(  # noqa: PLR0917
     file: Path | None,
     band: str | None,
     reviewer: str | None,
-    as_list: bool,  # noqa: FBT001
+    as_list: bool,
     audit_dir: Path | None,
-    as_json: bool,  # noqa: FBT001
+    as_json: bool,
 ) -> None:
     """Review what AIs wrote, the riskiest first: text, prompt and risk are shown, a key gives the verdict."""
     asks = not (as_list or as_json)
     if asks:
         _require_person()
     place = None if file is None else path_in_project(file, directory_of(audit_dir).project)
-    question = replace(Question(), model=model, prompt=prompt, session=session, file=place, band=band)
+    question = replace(
+        Question(), model=model, prompt=prompt, session=session, file=place, band=band
+    )
     project = open_project(audit_dir)
     with project.places(use_git=True, keeps_facts=not asks) as places:
         queue = review_queue(places, project.scorer, question, rejected=True)
@@ -79,13 +89,20 @@ def _require_person() -> None:
 
 
 def _print(queue: list[Members], thresholds: Mapping[Band, float]) -> None:
-    print_table(("risk", "where", "review", "model", "id"), [_row(facts, thresholds) for facts in queue], wrap="where")
+    print_table(
+        ("risk", "where", "review", "model", "id"),
+        [_row(facts, thresholds) for facts in queue],
+        wrap="where",
+    )
     if not queue:
         print_line("nothing waits for a review")
 
 
 def _row(facts: Members, thresholds: Mapping[Band, float]) -> tuple[object, ...]:
-    score = next((each for each in (facts["score"], facts["storedScore"]) if isinstance(each, int | float)), None)
+    score = next(
+        (each for each in (facts["score"], facts["storedScore"]) if isinstance(each, int | float)),
+        None,
+    )
     name = f" {facts['functionName']}" if "functionName" in facts else ""
     return (
         "" if score is None else f"{figure(score, thresholds)} {facts['band']}",

@@ -43,18 +43,41 @@ def show(item: Inspection, position: str) -> bool:
     head = [(f"{position}  ", "dim"), (f"{plain(place_of(item))}  ", "bold")]
     if item.figures is not None:
         head.append((f"risk {plain(item.figures)}  ", _COLOURS.get(str(facts["band"]), "")))
-    styled([*head, (plain(review_words(facts), _SHORT), "bold" if facts["review"] is not None else "")])
-    said = [_named(facts["model"]), _named(facts["tool"]), plain(title(item.placement), _NAME), whereabouts(item.placement)]
+    styled(
+        [*head, (plain(review_words(facts), _SHORT), "bold" if facts["review"] is not None else "")]
+    )
+    said = [
+        _named(facts["model"]),
+        _named(facts["tool"]),
+        plain(title(item.placement), _NAME),
+        whereabouts(item.placement),
+    ]
     when = [plain(facts["timestamp"], 24)] if facts["timestamp"] else []
-    styled([(f"{plain(item.placement.current.id)[:8]} ", "dim"), (" · ".join(plain(each) for each in [*said, *when]), "")])
-    for label, content, style in (*_reasons(item), *_factors(facts.get("factors")), *_history(item)):
+    styled(
+        [
+            (f"{plain(item.placement.current.id)[:8]} ", "dim"),
+            (" · ".join(plain(each) for each in [*said, *when]), ""),
+        ]
+    )
+    for label, content, style in (
+        *_reasons(item),
+        *_factors(facts.get("factors")),
+        *_history(item),
+    ):
         styled([(f"{label}: ", "dim"), (content, style)])
     print_line()
     whole = _page(item)
     _print_lines(item, 0, whole)
     left = len(item.lines) - whole
     if left > 0:
-        styled([(f"… {left:,} of {len(item.lines):,} lines are not shown; v shows them", "bold yellow")])
+        styled(
+            [
+                (
+                    f"… {left:,} of {len(item.lines):,} lines are not shown; v shows them",
+                    "bold yellow",
+                )
+            ]
+        )
     return left <= 0
 
 
@@ -100,8 +123,16 @@ def _reasons(item: Inspection) -> Iterator[tuple[str, str, str]]:
         options = item.decision.get("options")
         for option in (options if isinstance(options, list) else [])[:_MAX_LISTED]:
             if isinstance(option, dict):
-                mark = "  chosen" if text(option, "id") == text(item.decision, "selected") else "  not chosen"
-                yield mark, plain(text(option, "description") or text(option, "id") or "?", _SHORT), ""
+                mark = (
+                    "  chosen"
+                    if text(option, "id") == text(item.decision, "selected")
+                    else "  not chosen"
+                )
+                yield (
+                    mark,
+                    plain(text(option, "description") or text(option, "id") or "?", _SHORT),
+                    "",
+                )
         rationale = text(item.decision, "rationale")
         if rationale:
             yield "  because", plain(rationale, _SHORT), ""
@@ -115,7 +146,11 @@ def _factors(factors: JsonValue) -> Iterator[tuple[str, str, str]]:
             reason = text(factor, "reason")
             told = f" ({plain(reason, _SHORT)})" if reason else ""
             value, weight = plain(factor.get("value"), 8), plain(factor.get("weight"), 8)
-            yield "  risk", f"{plain(text(factor, 'signal') or '?', _NAME)} {value} x {weight}{told}", ""
+            yield (
+                "  risk",
+                f"{plain(text(factor, 'signal') or '?', _NAME)} {value} x {weight}{told}",
+                "",
+            )
 
 
 def _history(item: Inspection) -> Iterator[tuple[str, str, str]]:
@@ -124,13 +159,23 @@ def _history(item: Inspection) -> Iterator[tuple[str, str, str]]:
         when = plain(review.edge.record.text("timestamp") or "?", 24)
         stale = ", of other lines" if still_holds is False else ""
         note = f": {plain(review.note, _SHORT)}" if review.note else ""
-        yield "review", f"{plain(review.verdict or 'reviewed')} by {plain(review.by or 'somebody', _NAME)}{kind} {when}{stale}{note}", ""
+        yield (
+            "review",
+            f"{plain(review.verdict or 'reviewed')} by {plain(review.by or 'somebody', _NAME)}{kind} {when}{stale}{note}",
+            "",
+        )
     for each in item.earlier[:_MAX_LISTED]:
         first = each.lineage.first.text("timestamp") or "?"
-        yield "before it", f"{plain(each.current.id)[:8]} {plain(title(each), _NAME)} {plain(first, 24)}", "dim"
+        yield (
+            "before it",
+            f"{plain(each.current.id)[:8]} {plain(title(each), _NAME)} {plain(first, 24)}",
+            "dim",
+        )
 
 
-_QUESTION: Final = "[a]pprove [r]eject [s]kip [b]ack, approve all of this [p]rompt or [f]ile, [q]uit [?] "
+_QUESTION: Final = (
+    "[a]pprove [r]eject [s]kip [b]ack, approve all of this [p]rompt or [f]ile, [q]uit [?] "
+)
 HELP: Final = (
     "a  approve: the lines are right as they stand; editing them later makes the approval stale",
     "r  reject, with a note for whoever has to mend it",
@@ -158,7 +203,9 @@ class Dialogue:
         WrongArgument: There is no name, and git knows none.
     """
 
-    def __init__(self, places: Places, policy: Policy, queue: Sequence[Members], reviewer: str | None) -> None:
+    def __init__(
+        self, places: Places, policy: Policy, queue: Sequence[Members], reviewer: str | None
+    ) -> None:
         self._places, self._policy, self._queue = places, policy, queue
         self._reviewer = (reviewer or "").strip() or git_user(places.trail.directory.project)
         self._recorder = Recorder(places.trail.directory)
@@ -199,7 +246,9 @@ class Dialogue:
         self._returned = False
         item = self._look(facts)
         if item is None:
-            print_line(f"\n{plain(facts['filePath'])}: {plain(facts['annotationId'])[:8]} is no longer there")
+            print_line(
+                f"\n{plain(facts['filePath'])}: {plain(facts['annotationId'])[:8]} is no longer there"
+            )
         elif returned or not _is_approved(item):
             self._ask(item)
             return
@@ -263,8 +312,19 @@ class Dialogue:
         if value is None:
             print_line(f"it has no {name}")
             return False
-        others = (facts for facts in self._queue if facts.get(member) == value and facts["annotationId"] != item.facts["annotationId"])
-        found = [item, *(each for facts in others if (each := self._look(facts)) is not None and not is_reviewed(each.facts))]
+        others = (
+            facts
+            for facts in self._queue
+            if facts.get(member) == value and facts["annotationId"] != item.facts["annotationId"]
+        )
+        found = [
+            item,
+            *(
+                each
+                for facts in others
+                if (each := self._look(facts)) is not None and not is_reviewed(each.facts)
+            ),
+        ]
         for each in found[:_MAX_QUEUED]:
             styled([(f"  {plain(place_of(each))}", "bold"), (f"  {each.facts['state']}", "dim")])
         if len(found) > _MAX_QUEUED:
@@ -274,10 +334,21 @@ class Dialogue:
         self._record(found, Verdict.APPROVED)
         return True
 
-    def _record(self, items: Sequence[Inspection], verdict: Verdict, note: str | None = None) -> None:
+    def _record(
+        self, items: Sequence[Inspection], verdict: Verdict, note: str | None = None
+    ) -> None:
         """Record a verdict on what was shown, and go on; when that has changed meanwhile, it is shown anew."""
-        shown = {str(each.facts["annotationId"]): Shown(each.placement.path, each.digest) for each in items}
-        given = Reviewing(verdict, annotation_ids=tuple(shown), note=note or None, reviewer=self._reviewer, shown=shown)
+        shown = {
+            str(each.facts["annotationId"]): Shown(each.placement.path, each.digest)
+            for each in items
+        }
+        given = Reviewing(
+            verdict,
+            annotation_ids=tuple(shown),
+            note=note or None,
+            reviewer=self._reviewer,
+            shown=shown,
+        )
         try:
             self._recorder.review(given)
         except (NotAsShown, UnknownId, UnreadableFile, WrongArgument) as error:

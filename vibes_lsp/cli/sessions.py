@@ -15,9 +15,13 @@ from vibes_lsp.reports.statistics import SessionSummary, session_summaries
 @audit_dir_option
 @click.option("--open", "only_open", is_flag=True, help="Only sessions that were never closed.")
 @json_option
-def command(audit_dir: Path | None, only_open: bool, as_json: bool) -> None:  # noqa: FBT001
+def command(audit_dir: Path | None, only_open: bool, as_json: bool) -> None:
     """List the sessions in the order of the log."""
-    summaries = [each for each in session_summaries(open_trail(audit_dir)) if each.session.is_open or not only_open]
+    summaries = [
+        each
+        for each in session_summaries(open_trail(audit_dir))
+        if each.session.is_open or not only_open
+    ]
     if as_json:
         print_json({"sessions": [each.as_json() for each in summaries]})
         return

@@ -26,7 +26,7 @@ _MAX_NAME = 40
 @click.argument("identifier", metavar="ID")
 @audit_dir_option
 @json_option
-def command(identifier: str, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def command(identifier: str, audit_dir: Path | None, as_json: bool) -> None:
     """Show what ID names; any unique prefix of an annotation, context or session id will do."""
     trail = open_trail(audit_dir)
     found = look_up(trail, identifier)
@@ -52,7 +52,12 @@ def _print_members(members: Members, indent: str) -> None:
     for name, value in members.items():
         if value is not None and name != "reasoning_text_compressed":
             printed = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            styled([(f"{indent}{plain(name, _MAX_NAME):<{width}}  ", "dim"), (plain(printed, _MAX_TEXT), "")])
+            styled(
+                [
+                    (f"{indent}{plain(name, _MAX_NAME):<{width}}  ", "dim"),
+                    (plain(printed, _MAX_TEXT), ""),
+                ]
+            )
 
 
 def _print_context(trail: Trail, name: str, members: Members) -> None:
@@ -87,11 +92,16 @@ def _print_edges(direction: str, edges: JsonValue) -> None:
             other = text(edge, "target_ref" if direction == "out" else "source_ref") or text(
                 edge, "target_id" if direction == "out" else "source_id"
             )
-            kind = text(edge, "target_type" if direction == "out" else "source_type") or "annotation"
+            kind = (
+                text(edge, "target_type" if direction == "out" else "source_type") or "annotation"
+            )
             arrow = "->" if direction == "out" else "<-"
             styled(
                 [
                     (f"{arrow} ", "bold"),
-                    (f"{plain(edge.get('edge_type'), _MAX_NAME)} {plain(kind, _MAX_NAME)} {plain((other or '')[:36])}", ""),
+                    (
+                        f"{plain(edge.get('edge_type'), _MAX_NAME)} {plain(kind, _MAX_NAME)} {plain((other or '')[:36])}",
+                        "",
+                    ),
                 ]
             )

@@ -12,11 +12,16 @@ from vibes_lsp.reports.statistics import SurvivalReport, survival, trail_stats
 
 
 @click.command("stats")
-@click.option("--survival", "with_survival", is_flag=True, help="Also say how many of the recorded lines still stand as they were written.")
+@click.option(
+    "--survival",
+    "with_survival",
+    is_flag=True,
+    help="Also say how many of the recorded lines still stand as they were written.",
+)
 @git_option
 @audit_dir_option
 @json_option
-def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: bool) -> None:
     """Give the trail in numbers."""
     project = open_project(audit_dir)
     trail = project.trail
@@ -28,14 +33,19 @@ def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: boo
     if as_json:
         print_json(stats.as_json() | ({"survival": left.as_json()} if left is not None else {}))
         return
-    models = ", ".join(f"{share.share:.0%} {plain(share.author.label, 60)}" for share in stats.models)
+    models = ", ".join(
+        f"{share.share:.0%} {plain(share.author.label, 60)}" for share in stats.models
+    )
     past = stats.annotations - stats.current
     rows = [
         ("annotations", f"{stats.annotations:,}, of which {past:,} history"),
         ("actions", _listed(stats.actions)),
         ("assurance levels", _listed(stats.levels)),
         ("models", models or "none"),
-        ("files", f"{stats.files:,}, of which {stats.foreign:,} not in this checkout, {stats.untracked:,} not tracked"),
+        (
+            "files",
+            f"{stats.files:,}, of which {stats.foreign:,} not in this checkout, {stats.untracked:,} not tracked",
+        ),
         ("sessions", f"{stats.sessions:,}, of which {stats.open_sessions:,} never closed"),
         ("log records", f"{stats.records:,}"),
         ("context entries", f"{stats.entries:,}"),
@@ -49,7 +59,13 @@ def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: boo
 def _print_survival(left: SurvivalReport) -> None:
     columns = ("intact", "of lines", "not known", "functions lost", "by")
     rows = [
-        ("-" if each.share is None else f"{each.share:.0%}", each.recorded, each.unknown, each.lost_functions, plain(each.name, 80))
+        (
+            "-" if each.share is None else f"{each.share:.0%}",
+            each.recorded,
+            each.unknown,
+            each.lost_functions,
+            plain(each.name, 80),
+        )
         for each in (*left.models, *left.files, left.total)
     ]
     print_table(columns, rows, right=columns[:4], wrap="by")

@@ -88,7 +88,14 @@ ENTRIES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 """Table and columns by the type of a context entry; `hash` is the key."""
 
 INDEXED: Final[Mapping[str, tuple[str, ...]]] = {
-    "line_annotations": ("file_path", "environment_hash", "prompt_hash", "timestamp", "session_id", "commit_hash"),
+    "line_annotations": (
+        "file_path",
+        "environment_hash",
+        "prompt_hash",
+        "timestamp",
+        "session_id",
+        "commit_hash",
+    ),
     "function_annotations": ("file_path", "function_name"),
     "sessions": ("session_id",),
     "edges": ("source_ref", "target_ref"),
@@ -96,7 +103,15 @@ INDEXED: Final[Mapping[str, tuple[str, ...]]] = {
 TYPE: Final = "type"
 """The first column of every table: the standard's queries name it (RFC 10.2)."""
 _NUMBERS: Final = frozenset(
-    {"line_start", "line_end", "risk_score", "command_exit_code", "reasoning_token_count", *STANDING} - {"lineage_id"}
+    {
+        "line_start",
+        "line_end",
+        "risk_score",
+        "command_exit_code",
+        "reasoning_token_count",
+        *STANDING,
+    }
+    - {"lineage_id"}
 )
 _MAX_INTEGER: Final = 1 << 63
 
@@ -107,20 +122,29 @@ def statements() -> list[str]:
     for table, members in (*RECORDS.values(), *ENTRIES.values()):
         columns = (TYPE, *members)
         key = "hash" if "hash" in columns else "annotation_id"
-        defined = (f"{column} {'NUMERIC' if column in _NUMBERS else 'TEXT'}{' PRIMARY KEY' if column == key else ''}" for column in columns)
+        defined = (
+            f"{column} {'NUMERIC' if column in _NUMBERS else 'TEXT'}{' PRIMARY KEY' if column == key else ''}"
+            for column in columns
+        )
         made.append(f"CREATE TABLE {table} ({', '.join(defined)})")
     return made
 
 
 def indexes() -> list[str]:
     """Return the statements that make the indexes; quicker once the rows are there."""
-    return [f"CREATE INDEX {table}_{column} ON {table} ({column})" for table, columns in INDEXED.items() for column in columns]
+    return [
+        f"CREATE INDEX {table}_{column} ON {table} ({column})"
+        for table, columns in INDEXED.items()
+        for column in columns
+    ]
 
 
 def insertion(table: str, columns: Iterable[str]) -> str:
     """Return the statement that adds a row; of two with one key the first stays (R3)."""
     names = (TYPE, *columns)
-    return f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608  # our own names
+    return (
+        f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608  # our own names
+    )
 
 
 def row(columns: Iterable[str], members: Members) -> tuple[SqlValue, ...]:
@@ -153,7 +177,15 @@ def source_of(directory: AuditDir) -> str:
     """Return what identifies the files of a trail on this machine as they are now; another copy of them has another."""
     paths = (directory.log, directory.manifest, *journal_files(directory))
     found = [(path.name, signature(path)) for path in paths]
-    return json.dumps([LAYOUT, *((name, *(str(each and getattr(each, part)) for part in _PARTS)) for name, each in found)])
+    return json.dumps(
+        [
+            LAYOUT,
+            *(
+                (name, *(str(each and getattr(each, part)) for part in _PARTS))
+                for name, each in found
+            ),
+        ]
+    )
 
 
 _PARTS: Final = ("device", "inode", "size", "modified_ns")
@@ -169,14 +201,18 @@ def build(directory: AuditDir) -> Built:
     _refuse_where_git_takes_it(directory)
     path = directory.database
     make_hidden_folder(directory.journal)
-    temporary = directory.journal / f"{path.name}.{os.urandom(8).hex()}"  # not `.tmp`: a fold clears those away
+    temporary = (
+        directory.journal / f"{path.name}.{os.urandom(8).hex()}"
+    )  # not `.tmp`: a fold clears those away
     try:
         with closing(sqlite3.connect(temporary)) as connection:
             rows = fill(connection, directory)
         flush_file(temporary)
     except (OSError, sqlite3.Error) as error:
         temporary.unlink(missing_ok=True)
-        raise refusal(path, error if isinstance(error, OSError) else OSError(0, str(error))) from error
+        raise refusal(
+            path, error if isinstance(error, OSError) else OSError(0, str(error))
+        ) from error
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -223,20 +259,32 @@ def fill(connection: sqlite3.Connection, directory: AuditDir) -> dict[str, int]:
     connection.execute("INSERT INTO made_of VALUES (?)", (source,))
     connection.commit()
     tables = [table for table, _ in (*RECORDS.values(), *ENTRIES.values())]
-    return {table: connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] for table in tables}  # noqa: S608  # our own names
+    return {table: _count(connection, table) for table in tables}
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    query = f"SELECT COUNT(*) FROM {table}"  # noqa: S608  # our own names
+    [count] = connection.execute(query).fetchone()
+    return int(count)
 
 
 def _add_records(connection: sqlite3.Connection, trail: Trail) -> None:
     standing = _standing(trail)
     for kind, (table, columns) in RECORDS.items():
-        rows = (row(columns, {**_members(record), **standing.get(record.id, {})}) for record in trail.log.of_kind(Kind[kind.upper()]))
+        rows = (
+            row(columns, {**_members(record), **standing.get(record.id, {})})
+            for record in trail.log.of_kind(Kind[kind.upper()])
+        )
         connection.executemany(insertion(table, columns), rows)
 
 
 def _standing(trail: Trail) -> dict[str, Members]:
     """Return, for every annotation by its id, the edit that it belongs to and whether it speaks for it."""
     return {
-        member.id: {"lineage_id": lineage.first.id, "is_current": int(member.id == lineage.current.id and not lineage.superseded_by)}
+        member.id: {
+            "lineage_id": lineage.first.id,
+            "is_current": int(member.id == lineage.current.id and not lineage.superseded_by),
+        }
         for lineage in trail.lineages()
         for member in lineage.members
     }
@@ -246,7 +294,12 @@ def _members(record: LogRecord) -> Members:
     members: Members = {**record.members, "annotation_id": record.id, "log_line": record.line}
     if record.type == "edge":  # the ends have two names (R5)
         edge = read_edge(record)
-        members |= {"source_ref": edge.source, "source_type": edge.source_type, "target_ref": edge.target, "target_type": edge.target_type}
+        members |= {
+            "source_ref": edge.source,
+            "source_type": edge.source_type,
+            "target_ref": edge.target,
+            "target_type": edge.target_type,
+        }
     return members
 
 

@@ -54,11 +54,20 @@ class QueryResult:
 
     def as_json(self) -> Members:
         """Return `{columns, rows, truncated}`."""
-        return {"columns": list(self.columns), "rows": [list(row) for row in self.rows], "truncated": self.truncated}
+        return {
+            "columns": list(self.columns),
+            "rows": [list(row) for row in self.rows],
+            "truncated": self.truncated,
+        }
 
 
 def query(
-    directory: AuditDir, sql: str, *, limit: int = MAX_ROWS, timeout: float = TIMEOUT, clock: Callable[[], float] = time.monotonic
+    directory: AuditDir,
+    sql: str,
+    *,
+    limit: int = MAX_ROWS,
+    timeout: float = TIMEOUT,
+    clock: Callable[[], float] = time.monotonic,
 ) -> QueryResult:
     """Run one SELECT over a trail. The database is made anew when the trail has changed; in memory, where it cannot be kept.
 
@@ -100,7 +109,9 @@ class _Asked:
         outcome: What it found, or why it did not.
     """
 
-    def __init__(self, connection: sqlite3.Connection, sql: str, limit: int, is_late: Callable[[], bool]) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, sql: str, limit: int, is_late: Callable[[], bool]
+    ) -> None:
         self._connection, self._sql, self._limit, self._is_late = connection, sql, limit, is_late
         self.outcome: QueryResult | Exception = sqlite3.OperationalError("interrupted")
 
@@ -154,7 +165,11 @@ def _is_fresh(directory: AuditDir) -> bool:
 
 def _open_file(directory: AuditDir) -> sqlite3.Connection:
     """Open the file as one that nobody changes: no journal beside it is looked at."""
-    return sqlite3.connect(f"{directory.database.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+    return sqlite3.connect(
+        f"{directory.database.absolute().as_uri()}?mode=ro&immutable=1",
+        uri=True,
+        check_same_thread=False,
+    )
 
 
 def _confine(connection: sqlite3.Connection) -> None:
@@ -165,7 +180,9 @@ def _confine(connection: sqlite3.Connection) -> None:
     connection.set_authorizer(_authorize)
 
 
-def _authorize(action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None) -> int:
+def _authorize(
+    action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None
+) -> int:
     allowed = (
         action in _READING
         or (action == sqlite3.SQLITE_FUNCTION and second not in _FUNCTIONS)
@@ -179,9 +196,14 @@ def _explained(error: Exception, timeout: float) -> BadQuery:
         case "interrupted":
             return _too_long(timeout)
         case "not authorized":
-            return BadQuery("only SELECT is possible", hint="the database is derived and never changed")
+            return BadQuery(
+                "only SELECT is possible", hint="the database is derived and never changed"
+            )
         case message:
-            return BadQuery(f"SQL: {message}", hint='`vibes query "SELECT sql FROM sqlite_master"` lists tables and columns')
+            return BadQuery(
+                f"SQL: {message}",
+                hint='`vibes query "SELECT sql FROM sqlite_master"` lists tables and columns',
+            )
 
 
 def _too_long(timeout: float) -> BadQuery:

@@ -106,12 +106,15 @@ def inserted(auth: str) -> str:
 def edited(auth: str) -> str:
     """A person changes one line inside what the AI wrote."""
     return auth.replace(
-        "    digest = hashlib.sha256((salt + password).encode()).hexdigest()\n", "    digest = slow_digest(salt, password)\n"
+        "    digest = hashlib.sha256((salt + password).encode()).hexdigest()\n",
+        "    digest = slow_digest(salt, password)\n",
     )
 
 
 def moved(limits: str) -> str:
     """A person moves a function to the end of the file."""
-    head, function, tail = limits.partition("def recent(times: list[float], now: float) -> list[float]:\n")
+    head, function, tail = limits.partition(
+        "def recent(times: list[float], now: float) -> list[float]:\n"
+    )
     body, rest = tail.split("\n\n\n", 1)
     return f"{head}{rest}\n\n{function}{body}\n"

@@ -44,7 +44,10 @@ ADA: Final = CommitAuthor("Ada Example", "ada@example.org")
 _BEGIN: Final = datetime(2026, 2, 3, 9, 0, tzinfo=UTC)
 _COPILOT: Final = Tool("Copilot", "1.312.0"), Model("gpt-5-mini", "2025-08")
 _CURSOR: Final = Tool("Cursor", "2.4.1"), Model("gpt-5.2-codex", "2026-01")
-_CLAUDE: Final = Tool("Claude Code", "2.1.0"), Model("claude-opus-4-5", "20251101", {"temperature": 1})
+_CLAUDE: Final = (
+    Tool("Claude Code", "2.1.0"),
+    Model("claude-opus-4-5", "20251101", {"temperature": 1}),
+)
 _CONFIG: Final = """\
 {{
   "standard": "VIBES",
@@ -91,7 +94,9 @@ def tell(root: Path) -> Told:
         if any(root.iterdir()):
             raise RefusedWrite(f"{root} is not empty", hint="name a folder that is new")
     except OSError as error:
-        raise RefusedWrite(f"cannot make {root}: {error.strerror}", hint="name another folder") from error
+        raise RefusedWrite(
+            f"cannot make {root}: {error.strerror}", hint="name another folder"
+        ) from error
     shop = _Shop(root)
     shop.begin()
     shop.show_attempts()
@@ -116,9 +121,17 @@ class _Shop:
     def begin(self) -> None:
         make_repository(self._root)
         self._write("README.md", "# Shop\n")
-        self._write("docs/accounts.md", "# Accounts\n\nAn address and a password. A mail confirms the address.\n")
+        self._write(
+            "docs/accounts.md",
+            "# Accounts\n\nAn address and a password. A mail confirms the address.\n",
+        )
         made = initialise(
-            self._root, project_name="shop", level=AssuranceLevel.LOW, extensions=None, tool_version=__version__, now=self._now()
+            self._root,
+            project_name="shop",
+            level=AssuranceLevel.LOW,
+            extensions=None,
+            tool_version=__version__,
+            now=self._now(),
         )
         self._record_at(AssuranceLevel.LOW, made.directory)
         self._commit("Begin")
@@ -140,7 +153,9 @@ class _Shop:
         self._write("src/limits.py", sources.LIMITS)
         with self._recorder() as recorder:
             session = recorder.start_session(*_CURSOR, description="Limits").session_id
-            asked = Origin(session, prompt=Prompt("Limit attempts: five an hour.", PromptType.CHAT_MESSAGE))
+            asked = Origin(
+                session, prompt=Prompt("Limit attempts: five an hour.", PromptType.CHAT_MESSAGE)
+            )
             for start, end in ((3, 4), (7, 9), (12, 14)):
                 recorder.annotate_lines("src/limits.py", start, end, "create", asked)
             recorder.end_session(session)
@@ -152,24 +167,48 @@ class _Shop:
         self._write("src/auth.py", sources.AUTH)
         with self._recorder() as recorder:
             session = recorder.start_session(*_CLAUDE, description="Accounts").session_id
-            why = Reasoning("A regular expression is enough here, a confirmation mail follows anyway.", 17)
-            prompt = Prompt(
-                "Create sign-up checks: a plausible address, a strong password.", PromptType.USER_INSTRUCTION, ("docs/accounts.md",)
+            why = Reasoning(
+                "A regular expression is enough here, a confirmation mail follows anyway.", 17
             )
-            recorder.annotate_lines("src/auth.py", 8, 15, "create", Origin(session, prompt=prompt, reasoning=why))
+            prompt = Prompt(
+                "Create sign-up checks: a plausible address, a strong password.",
+                PromptType.USER_INSTRUCTION,
+                ("docs/accounts.md",),
+            )
+            recorder.annotate_lines(
+                "src/auth.py", 8, 15, "create", Origin(session, prompt=prompt, reasoning=why)
+            )
             asked = Origin(
                 session,
-                prompt=Prompt("Store passwords safely. Use what the standard library has.", PromptType.USER_INSTRUCTION, ("src/auth.py",)),
-                reasoning=Reasoning("hashlib has a digest and secrets a salt. The comparison is the caller's.", 16),
+                prompt=Prompt(
+                    "Store passwords safely. Use what the standard library has.",
+                    PromptType.USER_INSTRUCTION,
+                    ("src/auth.py",),
+                ),
+                reasoning=Reasoning(
+                    "hashlib has a digest and secrets a salt. The comparison is the caller's.", 16
+                ),
                 decision=_HOW_TO_STORE,
                 signals=(RiskSignal("org:security_sensitive", 1, "stores passwords"),),
             )
-            hashing = recorder.annotate_lines("src/auth.py", 18, 22, "create", asked).annotation_id or ""
+            hashing = (
+                recorder.annotate_lines("src/auth.py", 18, 22, "create", asked).annotation_id or ""
+            )
             self._hand_on(recorder, session)
             recorder.end_session(session)
-            reviewed = Reviewing("approved", "src/auth.py", (8, 15), note="Good enough until the mail is confirmed.", reviewer=ADA.name)
+            reviewed = Reviewing(
+                "approved",
+                "src/auth.py",
+                (8, 15),
+                note="Good enough until the mail is confirmed.",
+                reviewer=ADA.name,
+            )
             review = recorder.review(reviewed).edges[0]
-            recorder.review(Reviewing("approved", "tests/test_auth.py", scope=ReviewScope.FILE, reviewer=ADA.name))
+            recorder.review(
+                Reviewing(
+                    "approved", "tests/test_auth.py", scope=ReviewScope.FILE, reviewer=ADA.name
+                )
+            )
         self._commit("Let people sign up")
         return hashing, review
 
@@ -193,14 +232,26 @@ class _Shop:
         self._write("src/mail.py", sources.MAIL_TYPED + "\n")
         with self._recorder() as recorder:
             typed = Prompt(sources.MAIL_TYPED, PromptType.INLINE_COMPLETION)
-            completion = InlineCompletion("src/mail.py", "completion-1", (3, 0), (4, 0), sources.MAIL_COMPLETED)
-            recorder.record_inline_completion(completion, Origin(tool=_COPILOT[0], model=_COPILOT[1], prompt=typed))
+            completion = InlineCompletion(
+                "src/mail.py", "completion-1", (3, 0), (4, 0), sources.MAIL_COMPLETED
+            )
+            recorder.record_inline_completion(
+                completion, Origin(tool=_COPILOT[0], model=_COPILOT[1], prompt=typed)
+            )
             self._write("src/mail.py", sources.MAIL)
             session = recorder.start_session(*_CLAUDE, description="Mail").session_id
-            asked = Prompt("A code is good for a quarter of an hour.", PromptType.CHAT_MESSAGE, ("src/mail.py",))
-            recorder.annotate_function("src/mail.py", "expired", "create", Origin(session, prompt=asked))
+            asked = Prompt(
+                "A code is good for a quarter of an hour.",
+                PromptType.CHAT_MESSAGE,
+                ("src/mail.py",),
+            )
+            recorder.annotate_function(
+                "src/mail.py", "expired", "create", Origin(session, prompt=asked)
+            )
             recorder.end_session(session)
-            recorder.review(Reviewing("approved", "src/mail.py", scope=ReviewScope.FILE, reviewer=ADA.name))
+            recorder.review(
+                Reviewing("approved", "src/mail.py", scope=ReviewScope.FILE, reviewer=ADA.name)
+            )
         self._commit("Confirm addresses by mail")
         self._write("README.md", "# Shop\n\nSign up, confirm your address, buy.\n")
         self._commit("Say what it is for")

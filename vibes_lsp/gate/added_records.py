@@ -46,7 +46,11 @@ class AddedRecords:
     def new_lines(self) -> frozenset[int]:
         """The lines of the log, from 1, that the base's log does not have."""
         known = self._lines_in(self.commit)
-        return frozenset(number for number, line in enumerate(self._lines_now(), 1) if line.strip() and number not in known)
+        return frozenset(
+            number
+            for number, line in enumerate(self._lines_now(), 1)
+            if line.strip() and number not in known
+        )
 
     def _lines_now(self) -> list[bytes]:
         try:
@@ -62,7 +66,11 @@ class AddedRecords:
     def replacing(self) -> tuple[Edge, ...]:
         """The new edges by which records replace or join others."""
         columns, code = self.trail.log.columns, EDGE_TYPES.index(EdgeType.SUPERSEDES)
-        lines = [line for line, kind in zip(columns.edge_lines, columns.edge_types, strict=True) if kind == code and line in self.new_lines]
+        lines = [
+            line
+            for line, kind in zip(columns.edge_lines, columns.edge_types, strict=True)
+            if kind == code and line in self.new_lines
+        ]
         return tuple(map(read_edge, self.trail.log.records(lines)))
 
     @cached_property
@@ -75,7 +83,9 @@ class AddedRecords:
         """The commits of the change that brought records, by the record's id."""
         found: dict[str, set[str]] = defaultdict(set)
         try:
-            for identifier, commit in records_carried(self.repository, self.revisions, self.trail.directory.log):
+            for identifier, commit in records_carried(
+                self.repository, self.revisions, self.trail.directory.log
+            ):
                 found[identifier].add(commit)
         except ValueError:  # the log is a link out of the repository, which is a finding of its own
             return {}
@@ -115,9 +125,16 @@ class AddedRecords:
     def _lines_in(self, revision: str) -> frozenset[int]:
         """Return the lines of the log as it is, from 1, that stand in a revision's, too."""
         directory = self.trail.directory
-        held = self.repository.read_below(revision, directory.project, f"{directory.path.name}/{LOG_NAME}") or b""
+        held = (
+            self.repository.read_below(
+                revision, directory.project, f"{directory.path.name}/{LOG_NAME}"
+            )
+            or b""
+        )
         lines = frozenset(map(_stripped, held.split(b"\n")))
-        return frozenset(number for number, line in enumerate(self._lines_now(), 1) if _stripped(line) in lines)
+        return frozenset(
+            number for number, line in enumerate(self._lines_now(), 1) if _stripped(line) in lines
+        )
 
     def made(self, commits: Iterable[str]) -> list[Makers]:
         """Return who made commits of the change; others are left out."""
@@ -127,7 +144,11 @@ class AddedRecords:
         """Return who made a commit that a record names by its hash; nobody where there is none: a ref is not what a record can name."""
         try:
             found = self.repository.resolve(commit) if _HASH.fullmatch(commit) else ""
-            return list(makers_of(self.repository, [found], alone=True).values()) if found.startswith(commit.lower()) and found else []
+            return (
+                list(makers_of(self.repository, [found], alone=True).values())
+                if found.startswith(commit.lower()) and found
+                else []
+            )
         except HistoryUnavailable:
             return []
 

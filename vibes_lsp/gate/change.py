@@ -60,9 +60,17 @@ class ChangedFiles:
         """
         project = self.directory.project
         prefix = self.repository.prefix_of(project)
-        found = {name for name, entry in self.now.items() if entry.is_file and self.before.get(name) != entry}
+        found = {
+            name
+            for name, entry in self.now.items()
+            if entry.is_file and self.before.get(name) != entry
+        }
         listed = differences(self.repository, blobs, DiffRange(self.base, None), project)
-        found |= {each.name.removeprefix(prefix) for each in listed if each.listed or not self._is_as_it_was(each, blobs, prefix)}
+        found |= {
+            each.name.removeprefix(prefix)
+            for each in listed
+            if each.listed or not self._is_as_it_was(each, blobs, prefix)
+        }
         for name, entry in self.now.items():
             if entry.is_submodule and self.before.get(name) != entry:
                 found.update(self._inside(project / name, name, entry.id))
@@ -71,7 +79,12 @@ class ChangedFiles:
     def _inside(self, folder: Path, name: str, commit: str, depth: int = 0) -> Iterator[str]:
         """Give the files of a submodule, if it is checked out as the change names it."""
         inner = open_repository(folder) if folder.is_dir() else None
-        if inner is None or inner.root.resolve() != folder.resolve() or inner.head() != commit or depth == _MAX_DEPTH:
+        if (
+            inner is None
+            or inner.root.resolve() != folder.resolve()
+            or inner.head() != commit
+            or depth == _MAX_DEPTH
+        ):
             self.opaque[name] = None
             return
         try:
@@ -102,4 +115,8 @@ def is_of_the_trail(directory: AuditDir, name: str) -> bool:
     first, _, inside = name.partition("/")
     if first != directory.path.name:
         return False
-    return inside in _OWN or (inside.startswith(_OWN_FOLDERS) and inside.endswith(_OWN_ENDINGS)) or inside.endswith((".lock", ".db"))
+    return (
+        inside in _OWN
+        or (inside.startswith(_OWN_FOLDERS) and inside.endswith(_OWN_ENDINGS))
+        or inside.endswith((".lock", ".db"))
+    )

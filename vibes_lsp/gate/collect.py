@@ -80,7 +80,9 @@ class AnnotationCollector:
             for text, placement in self._moved(where, missing):
                 arrived.add(placement.current.id)
                 yield text, placement
-        yield from ((text, placement) for text, placement in lost if placement.current.id not in arrived)
+        yield from (
+            (text, placement) for text, placement in lost if placement.current.id not in arrived
+        )
 
     def _in_files(self, files: Sequence[str]) -> Iterator[tuple[Text, Placement]]:
         """Give the annotations of files, those last about which git is asked: all at once, for each question starts it anew."""
@@ -95,7 +97,9 @@ class AnnotationCollector:
                 waiting.append((path, text, placements))
             else:
                 yield from _each(text, placements)
-        self.places.derive([lineage for _, _, placements in waiting for lineage in in_doubt(placements)])
+        self.places.derive(
+            [lineage for _, _, placements in waiting for lineage in in_doubt(placements)]
+        )
         for number, (path, text, placements) in enumerate(waiting):
             self.step("edited files", number, len(waiting))
             yield from _each(text, self.places.by_history(path, text, placements))
@@ -105,22 +109,32 @@ class AnnotationCollector:
         for path in () if self.texts is None else sorted(self.only or ()):
             text = self._texts.committed(path)
             if text is not None:
-                found = [each for each in self.places.of(path, text) if each.located.state != State.LOST]
+                found = [
+                    each for each in self.places.of(path, text) if each.located.state != State.LOST
+                ]
                 yield from _each(text, found)
 
-    def _read_otherwise(self, files: Collection[str], gone: Collection[str]) -> Iterator[tuple[Text, Placement]]:
+    def _read_otherwise(
+        self, files: Collection[str], gone: Collection[str]
+    ) -> Iterator[tuple[Text, Placement]]:
         """Give the annotations that are lost, and stand in what a file is to programs that end lines or decode it otherwise."""
         for path in files:
             for text in self._texts.other_readings(path):
                 former = self.places.former_paths(path)
                 for placement in self.places.of(path, text):
                     came = placement.moved_from not in {None, *former}
-                    if placement.located.state != State.LOST and (came or placement.current.id in gone):
+                    if placement.located.state != State.LOST and (
+                        came or placement.current.id in gone
+                    ):
                         yield text, placement
 
-    def _moved(self, files: Collection[str], missing: Sequence[Placement]) -> Iterator[tuple[Text, Placement]]:
+    def _moved(
+        self, files: Collection[str], missing: Sequence[Placement]
+    ) -> Iterator[tuple[Text, Placement]]:
         """Give what stands whole in a file of the change, and did not in the base: no date of a commit has a say in that."""
-        sought = [(each, recorded) for each in missing if (recorded := each.lineage.recorded) is not None]
+        sought = [
+            (each, recorded) for each in missing if (recorded := each.lineage.recorded) is not None
+        ]
         if self.texts is None or not sought:
             return
         for path in files:
@@ -132,11 +146,17 @@ class AnnotationCollector:
                     if before is None and now is not None and _is_distinctive(now, text):
                         yield text, Placement(path, placement.shown, now)
 
-    def _of_removed_files(self, annotated: Collection[str], arrived: Collection[str]) -> Iterator[Placement]:
+    def _of_removed_files(
+        self, annotated: Collection[str], arrived: Collection[str]
+    ) -> Iterator[Placement]:
         trail = self.places.trail
         for path in () if self.texts is None else dict.fromkeys(map(normal_path, trail.paths())):
             for lineage in () if path in annotated else trail.lineages_in(path):
-                if not lineage.superseded_by and lineage.action != Action.DELETE and lineage.current.id not in arrived:
+                if (
+                    not lineage.superseded_by
+                    and lineage.action != Action.DELETE
+                    and lineage.current.id not in arrived
+                ):
                     yield Placement(path, ShownLineage(lineage), NOWHERE)
 
     @cached_property
@@ -160,10 +180,25 @@ class AnnotationCollector:
 
     def _behind_links(self, annotated: Collection[str]) -> list[str]:
         """Return the files that have annotations, are meant, and stand behind a link that leads to no file."""
-        known, project, trail = set(annotated), self.places.trail.directory.project, self.places.trail
+        known, project, trail = (
+            set(annotated),
+            self.places.trail.directory.project,
+            self.places.trail,
+        )
         names = dict.fromkeys(path for path in map(normal_path, trail.paths()) if path not in known)
-        meant = [path for path in names if (self.only is None or path in self.only) and is_behind_a_link(project, path)]
-        return [path for path in meant if any(not each.superseded_by and each.action != Action.DELETE for each in trail.lineages_in(path))]
+        meant = [
+            path
+            for path in names
+            if (self.only is None or path in self.only) and is_behind_a_link(project, path)
+        ]
+        return [
+            path
+            for path in meant
+            if any(
+                not each.superseded_by and each.action != Action.DELETE
+                for each in trail.lineages_in(path)
+            )
+        ]
 
     def recorded(self) -> Iterator[tuple[Text, Placement]]:
         """Give every line and function record of the log, each for itself, on the lines that it names."""
@@ -183,7 +218,9 @@ class AnnotationCollector:
     def _meant(self, annotated: Collection[str]) -> list[str]:
         """Return the files that are meant: of those without annotations, too, for something may have come to them."""
         wanted = set(self.only or ())
-        return [path for path in annotated if path in wanted] + sorted(filter(self._is_there, wanted.difference(annotated)))
+        return [path for path in annotated if path in wanted] + sorted(
+            filter(self._is_there, wanted.difference(annotated))
+        )
 
     def _is_there(self, path: str) -> bool:
         try:
@@ -238,5 +275,12 @@ def _each(text: Text, placements: Sequence[Placement]) -> Iterator[tuple[Text, P
         yield text, placement
         shown = placement.shown
         for repeat in shown.repeats:
-            if shown.placeholder or custom_signals(repeat.current) != custom_signals(shown.lineage.current):
-                yield text, replace(placement, shown=ShownLineage(repeat, (), placeholder=shown.placeholder))
+            if shown.placeholder or custom_signals(repeat.current) != custom_signals(
+                shown.lineage.current
+            ):
+                yield (
+                    text,
+                    replace(
+                        placement, shown=ShownLineage(repeat, (), placeholder=shown.placeholder)
+                    ),
+                )

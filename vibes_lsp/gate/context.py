@@ -59,16 +59,26 @@ class GateContext:
         project = self.trail.directory.project
         with Blobs(self.since.repository.root) as blobs:
             found = set(self.files.names(blobs))
-        found |= {normal_path(path) for path in self.trail.paths() if is_behind_a_link(project, path)}
-        return frozenset(path for path in found | self._annotated() if not is_of_the_trail(self.trail.directory, path))
+        found |= {
+            normal_path(path) for path in self.trail.paths() if is_behind_a_link(project, path)
+        }
+        return frozenset(
+            path
+            for path in found | self._annotated()
+            if not is_of_the_trail(self.trail.directory, path)
+        )
 
     def _annotated(self) -> set[str]:
         """Return the files that new annotations are about, if they are not old ones with another place."""
         columns = self.trail.log.columns
         found: set[str] = set()
         for path, lines in columns.annotations.items():
-            new = [line for line in lines if self.since is not None and line in self.since.new_lines]
-            if any(any(map(_is_an_edit, self.trail.log.records(some))) for some in (new[:1], new[1:])):  # the first one will do
+            new = [
+                line for line in lines if self.since is not None and line in self.since.new_lines
+            ]
+            if any(
+                any(map(_is_an_edit, self.trail.log.records(some))) for some in (new[:1], new[1:])
+            ):  # the first one will do
                 found.add(normal_path(path))
         return found
 
@@ -82,17 +92,27 @@ class GateContext:
         for problem in self.config.problems:
             if problem.field.split(".")[0] in _JUDGING:
                 where = f"{directory.path.name}/{CONFIG_NAME}"
-                override = None if self.since is None else Severity.WARNING  # the base's fault, which no change can mend by itself
-                said = f"{problem.field}: {problem.message}" + ("" if self.base is None else f" (at {self.base[:12]})")
+                override = (
+                    None if self.since is None else Severity.WARNING
+                )  # the base's fault, which no change can mend by itself
+                said = f"{problem.field}: {problem.message}" + (
+                    "" if self.base is None else f" (at {self.base[:12]})"
+                )
                 yield Finding(UNUSABLE, said, where, None, problem.field, override)
         if self.since is not None:
             subject = Subject(self.trail, load_config(directory), self.since.repository, now)
             yield from check_base(subject, self.since.commit)
-            brought = check_brought(subject, self.since.repository, self.since.commit, self.since.new_lines)
+            brought = check_brought(
+                subject, self.since.repository, self.since.commit, self.since.new_lines
+            )
             yield from (finding for finding in brought if finding.check.id not in _UNREAD)
             if self.since.uncommitted:
-                said = counted(len(self.since.uncommitted), "line is in no commit", "lines are in no commit")
-                yield Finding(WORKTREE, said, f"{directory.path.name}/{LOG_NAME}", self.since.uncommitted[0])
+                said = counted(
+                    len(self.since.uncommitted), "line is in no commit", "lines are in no commit"
+                )
+                yield Finding(
+                    WORKTREE, said, f"{directory.path.name}/{LOG_NAME}", self.since.uncommitted[0]
+                )
         yield from self._unread()
 
     def _unread(self) -> Iterator[Finding]:
@@ -101,8 +121,15 @@ class GateContext:
         lines = sorted({*(each.line for each in log.columns.broken), *log.refused})
         if log.torn_tail().strip():
             lines.append(len(log.columns) + 1)
-        fresh = lines if self.since is None else [line for line in lines if line in self.since.new_lines]
-        for some, override in ((fresh, None), ([line for line in lines if line not in set(fresh)], Severity.WARNING)):
+        fresh = (
+            lines
+            if self.since is None
+            else [line for line in lines if line in self.since.new_lines]
+        )
+        for some, override in (
+            (fresh, None),
+            ([line for line in lines if line not in set(fresh)], Severity.WARNING),
+        ):
             if some:
                 said = f"{counted(len(some), 'line is no record', 'lines are no records')}, and not gated; `vibes check` says why"
                 yield Finding(UNREAD, said, where, some[0], None, override)
@@ -128,21 +155,34 @@ def gate_context(trail: Trail, base: str | None) -> GateContext:
         return grounds
     repository = open_repository(directory.project)
     if repository is None:
-        raise HistoryUnavailable("--base needs a git repository", hint="run it inside the work tree")
+        raise HistoryUnavailable(
+            "--base needs a git repository", hint="run it inside the work tree"
+        )
     tip = repository.resolve(base)
     config = policy_at(repository, directory, tip)
     _require_prism(config, f"{directory.path.name}/{CONFIG_NAME} at {base[:60]}")
     head = repository.resolve("HEAD")
     commit = tip if repository.is_ancestor(tip) else repository.merge_base(tip, head)
-    return GateContext(trail, config, tip, AddedRecords(repository, trail, commit), ChangedFiles(repository, directory, commit, head))
+    return GateContext(
+        trail,
+        config,
+        tip,
+        AddedRecords(repository, trail, commit),
+        ChangedFiles(repository, directory, commit, head),
+    )
 
 
 def _require_prism(config: LoadedConfig, where: str) -> None:
     """Raise where there is nothing to gate by (R27)."""
     if config.problem is not None:
-        raise PrismOff(f"PRISM is off: {where} cannot be read: {config.problem.message}", hint="mend it; `vibes check` says more")
+        raise PrismOff(
+            f"PRISM is off: {where} cannot be read: {config.problem.message}",
+            hint="mend it; `vibes check` says more",
+        )
     if not config.policy.enabled:
-        raise PrismOff(f"PRISM is off in {where}", hint='turn it on by "risk_scoring": {"enabled": true}')
+        raise PrismOff(
+            f"PRISM is off in {where}", hint='turn it on by "risk_scoring": {"enabled": true}'
+        )
 
 
 def _is_an_edit(record: LogRecord) -> bool:

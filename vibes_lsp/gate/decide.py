@@ -54,11 +54,16 @@ def threshold_of(text: str) -> Threshold:
     except ValueError:
         number = -1.0
     if not 0 <= number <= 1:
-        raise VibesError(f"--threshold {text[:40]!r} is no band", hint=f"give {', '.join(Band)} or a number from 0 to 1")
+        raise VibesError(
+            f"--threshold {text[:40]!r} is no band",
+            hint=f"give {', '.join(Band)} or a number from 0 to 1",
+        )
     return Threshold(number)
 
 
-def decide(score: float | None, policy: Policy, threshold: Threshold, matched: Sequence[Rule]) -> GateDecision:
+def decide(
+    score: float | None, policy: Policy, threshold: Threshold, matched: Sequence[Rule]
+) -> GateDecision:
     """Return what is asked for: by the score, raised by the rules that hold.
 
     Args:
@@ -82,14 +87,18 @@ class Rulebook:
 
     def __init__(self, policy: Policy) -> None:
         self._rules = policy.rules
-        self._names = sorted(frozenset().union(*(names_in(rule.expression) for rule in policy.rules)))
+        self._names = sorted(
+            frozenset().union(*(names_in(rule.expression) for rule in policy.rules))
+        )
         self._held: dict[tuple[Quantity | None, ...], tuple[Rule, ...]] = {}
 
     def names(self, signal: str) -> bool:
         """Whether a rule asks for a signal."""
         return signal in self._names or f"{signal}.value" in self._names
 
-    def matching(self, factors: Sequence[Factor], stored: Mapping[str, float] | None = None) -> tuple[Rule, ...]:
+    def matching(
+        self, factors: Sequence[Factor], stored: Mapping[str, float] | None = None
+    ) -> tuple[Rule, ...]:
         """Return the rules that hold for an annotation (R20).
 
         Args:
@@ -103,5 +112,7 @@ class Rulebook:
         asked = tuple(map(known.get, self._names))
         held = self._held.get(asked)
         if held is None:
-            held = self._held[asked] = tuple(rule for rule in self._rules if evaluate(rule.expression, known))
+            held = self._held[asked] = tuple(
+                rule for rule in self._rules if evaluate(rule.expression, known)
+            )
         return held

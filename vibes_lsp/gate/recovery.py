@@ -53,13 +53,17 @@ class Recovery:
             place = find_function(before, path, name, signature)
             if place is None:
                 continue
-            recorded = AnchoredRange(place.start, place.end, create_anchors(before, place.start, place.end))
+            recorded = AnchoredRange(
+                place.start, place.end, create_anchors(before, place.start, place.end)
+            )
             located = locate([recorded], text, [OriginalText(before, place.start, place.end)])[0]
             return located if located.start is not None else None
         return None
 
     def _versions(self, placement: Placement) -> Iterator[tuple[str, Text]]:
-        names = dict.fromkeys([placement.path, *([placement.moved_from] if placement.moved_from else [])])
+        names = dict.fromkeys(
+            [placement.path, *([placement.moved_from] if placement.moved_from else [])]
+        )
         for name in names:
             yield from self.places.versions_of(name)
 
@@ -74,7 +78,11 @@ def covers(record: LogRecord, *members: str) -> bool:
         IdVariant.LESS_COMMIT: ("commit_hash",),
         IdVariant.MISMATCH: members,
     }
-    return not any(name in left_out.get(variant, ()) for variant in explain_annotation_id(record.members) for name in members)
+    return not any(
+        name in left_out.get(variant, ())
+        for variant in explain_annotation_id(record.members)
+        for name in members
+    )
 
 
 def _as_recorded(root: LogRecord, text: Text) -> Located | None:

@@ -80,7 +80,12 @@ class Item(msgspec.Struct, frozen=True, dict=True):
     @property
     def order(self) -> tuple[int, float, str, int]:
         """What stops first, then by decision and score, then by place."""
-        return 0 if self.stops else _RANK[self.decision], -(self.score or 0.0), self.path, self.placement.located.start or 0
+        return (
+            0 if self.stops else _RANK[self.decision],
+            -(self.score or 0.0),
+            self.path,
+            self.placement.located.start or 0,
+        )
 
     @property
     def path(self) -> str:
@@ -96,20 +101,32 @@ class Item(msgspec.Struct, frozen=True, dict=True):
     @property
     def reasons(self) -> tuple[str, ...]:
         """The conditions of the rules that ask for as much as was decided, else of all that hold."""
-        strongest = [rule.condition for rule in self.rules if rule.action.value == self.decision.value]
+        strongest = [
+            rule.condition for rule in self.rules if rule.action.value == self.decision.value
+        ]
         return tuple(strongest or [rule.condition for rule in self.rules])
 
     def as_json(self) -> Members:
         """Return the placement with `rules`, `decision` and `released`."""
-        rules: list[JsonValue] = [{"condition": rule.condition, "action": rule.action.value} for rule in self.rules]
-        return {**self._described(), "rules": rules, "decision": self.decision.value, "released": self.released}  # not kept: there are many
+        rules: list[JsonValue] = [
+            {"condition": rule.condition, "action": rule.action.value} for rule in self.rules
+        ]
+        return {
+            **self._described(),
+            "rules": rules,
+            "decision": self.decision.value,
+            "released": self.released,
+        }  # not kept: there are many
 
     def finding(self) -> Finding | None:
         """Return it as a finding of code scanning; None where it passes or was approved."""
         check = self._check()
         if check is None:
             return None
-        said = [f"risk {self.figures}" if self.figures else "no score", *(f"rule: {reason[:200]}" for reason in self.reasons)]
+        said = [
+            f"risk {self.figures}" if self.figures else "no score",
+            *(f"rule: {reason[:200]}" for reason in self.reasons),
+        ]
         message = f"{self.verdict}: annotation {self.identifier[:16]}, {'; '.join(said)}"
         return Finding(check, message, self.path, self.placement.located.start)
 
@@ -147,7 +164,9 @@ class GateReport:
     @property
     def passed(self) -> bool:
         """Whether nothing stops and no finding is an error."""
-        return not any(item.stops for item in self.items) and not any(each.severity == Severity.ERROR for each in self.findings)
+        return not any(item.stops for item in self.items) and not any(
+            each.severity == Severity.ERROR for each in self.findings
+        )
 
     @property
     def shown(self) -> Iterator[Item]:
@@ -156,7 +175,10 @@ class GateReport:
 
     def count(self, decision: GateDecision) -> int:
         """Return how many items stop for a reason, or are only flagged, or pass."""
-        return sum(item.decision == decision and not item.released and not item.rejected for item in self.items)
+        return sum(
+            item.decision == decision and not item.released and not item.rejected
+            for item in self.items
+        )
 
     @property
     def rejected(self) -> int:
@@ -206,7 +228,9 @@ def sums(report: GateReport) -> str:
         (report.count(GateDecision.FLAG), "flagged"),
     )
     parts = [f"{number:,} {word}" for number, word in counts if number]
-    return f"{counted(len(report.items), 'annotation', 'annotations')}" + (f": {', '.join(parts)}" if parts else "")
+    return f"{counted(len(report.items), 'annotation', 'annotations')}" + (
+        f": {', '.join(parts)}" if parts else ""
+    )
 
 
 def _lines(report: GateReport) -> Iterator[str]:

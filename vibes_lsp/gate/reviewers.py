@@ -82,7 +82,11 @@ class Reviewers:
 
     def objection(self, placement: Placement, review: Review) -> str | None:
         """Return why a review does not count, in a word or two; None where it does."""
-        refused = None if self.counts(placement, review) else self.refused.get((placement.lineage.first.id, review.edge.record.id))
+        refused = (
+            None
+            if self.counts(placement, review)
+            else self.refused.get((placement.lineage.first.id, review.edge.record.id))
+        )
         return None if refused is None else refused.objection.words
 
     def _objection(self, placement: Placement, review: Review) -> Objection | None:
@@ -106,14 +110,28 @@ class Reviewers:
             return Objection("no commit carries it", "not committed")
         return None
 
-    def _same_people(self, since: AddedRecords, placement: Placement, review: Review, session: LoggedSession | None) -> str | None:
+    def _same_people(
+        self,
+        since: AddedRecords,
+        placement: Placement,
+        review: Review,
+        session: LoggedSession | None,
+    ) -> str | None:
         writers = frozenset().union(*(each.names for each in self._writers(since, placement)))
-        called = [name for name in (review.by, session.text("agent_name") if session is not None else None) if name]
+        called = [
+            name
+            for name in (review.by, session.text("agent_name") if session is not None else None)
+            if name
+        ]
         same = next((name for name in called if names_of(name) & writers), None)
         if same is not None:
             return f"{same} had a part in the code"
-        carrier = next((each for each in since.brought(review.edge.record) if each.names & writers), None)
-        return None if carrier is None else f"{carrier.label}, who had a part in the code, recorded it"
+        carrier = next(
+            (each for each in since.brought(review.edge.record) if each.names & writers), None
+        )
+        return (
+            None if carrier is None else f"{carrier.label}, who had a part in the code, recorded it"
+        )
 
     def _writers(self, since: AddedRecords, placement: Placement) -> Iterator[Makers]:
         """Give whoever brought the records of the edit, and whoever brought its lines in this change."""
@@ -133,7 +151,9 @@ class Reviewers:
         if lineage.first.id not in self.places.derived:
             self.places.derive([lineage])
         derived = self.places.derived.get(lineage.first.id)
-        named = next((commit for member in lineage.members if (commit := member.text("commit_hash"))), None)
+        named = next(
+            (commit for member in lineage.members if (commit := member.text("commit_hash"))), None
+        )
         return derived.commit if derived is not None else named
 
     def _is_committed(self, since: AddedRecords, path: str) -> bool:
@@ -157,8 +177,14 @@ class Reviewers:
             repository, project = since.repository, self.places.trail.directory.project
             head = repository.head()
             committed = None if head is None else repository.read_below(head, project, path)
-            is_same = committed is not None and Text.from_bytes(committed).lines == read_source(project, path).lines
-            self._files[path] = is_same, commits_of_file(repository, since.revisions, _name(repository, self.places, path))
+            is_same = (
+                committed is not None
+                and Text.from_bytes(committed).lines == read_source(project, path).lines
+            )
+            self._files[path] = (
+                is_same,
+                commits_of_file(repository, since.revisions, _name(repository, self.places, path)),
+            )
         return self._files[path]
 
     def _sessions(self, review: Review, identifier: str | None) -> Iterator[str]:
@@ -180,13 +206,18 @@ class Reviewers:
 def _session_of(review: Review) -> str | None:
     """Return the session at the reviewing end of the edge."""
     edge = review.edge
-    ends: Iterable[tuple[str, str]] = ((edge.source, edge.source_type), (edge.target, edge.target_type))
+    ends: Iterable[tuple[str, str]] = (
+        (edge.source, edge.source_type),
+        (edge.target, edge.target_type),
+    )
     return next((end for end, kind in ends if kind == NodeType.SESSION), None)
 
 
 def _is_an_ai(session: LoggedSession, authors: Authors) -> bool:
     """Whether a session has a model, by any of its records: a person's environment says that there is none (R6)."""
-    found = [authors.of(record.text("environment_hash")) for record in (*session.starts, *session.ends)]
+    found = [
+        authors.of(record.text("environment_hash")) for record in (*session.starts, *session.ends)
+    ]
     return any(not author.is_human and author.model != UNKNOWN for author in found)
 
 

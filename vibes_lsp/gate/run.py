@@ -79,16 +79,29 @@ def gate(places: Places, grounds: GateContext, asked: GateRequest) -> GateReport
             places.derive([item.placement.lineage for item in items])
         findings = [*grounds.findings(asked.now), *run.findings()]
     bound = asked.threshold.bound(grounds.config.policy.thresholds)
-    return GateReport(asked.threshold, bound, grounds.base, tuple(items), tuple(sorted(findings, key=lambda finding: finding.order)))
+    return GateReport(
+        asked.threshold,
+        bound,
+        grounds.base,
+        tuple(items),
+        tuple(sorted(findings, key=lambda finding: finding.order)),
+    )
 
 
 class _Run:
-    def __init__(self, places: Places, grounds: GateContext, asked: GateRequest, texts: Texts | None) -> None:
+    def __init__(
+        self, places: Places, grounds: GateContext, asked: GateRequest, texts: Texts | None
+    ) -> None:
         self._places, self._grounds, self._asked = places, grounds, asked
         self._policy = grounds.config.policy
         self._rules = Rulebook(self._policy)
         self._reviewers = Reviewers(places, grounds.since)
-        self._scorer = _Scorer(places.trail, self._policy, None if asked.everything else self._reviewers.counts, stored=asked.stored)
+        self._scorer = _Scorer(
+            places.trail,
+            self._policy,
+            None if asked.everything else self._reviewers.counts,
+            stored=asked.stored,
+        )
         self._texts = texts
         self._looking = AnnotationCollector(places, self._only(), asked.step, texts)
         self._doubter = None if grounds.since is None else TamperChecks(places, grounds.since)
@@ -111,7 +124,9 @@ class _Run:
         """Give what was decided of each annotation, file by file."""
         if self._asked.everything:
             for content, placement in self._looking.recorded():
-                yield self._item(CheckedAnnotation(placement, placement), content, ReviewStatus.UNREVIEWED)
+                yield self._item(
+                    CheckedAnnotation(placement, placement), content, ReviewStatus.UNREVIEWED
+                )
             return
         yield from self._uncontradicted(self._placed())
 
@@ -159,12 +174,16 @@ class _Run:
                 key = placement.path, content.content
                 suspects.setdefault(key, (content, []))[1].append(item)
         places = self._places
-        asked = {key for key in suspects if places.has_git and self._is_of_base(key[0], suspects[key][0])}
+        asked = {
+            key for key in suspects if places.has_git and self._is_of_base(key[0], suspects[key][0])
+        }
         places.derive([item.placement.lineage for key in asked for item in suspects[key][1]])
         for key, (content, items) in suspects.items():
             placements = [item.placement for item in items]
             found = places.contradicted(key[0], content, placements) if key in asked else {}
-            disproved = {identifier for identifier, commit in found.items() if self._may_speak(commit)}
+            disproved = {
+                identifier for identifier, commit in found.items() if self._may_speak(commit)
+            }
             yield from (item for item in items if item.placement.lineage.first.id not in disproved)
 
     def _may_speak(self, older: OlderCommit | None) -> bool:
@@ -188,7 +207,9 @@ class _Run:
 
         What only may be here is gated: it must not pay to make code hard to find.
         """
-        is_there = placement.located.state != State.LOST and placement.lineage.action != Action.DELETE
+        is_there = (
+            placement.located.state != State.LOST and placement.lineage.action != Action.DELETE
+        )
         return is_there and placement.is_code and self._is_tracked(placement)
 
     def _is_tracked(self, placement: Placement) -> bool:
@@ -198,8 +219,13 @@ class _Run:
         since, files = self._grounds.since, self._grounds.files
         if since is None or files is None:
             return False
-        names = {(normal_path(member.text("file_path") or ""), since.is_new(member)) for member in placement.lineage.members}
-        return any(self._tracks(name) and (is_new or name in files.before) for name, is_new in names)
+        names = {
+            (normal_path(member.text("file_path") or ""), since.is_new(member))
+            for member in placement.lineage.members
+        }
+        return any(
+            self._tracks(name) and (is_new or name in files.before) for name, is_new in names
+        )
 
     def _tracks(self, path: str) -> bool:
         if path not in self._tracked:
@@ -208,19 +234,43 @@ class _Run:
 
     def _item(self, believed: CheckedAnnotation, content: Text, standing: ReviewStatus) -> Item:
         placement, policy = believed.placement, self._policy
-        by_record = self._asked.stored or not policy.scores  # R27: of an unknown algorithm there is nothing else
+        by_record = (
+            self._asked.stored or not policy.scores
+        )  # R27: of an unknown algorithm there is nothing else
         live = None if by_record else self._scorer.score(placement, content)
         score = stored_score(placement) if by_record else live.value if live is not None else None
-        factors = () if not policy.rules else live.factors if live else assess(self._scorer.measured(placement, content), policy)
+        factors = (
+            ()
+            if not policy.rules
+            else live.factors
+            if live
+            else assess(self._scorer.measured(placement, content), policy)
+        )
         rules = self._rules.matching(factors, _stored_values(placement) if by_record else None)
         decision = decide(score, policy, self._asked.threshold, rules)
         approved, rejected = standing == ReviewStatus.APPROVED, standing == ReviewStatus.REJECTED
-        return Item(placement, score, live, self._reporting(content), believed.shown.current.id, rules, decision, approved, rejected)
+        return Item(
+            placement,
+            score,
+            live,
+            self._reporting(content),
+            believed.shown.current.id,
+            rules,
+            decision,
+            approved,
+            rejected,
+        )
 
     def _reporting(self, content: Text) -> PlacementReport:
         if self._report is None or self._report[0] is not content:
             objection = None if self._asked.everything else self._reviewers.objection
-            report = PlacementReport(self._places.trail, content, scorer=self._scorer, derived=self._places.derived, objection=objection)
+            report = PlacementReport(
+                self._places.trail,
+                content,
+                scorer=self._scorer,
+                derived=self._places.derived,
+                objection=objection,
+            )
             self._report = content, report
         return self._report[1]
 
@@ -230,14 +280,23 @@ class _Run:
         if not self._is_tracked(placement):
             return
         self._vouch(placement)
-        is_lost = placement.located.state == State.LOST and placement.lineage.action != Action.DELETE
+        is_lost = (
+            placement.located.state == State.LOST and placement.lineage.action != Action.DELETE
+        )
         if believed.hiding is None and not believed.retold and not is_lost:  # as most
             return
         name = f"annotation {placement.lineage.first.id[:16]}"
         start = placement.located.start
         if believed.hiding is not None:
             lines = f"lines {start}-{placement.located.end}"
-            self._found.append(Finding(catalogue.HIDDEN, f"{believed.hiding}, and {name} still stands on {lines}", placement.path, start))
+            self._found.append(
+                Finding(
+                    catalogue.HIDDEN,
+                    f"{believed.hiding}, and {name} still stands on {lines}",
+                    placement.path,
+                    start,
+                )
+            )
         for record in believed.retold:
             message = f"record {record.id[:16]} retells how {name} was made"
             self._found.append(Finding(catalogue.REMADE, message, placement.path, start))
@@ -246,17 +305,35 @@ class _Run:
             since = self._grounds.since
             is_new = since is not None and since.is_new(placement.lineage.first)
             override = Severity.WARNING if is_new else None
-            self._found.append(Finding(catalogue.LOST, f"{name} is not found", placement.path, None, None, override))
+            self._found.append(
+                Finding(
+                    catalogue.LOST, f"{name} is not found", placement.path, None, None, override
+                )
+            )
 
     def _vouch(self, placement: Placement) -> None:
         """Find risk that the policy goes by and that a new record's id does not cover."""
         record, since = placement.lineage.current, self._grounds.since
-        if since is None or not since.is_new(record) or not any(name in record.members for name in RISK_MEMBERS):
+        if (
+            since is None
+            or not since.is_new(record)
+            or not any(name in record.members for name in RISK_MEMBERS)
+        ):
             return
-        asked = [each for each in custom_signals(record) if each.signal in self._policy.weights or self._rules.names(each.signal)]
-        if (asked or self._asked.stored or not self._policy.scores) and not covers(record, *RISK_MEMBERS):
-            message = f"the id of record {record.id[:16]} does not cover its risk, by which it is judged"
-            self._found.append(Finding(catalogue.UNVOUCHED, message, placement.path, placement.located.start))
+        asked = [
+            each
+            for each in custom_signals(record)
+            if each.signal in self._policy.weights or self._rules.names(each.signal)
+        ]
+        if (asked or self._asked.stored or not self._policy.scores) and not covers(
+            record, *RISK_MEMBERS
+        ):
+            message = (
+                f"the id of record {record.id[:16]} does not cover its risk, by which it is judged"
+            )
+            self._found.append(
+                Finding(catalogue.UNVOUCHED, message, placement.path, placement.located.start)
+            )
 
     def _lose(self, believed: CheckedAnnotation, content: Text) -> None:
         """Remember what would have stopped, had it been found."""
@@ -271,10 +348,18 @@ class _Run:
         files = self._grounds.files
         if files is None or not files.opaque:
             return
-        removed = [path for path in self._places.trail.paths() if normal_path(path) in files.before.keys() - files.now.keys()]
+        removed = [
+            path
+            for path in self._places.trail.paths()
+            if normal_path(path) in files.before.keys() - files.now.keys()
+        ]
         for path in removed:
             for lineage in self._places.trail.lineages_in(normal_path(path)):
-                if lineage.superseded_by or lineage.action == Action.DELETE or lineage.first.id in self._seen:
+                if (
+                    lineage.superseded_by
+                    or lineage.action == Action.DELETE
+                    or lineage.first.id in self._seen
+                ):
                     continue
                 placement = Placement(normal_path(path), ShownLineage(lineage), NOWHERE)
                 if self._is_tracked(placement):
@@ -288,7 +373,11 @@ class _Run:
         """Return what was found on the way."""
         self._found += self._opaque()
         for path in sorted(self._texts.differing if self._texts is not None else ()):
-            self._found.append(Finding(catalogue.WORKTREE, "on disk it is not as HEAD has it; both are judged", path))
+            self._found.append(
+                Finding(
+                    catalogue.WORKTREE, "on disk it is not as HEAD has it; both are judged", path
+                )
+            )
         for path, reason in self._looking.unread.items():
             if not self._asked.everything and self._tracks(path):
                 self._found.append(Finding(catalogue.UNREAD, reason, path))
@@ -296,7 +385,9 @@ class _Run:
             placement = refused.placement
             by = f" by {refused.review.by}" if refused.review.by else ""
             message = f"the approval{by} of annotation {placement.current.id[:16]} does not count: {refused.reason}"
-            self._found.append(Finding(catalogue.APPROVAL, message, placement.path, placement.located.start))
+            self._found.append(
+                Finding(catalogue.APPROVAL, message, placement.path, placement.located.start)
+            )
         return dict.fromkeys(self._found)
 
 
@@ -314,7 +405,9 @@ def _texts(grounds: GateContext) -> Iterator[Texts | None]:
 class _Scorer(Scorer):
     """A scorer that remembers where the last annotation stands, which is asked more than once; with `stored` it leaves scoring to the records."""
 
-    def __init__(self, trail: Trail, policy: Policy, counts: Counting | None, *, stored: bool) -> None:
+    def __init__(
+        self, trail: Trail, policy: Policy, counts: Counting | None, *, stored: bool
+    ) -> None:
         super().__init__(trail, replace(policy, enabled=False) if stored else policy, counts)
         self._last: tuple[Placement, ReviewStatus] | None = None
 

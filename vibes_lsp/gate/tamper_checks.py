@@ -25,7 +25,17 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action
 
 _REBASED: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
-_RENEWED: Final = frozenset({"annotation_id", "commit_hash", "action", "line_start", "line_end", "file_path", "file_content_hash"})
+_RENEWED: Final = frozenset(
+    {
+        "annotation_id",
+        "commit_hash",
+        "action",
+        "line_start",
+        "line_end",
+        "file_path",
+        "file_content_hash",
+    }
+)
 """What a record that joins an edit may say anew (R4)."""
 
 
@@ -68,16 +78,28 @@ class TamperChecks:
         retold = tuple(self._retold(lineage, root))
         hiding = self._hiding(placement, root)
         if hiding is None:
-            return CheckedAnnotation(replace(placement, shown=replace(placement.shown, lineage=made)), placement, None, retold)
+            return CheckedAnnotation(
+                replace(placement, shown=replace(placement.shown, lineage=made)),
+                placement,
+                None,
+                retold,
+            )
         found = self._found(placement, root, text)
         if not _stands(found, placement, root):
-            return CheckedAnnotation(replace(placement, shown=replace(placement.shown, lineage=made)), placement, None, retold)
+            return CheckedAnnotation(
+                replace(placement, shown=replace(placement.shown, lineage=made)),
+                placement,
+                None,
+                retold,
+            )
         shown = ShownLineage(Lineage(members, root))
         return CheckedAnnotation(Placement(placement.path, shown, found), placement, hiding, retold)
 
     def _root(self, lineage: Lineage) -> LogRecord:
         """Return the record that tells how an edit was made: the base's, else the first of the log."""
-        edits = [member for member in lineage.members if member.text("action") not in _REBASED] or list(lineage.members)
+        edits = [
+            member for member in lineage.members if member.text("action") not in _REBASED
+        ] or list(lineage.members)
         before = [member for member in edits if not self.since.is_new(member)]
         return min(before or edits, key=lambda member: member.line)
 
@@ -95,18 +117,26 @@ class TamperChecks:
             return self._replaced(lineage)
         if lineage.action == Action.DELETE and root.text("action") != Action.DELETE:
             return "a record says that the lines were removed"
-        moving = [member for member in lineage.members if self.since.is_new(member) and member.text("action") in _REBASED]
+        moving = [
+            member
+            for member in lineage.members
+            if self.since.is_new(member) and member.text("action") in _REBASED
+        ]
         if not moving:
             return None
         if placement.located.state == State.LOST and lineage.is_orphaned:
             return f"record {moving[-1].id[:16]} says that the lines are lost"
-        was_given = placement.located.method == Method.FILE_HASH and placement.located.state == State.EDITED
+        was_given = (
+            placement.located.method == Method.FILE_HASH and placement.located.state == State.EDITED
+        )
         return f"record {moving[-1].id[:16]} gives it other lines" if was_given else None
 
     def _replaced(self, lineage: Lineage) -> str | None:
         """Return which new record replaced an annotation; None where one of the base did."""
         _, into = self.places.trail.edges_of(lineage)
-        outside = [edge for edge in into if edge.type == "supersedes" and edge.source not in lineage.ids]
+        outside = [
+            edge for edge in into if edge.type == "supersedes" and edge.source not in lineage.ids
+        ]
         if not outside or any(not self.since.is_new(edge.record) for edge in outside):
             return None
         return f"record {outside[-1].source[:16]} replaces it"
@@ -129,7 +159,11 @@ def _stands(found: Located, placement: Placement, root: LogRecord) -> bool:
     if placement.is_history or found.start is None or found.end is None or lines is None:
         return False
     start, end = placement.located.start, placement.located.end
-    left = 0 if start is None or end is None or placement.lineage.action == Action.DELETE else end - start + 1
+    left = (
+        0
+        if start is None or end is None or placement.lineage.action == Action.DELETE
+        else end - start + 1
+    )
     length = lines[1] - lines[0] + 1
     intact = (
         found.intact if found.intact is not None else length * (found.method != Method.RECORDED)

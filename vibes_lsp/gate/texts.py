@@ -51,7 +51,10 @@ class Texts:
         """
         text = read_source(self.project, path)
         if text.content.startswith(_POINTER):
-            raise UnreadableFile(f"{path} is a pointer of Git LFS, and its text is not here", hint="fetch it with `git lfs pull`")
+            raise UnreadableFile(
+                f"{path} is a pointer of Git LFS, and its text is not here",
+                hint="fetch it with `git lfs pull`",
+            )
         return text
 
     def committed(self, path: str) -> Text | None:
@@ -101,7 +104,9 @@ def _readings(text: Text) -> Iterator[Text]:
     if decoded is not None:
         yield decoded
     now = decoded or text
-    lines = now.content.splitlines()  # also at a lone CR, a form feed, and what Unicode calls a line end
+    lines = (
+        now.content.splitlines()
+    )  # also at a lone CR, a form feed, and what Unicode calls a line end
     if lines != now.lines:
         yield Text("\n".join([*lines, ""]))
 

@@ -91,7 +91,12 @@ class Blobs:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -130,7 +135,11 @@ class Blobs:
             return None
         committer = _COMMITTER.search(found.content)
         parents = _PARENT.findall(found.content.partition(b"\n\n")[0])
-        return Commit(found.id, moment_of(committer[1] if committer else b"0"), tuple(each.decode() for each in parents))
+        return Commit(
+            found.id,
+            moment_of(committer[1] if committer else b"0"),
+            tuple(each.decode() for each in parents),
+        )
 
     def entry(self, commit: str, path: str) -> Entry | None:
         """Return what a commit has at a path from the top of the work tree; at a submodule for every path inside it.

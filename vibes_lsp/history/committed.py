@@ -60,14 +60,23 @@ class CommittedFiles:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._blobs.close()
 
     def at(self, path: str, commit: str) -> CommittedFile | None:
         """Return a file as a commit has it, by this name; None where it has none that is a file of this repository."""
         found = self._blobs.commit(commit)
         content = self._contents(path, commit)
-        return None if found is None or content is None else CommittedFile(path, found.id, found.moment, content, found.parents)
+        return (
+            None
+            if found is None or content is None
+            else CommittedFile(path, found.id, found.moment, content, found.parents)
+        )
 
     def moment_of(self, commit: str) -> datetime | None:
         """Return the committer's time of a commit, UTC."""
@@ -92,7 +101,9 @@ class CommittedFiles:
         self._touched = {path: [] for path in paths}
         revisions = ["HEAD"] if since is None else [f"--since={int(since.timestamp())}", "HEAD"]
         try:
-            with closing(touches(self.repository, revisions, names, merges=True, seconds=_SECONDS)) as walked:
+            with closing(
+                touches(self.repository, revisions, names, merges=True, seconds=_SECONDS)
+            ) as walked:
                 for touch in walked:
                     self._touched[names[touch.path]].append((touch.commit, touch.moment))
         except HistoryUnavailable:
@@ -103,14 +114,22 @@ class CommittedFiles:
         start = self._blobs.commit(commit)
         if start is None:
             return
-        after = [name for name, moment in reversed(self._touched.get(path, ())) if moment >= start.moment and name != start.id]
+        after = [
+            name
+            for name, moment in reversed(self._touched.get(path, ()))
+            if moment >= start.moment and name != start.id
+        ]
         for name in after[:_LATER]:
             file = self.at(path, name)
             if file is not None:
                 yield file
 
     def _contents(self, path: str, commit: str) -> bytes | None:
-        return self._blobs.contents(f"{commit}:{self._prefix}{normal_path(path)}") if _is_inside(path) else None
+        return (
+            self._blobs.contents(f"{commit}:{self._prefix}{normal_path(path)}")
+            if _is_inside(path)
+            else None
+        )
 
 
 def _is_inside(path: str) -> bool:

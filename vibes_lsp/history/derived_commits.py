@@ -25,10 +25,20 @@ from vibes_lsp.store.log import MAX_LINE
 
 _MARK: Final = b"\x01commit "
 _BOM: Final = b"\xef\xbb\xbf"
-_OPTIONS: Final = ("--reverse", "--topo-order", "--full-history", "-p", "-c", "--unified=0", f"--format={_MARK.decode()}%H %P")
+_OPTIONS: Final = (
+    "--reverse",
+    "--topo-order",
+    "--full-history",
+    "-p",
+    "-c",
+    "--unified=0",
+    f"--format={_MARK.decode()}%H %P",
+)
 
 
-def records_carried(repository: Repository, revisions: Sequence[str], log: Path) -> Iterator[tuple[str, str]]:
+def records_carried(
+    repository: Repository, revisions: Sequence[str], log: Path
+) -> Iterator[tuple[str, str]]:
     """Yield the id of each record that a commit added to the log, and the commit; arguments and errors as for `lines_carried`."""
     for line, commit in lines_carried(repository, revisions, log):
         identifier = identifier_of(line)
@@ -36,7 +46,9 @@ def records_carried(repository: Repository, revisions: Sequence[str], log: Path)
             yield identifier, commit
 
 
-def lines_carried(repository: Repository, revisions: Sequence[str], log: Path) -> Iterator[tuple[bytes, str]]:
+def lines_carried(
+    repository: Repository, revisions: Sequence[str], log: Path
+) -> Iterator[tuple[bytes, str]]:
     """Yield each line that a commit added to the log, and the commit; a merge adds what none of its parents has.
 
     Args:
@@ -48,7 +60,14 @@ def lines_carried(repository: Repository, revisions: Sequence[str], log: Path) -
         HistoryUnavailable: Git failed, perhaps after some were yielded.
         ValueError: The log is outside the repository.
     """
-    arguments = ("log", *_OPTIONS, *log_options(), *revisions, "--", git_path(repository.name_of(log)))
+    arguments = (
+        "log",
+        *_OPTIONS,
+        *log_options(),
+        *revisions,
+        "--",
+        git_path(repository.name_of(log)),
+    )
     with git_lines(repository.root, *arguments) as lines:
         commit, added = "", b"+"
         for line in lines:
@@ -163,11 +182,25 @@ class DerivedCommits:
             if self._carried.read(self.repository, self._log, self._head):
                 self._rank = None
             rank = self._ranked()
-            commits = {identifier: [each for each in self._carried.commits.get(identifier, ()) if each in rank] for identifier in ids}
-            oldest = {identifier: min(held, key=rank.__getitem__) for identifier, held in commits.items() if held}
-            return {identifier: DerivedCommit(commit, self._log_method(commit)) for identifier, commit in oldest.items()}
+            commits = {
+                identifier: [
+                    each for each in self._carried.commits.get(identifier, ()) if each in rank
+                ]
+                for identifier in ids
+            }
+            oldest = {
+                identifier: min(held, key=rank.__getitem__)
+                for identifier, held in commits.items()
+                if held
+            }
+            return {
+                identifier: DerivedCommit(commit, self._log_method(commit))
+                for identifier, commit in oldest.items()
+            }
 
-    def by_path(self, moments: Mapping[str, Iterable[datetime]]) -> dict[tuple[str, datetime], DerivedCommit]:
+    def by_path(
+        self, moments: Mapping[str, Iterable[datetime]]
+    ) -> dict[tuple[str, datetime], DerivedCommit]:
         """Return, for edits of files at some times, the first ancestor of HEAD after it that touches the file (R17).
 
         An edit from before the end of a shallow clone is left out: which commit was the first is not known there.
@@ -185,10 +218,14 @@ class DerivedCommits:
             found: dict[tuple[str, datetime], DerivedCommit] = {}
             for path, name in names.items():
                 touched = self._touched.moments.get(name, {})
-                ancestors = sorted((commit for commit in touched if commit in rank), key=rank.__getitem__)
+                ancestors = sorted(
+                    (commit for commit in touched if commit in rank), key=rank.__getitem__
+                )
                 for edited in moments[path]:
                     second = edited.replace(microsecond=0)  # commits know whole seconds only
-                    first = next((commit for commit in ancestors if touched[commit] >= second), None)
+                    first = next(
+                        (commit for commit in ancestors if touched[commit] >= second), None
+                    )
                     if first is not None and first not in self._boundary:
                         found[path, edited] = DerivedCommit(first, CommitMethod.INFERRED)
             return found
@@ -206,9 +243,13 @@ class DerivedCommits:
         with self._lock:
             if not self._look() or self._boundary:
                 return frozenset(wanted)
-            new = {commit.lower() for commit in wanted if (start, commit.lower()) not in self._reached}
+            new = {
+                commit.lower() for commit in wanted if (start, commit.lower()) not in self._reached
+            }
             if new:
-                self._reached.update({(start, commit): found for commit, found in self._among(start, new).items()})
+                self._reached.update(
+                    {(start, commit): found for commit, found in self._among(start, new).items()}
+                )
             return frozenset(commit for commit in wanted if self._reached[start, commit.lower()])
 
     def _among(self, start: str, wanted: set[str]) -> dict[str, bool]:
@@ -245,9 +286,14 @@ class DerivedCommits:
             return False
         if self._boundary_file is None:
             self._boundary_file = self.repository.boundary_file()
-        boundary = read_boundary(self._boundary_file) if self._boundary_file is not None else frozenset()
+        boundary = (
+            read_boundary(self._boundary_file) if self._boundary_file is not None else frozenset()
+        )
         if boundary != self._boundary:
-            self._carried, self._touched = _Carried(self._since, self._facts), _Touched(self._since, self._facts)
+            self._carried, self._touched = (
+                _Carried(self._since, self._facts),
+                _Touched(self._since, self._facts),
+            )
         if self._facts is not None:
             self._facts.look(head, boundary)
         if (head, boundary) != (self._head, self._boundary):
@@ -276,9 +322,13 @@ class DerivedCommits:
                 self._rank = kept
                 return kept
             try:
-                with git_lines(self.repository.root, "rev-list", "--topo-order", "--reverse", self._head) as lines:
+                with git_lines(
+                    self.repository.root, "rev-list", "--topo-order", "--reverse", self._head
+                ) as lines:
                     commits = (line.decode().rstrip() for line in lines)
-                    self._rank = {commit: number for number, commit in enumerate(commits) if commit in wanted}
+                    self._rank = {
+                        commit: number for number, commit in enumerate(commits) if commit in wanted
+                    }
                 if self._facts is not None:
                     self._facts.keep_of_head("rank", self._rank)
             except HistoryUnavailable:
@@ -311,7 +361,11 @@ class _Carried:
         base, self._base = self._base, None
         if base is None or not self._take(repository, log, [head, f"^{base}"]):
             self.commits.clear()
-            kept = None if self._facts is None else self._facts.of_head(f"carried {log}", dict[str, list[str]])
+            kept = (
+                None
+                if self._facts is None
+                else self._facts.of_head(f"carried {log}", dict[str, list[str]])
+            )
             if kept is not None:
                 self.commits = kept
             elif not self._take(repository, log, [head]):
@@ -367,7 +421,9 @@ class _Touched:
             self._failed |= new
         return moved or bool(new)
 
-    def _take(self, repository: Repository, revisions: Sequence[str], names: frozenset[str]) -> bool:
+    def _take(
+        self, repository: Repository, revisions: Sequence[str], names: frozenset[str]
+    ) -> bool:
         found: dict[str, dict[str, datetime]] = {name: {} for name in names}
         try:
             for touch in touches(repository, [*self._since, *revisions], names, merges=False):

@@ -30,8 +30,21 @@ def changed_on_disk(folder: Path) -> frozenset[str]:
     and size. Whoever compares contents finds no change in these. Nothing where git cannot answer.
     """
     try:
-        index = folder / os.fsdecode(run_git(folder, "rev-parse", "--git-path", "index").rstrip(b"\n"))
-        listed = run_git(folder, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard", "--debug", "--", ".")
+        index = folder / os.fsdecode(
+            run_git(folder, "rev-parse", "--git-path", "index").rstrip(b"\n")
+        )
+        listed = run_git(
+            folder,
+            "ls-files",
+            "-z",
+            "-t",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "--debug",
+            "--",
+            ".",
+        )
     except HistoryUnavailable:
         return frozenset()
     return frozenset(_changed(folder, listed, _written(index)))
@@ -71,10 +84,21 @@ def _is_as_seen(path: Path, seconds: int, nanoseconds: int, size: int, written: 
     whole, rest = divmod(found.st_mtime_ns, 1_000_000_000)
     if found.st_mtime_ns >= written:
         return False
-    return (whole & 0xFFFFFFFF, found.st_size & 0xFFFFFFFF) == (seconds, size) and nanoseconds in {0, rest}
+    return (whole & 0xFFFFFFFF, found.st_size & 0xFFFFFFFF) == (seconds, size) and nanoseconds in {
+        0,
+        rest,
+    }
 
 
-_OPTIONS: Final = ("-r", "-z", "--raw", "--no-abbrev", "--diff-filter=ACMRT", "-l1000", "--ignore-submodules=all")
+_OPTIONS: Final = (
+    "-r",
+    "-z",
+    "--raw",
+    "--no-abbrev",
+    "--diff-filter=ACMRT",
+    "-l1000",
+    "--ignore-submodules=all",
+)
 _SIMILAR: Final = "--find-renames=50%"
 _EQUAL: Final = "--find-renames=100%"
 """Needs no contents, which a partial clone may not have."""
@@ -129,7 +153,9 @@ def span_of(repository: Repository, given: str | None) -> DiffRange:
     return DiffRange(repository.merge_base(base, head) if separator == "..." else base, head)
 
 
-def differences(repository: Repository, blobs: Blobs, span: DiffRange, folder: Path, also: Iterable[str] = ()) -> list[Difference]:
+def differences(
+    repository: Repository, blobs: Blobs, span: DiffRange, folder: Path, also: Iterable[str] = ()
+) -> list[Difference]:
     """Return the files below a folder that differ, by name; those that are gone are left out.
 
     Args:
@@ -146,11 +172,20 @@ def differences(repository: Repository, blobs: Blobs, span: DiffRange, folder: P
     if span.head is not None:
         found = _listed(repository, ("diff-tree", "--no-commit-id"), (span.base, span.head))
     else:
-        found = _since(repository, blobs, span.base, [prefix + name for name in (*changed_on_disk(folder), *also)])
-    return sorted((each for each in found if each.name.startswith(prefix)), key=lambda each: each.name)
+        found = _since(
+            repository,
+            blobs,
+            span.base,
+            [prefix + name for name in (*changed_on_disk(folder), *also)],
+        )
+    return sorted(
+        (each for each in found if each.name.startswith(prefix)), key=lambda each: each.name
+    )
 
 
-def _since(repository: Repository, blobs: Blobs, base: str, touched: Iterable[str]) -> list[Difference]:
+def _since(
+    repository: Repository, blobs: Blobs, base: str, touched: Iterable[str]
+) -> list[Difference]:
     """Return what differs from a commit in the index or on disk; what became of it on disk is for the reader to see."""
     staged = {each.name: each for each in _listed(repository, ("diff-index", "--cached"), (base,))}
     for name in touched:
@@ -158,11 +193,19 @@ def _since(repository: Repository, blobs: Blobs, base: str, touched: Iterable[st
             continue
         entry = blobs.entry(base, name)
         known = entry is not None and entry.is_file
-        staged[name] = Difference(name, name if known else None, entry.id if entry is not None and known else None, None, listed=False)
+        staged[name] = Difference(
+            name,
+            name if known else None,
+            entry.id if entry is not None and known else None,
+            None,
+            listed=False,
+        )
     return [replace(each, new=None) for each in staged.values()]
 
 
-def _listed(repository: Repository, command: tuple[str, ...], commits: tuple[str, ...]) -> list[Difference]:
+def _listed(
+    repository: Repository, command: tuple[str, ...], commits: tuple[str, ...]
+) -> list[Difference]:
     try:
         listed = run_git(repository.root, *command, *_OPTIONS, _SIMILAR, *commits, "--")
     except HistoryUnavailable:
@@ -175,8 +218,15 @@ def _read(parts: Iterator[bytes]) -> Iterator[Difference]:
     for part in parts:
         old_mode, mode, old, new, status = part.removeprefix(b":").split(b" ")
         former = next(parts).decode("utf-8", "surrogateescape")
-        name = next(parts).decode("utf-8", "surrogateescape") if status[:1] in {b"R", b"C"} else former
+        name = (
+            next(parts).decode("utf-8", "surrogateescape") if status[:1] in {b"R", b"C"} else former
+        )
         if mode not in _FILES:
             continue
         known = old_mode in _FILES
-        yield Difference(name, former if known else None, old.decode() if known else None, new.decode() if set(new) - _NOTHING else None)
+        yield Difference(
+            name,
+            former if known else None,
+            old.decode() if known else None,
+            new.decode() if set(new) - _NOTHING else None,
+        )

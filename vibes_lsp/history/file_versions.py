@@ -45,7 +45,12 @@ class Touch(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def touches(
-    repository: Repository, revisions: Sequence[str], paths: Collection[str], *, merges: bool, seconds: float | None = None
+    repository: Repository,
+    revisions: Sequence[str],
+    paths: Collection[str],
+    *,
+    merges: bool,
+    seconds: float | None = None,
 ) -> Generator[Touch, None, None]:
     """Yield what commits did to files, newest first, children before parents, no branch left out. Renames are a deletion and a new file.
 
@@ -59,7 +64,15 @@ def touches(
     Raises:
         HistoryUnavailable: Git failed, perhaps after some were yielded.
     """
-    options = ("--topo-order", "--full-history", "--raw", "-z", "--no-abbrev", "--no-renames", "-c" if merges else "--no-merges")
+    options = (
+        "--topo-order",
+        "--full-history",
+        "--raw",
+        "-z",
+        "--no-abbrev",
+        "--no-renames",
+        "-c" if merges else "--no-merges",
+    )
     wanted = {name: path for path in paths if (name := _name(path)) is not None}
     if not wanted:
         return
@@ -94,7 +107,14 @@ def _touch(commit: str, moment: datetime, path: str, line: bytes) -> Touch:
     return Touch(commit, moment, path, fields[parents], fields[-2], is_new=set(fields[-1]) == {"A"})
 
 
-_OPTIONS: Final = ("-r", "-z", "--name-status", "--diff-filter=R", "-l1000", "--ignore-submodules=all")
+_OPTIONS: Final = (
+    "-r",
+    "-z",
+    "--name-status",
+    "--diff-filter=R",
+    "-l1000",
+    "--ignore-submodules=all",
+)
 _SIMILAR: Final = "--find-renames=50%"
 _EQUAL: Final = "--find-renames=100%"
 """Needs no contents, which a partial clone may not have."""
@@ -113,7 +133,9 @@ def renames_since(repository: Repository, commit: str) -> dict[str, str]:
     return _detected(repository, ("diff-index", "--cached"), commit)[0]
 
 
-def _detected(repository: Repository, command: tuple[str, ...], commit: str) -> tuple[dict[str, str], bool]:
+def _detected(
+    repository: Repository, command: tuple[str, ...], commit: str
+) -> tuple[dict[str, str], bool]:
     for detection in (_SIMILAR, _EQUAL):
         try:
             listed = run_git(repository.root, *command, *_OPTIONS, detection, commit, "--")
@@ -176,7 +198,9 @@ class FileVersions:
         when it deleted the file, and when the known history begins with it: an earlier one may have been cut off.
         """
         second = moment.replace(microsecond=0)
-        return next((version for touched, version in reversed(self.touched) if touched >= second), None)
+        return next(
+            (version for touched, version in reversed(self.touched) if touched >= second), None
+        )
 
     def named(self, name: Callable[[str], str]) -> FileVersions:
         """Return the same with other names for the paths."""
@@ -184,7 +208,10 @@ class FileVersions:
         def again(version: Version) -> Version:
             return replace(version, path=name(version.path))
 
-        touched = tuple((moment, again(version) if version is not None else None) for moment, version in self.touched)
+        touched = tuple(
+            (moment, again(version) if version is not None else None)
+            for moment, version in self.touched
+        )
         return replace(self, versions=tuple(map(again, self.versions)), touched=touched)
 
 
@@ -225,7 +252,9 @@ class Trace(msgspec.Struct, frozen=True, array_like=True):
         return _collected(self.touches, boundary, cut=self.is_cut)
 
 
-def walk_together(repository: Repository, head: str, paths: Sequence[str], *, limit: int = _LIMIT) -> dict[str, Walked]:
+def walk_together(
+    repository: Repository, head: str, paths: Sequence[str], *, limit: int = _LIMIT
+) -> dict[str, Walked]:
     """Return what the ancestors of a commit did to some files, in one walk through history instead of one for each file."""
     found: dict[str, list[Touch]] = {path: [] for path in paths}
     is_whole = True
@@ -235,7 +264,10 @@ def walk_together(repository: Repository, head: str, paths: Sequence[str], *, li
                 found[touch.path].append(touch)
     except HistoryUnavailable:
         is_whole = False
-    return {path: Walked(walked[:limit], is_whole and len(walked) <= limit, is_whole) for path, walked in found.items()}
+    return {
+        path: Walked(walked[:limit], is_whole and len(walked) <= limit, is_whole)
+        for path, walked in found.items()
+    }
 
 
 def trace(
@@ -284,7 +316,9 @@ def trace(
     return Trace(list(found.values()), cut, settled)
 
 
-def _walk(repository: Repository, start: str, path: str, limit: int, *, is_inclusive: bool) -> Walked:
+def _walk(
+    repository: Repository, start: str, path: str, limit: int, *, is_inclusive: bool
+) -> Walked:
     found: list[Touch] = []
     try:
         with closing(touches(repository, [start], [path], merges=True, seconds=_SECONDS)) as walked:
@@ -300,13 +334,21 @@ def _walk(repository: Repository, start: str, path: str, limit: int, *, is_inclu
 
 
 def _collected(touched: Sequence[Touch], boundary: frozenset[str], *, cut: bool) -> FileVersions:
-    versions = [Version(each.commit, each.path, each.blob, each.moment) if each.mode in _FILES else None for each in touched]
-    certain = [None if each.commit in boundary else version for each, version in zip(touched, versions, strict=True)]
+    versions = [
+        Version(each.commit, each.path, each.blob, each.moment) if each.mode in _FILES else None
+        for each in touched
+    ]
+    certain = [
+        None if each.commit in boundary else version
+        for each, version in zip(touched, versions, strict=True)
+    ]
     if cut and certain:
         certain[-1] = None
     return FileVersions(
         tuple(version for version in versions if version is not None),
         tuple(each.commit for each in touched if each.mode == _DELETED),
         complete=not cut and not boundary,
-        touched=tuple((each.moment, version) for each, version in zip(touched, certain, strict=True)),
+        touched=tuple(
+            (each.moment, version) for each, version in zip(touched, certain, strict=True)
+        ),
     )

@@ -51,7 +51,12 @@ _TIMEOUT: Final = 60
 _PIECE: Final = 1 << 16
 
 
-def run_git(folder: Path, *arguments: str, index: Path | None = None, environment: Mapping[str, str] | None = None) -> bytes:
+def run_git(
+    folder: Path,
+    *arguments: str,
+    index: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> bytes:
     """Return what git prints for a command run in `folder`.
 
     Args:
@@ -67,13 +72,21 @@ def run_git(folder: Path, *arguments: str, index: Path | None = None, environmen
         done = subprocess.run(
             ["git", *_SAFE, *arguments],
             cwd=folder,
-            env={**_environment(), **({} if index is None else {"GIT_INDEX_FILE": os.fspath(index)}), **(environment or {})},
+            env={
+                **_environment(),
+                **({} if index is None else {"GIT_INDEX_FILE": os.fspath(index)}),
+                **(environment or {}),
+            },
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
             timeout=_TIMEOUT,
         )
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:  # a ValueError: what no argument can hold, as a NUL
+    except (
+        OSError,
+        ValueError,
+        subprocess.TimeoutExpired,
+    ) as error:  # a ValueError: what no argument can hold, as a NUL
         raise _not_run(error) from error
     if done.returncode:
         raise _failure(done.stderr, arguments)
@@ -83,13 +96,18 @@ def run_git(folder: Path, *arguments: str, index: Path | None = None, environmen
 def user_name(folder: Path) -> str | None:
     """Return git's `user.name` for a folder; None when there is none, or no git."""
     try:
-        return run_git(folder, "config", "--get", "user.name").decode("utf-8", "replace").strip() or None
+        return (
+            run_git(folder, "config", "--get", "user.name").decode("utf-8", "replace").strip()
+            or None
+        )
     except HistoryUnavailable:
         return None
 
 
 @contextmanager
-def git_lines(folder: Path, *arguments: str, seconds: float | None = None) -> Iterator[Iterator[bytes]]:
+def git_lines(
+    folder: Path, *arguments: str, seconds: float | None = None
+) -> Iterator[Iterator[bytes]]:
     """Give the lines that git prints, as it prints them: for output that may be as large as a log.
 
     Args:
@@ -105,7 +123,9 @@ def git_lines(folder: Path, *arguments: str, seconds: float | None = None) -> It
 
 
 @contextmanager
-def git_parts(folder: Path, *arguments: str, seconds: float | None = None) -> Iterator[Iterator[bytes]]:
+def git_parts(
+    folder: Path, *arguments: str, seconds: float | None = None
+) -> Iterator[Iterator[bytes]]:
     """Give what git prints between NULs (its `-z`), as it prints it.
 
     Args:
@@ -184,7 +204,11 @@ def log_options() -> Sequence[str]:
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name in _KEPT
+    }
     return {**kept, **_FORCED}
 
 
@@ -195,11 +219,21 @@ _FORCED: Final = {
     "GIT_GRAFT_FILE": os.devnull,
     "LC_ALL": "C",
 }
-_KEPT: Final = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES"})
+_KEPT: Final = frozenset(
+    {
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_EXEC_PATH",
+        "GIT_CEILING_DIRECTORIES",
+    }
+)
 
 
 def _not_run(error: Exception) -> HistoryUnavailable:
-    return HistoryUnavailable(f"git could not be run: {error}", hint="install git, or go on without history")
+    return HistoryUnavailable(
+        f"git could not be run: {error}", hint="install git, or go on without history"
+    )
 
 
 def _failure(stderr: bytes, arguments: Sequence[str]) -> HistoryUnavailable:

@@ -65,7 +65,11 @@ class Facts:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             kept = None
         if kept is not None and kept.source == self._source:
-            self._head, self._of_head, self._of_objects = (kept.head, kept.boundary), kept.of_head, kept.of_objects
+            self._head, self._of_head, self._of_objects = (
+                (kept.head, kept.boundary),
+                kept.of_head,
+                kept.of_objects,
+            )
 
     def look(self, head: str, boundary: Collection[str]) -> None:
         """Take note of HEAD: what was true of another one, or of a clone that was cut elsewhere, is dropped."""
@@ -107,7 +111,9 @@ class Facts:
             return
         self._is_changed = False
         for of_objects in (self._of_objects, dict[str, msgspec.Raw]()):
-            data = msgspec.msgpack.encode(_Kept(self._source, *self._head, self._of_head, of_objects))
+            data = msgspec.msgpack.encode(
+                _Kept(self._source, *self._head, self._of_head, of_objects)
+            )
             if len(data) <= MAX_CACHED:
                 write_cached(self._name, data)
                 return
@@ -137,7 +143,11 @@ def _source(root: Path) -> tuple[str, str]:
         marker = root.resolve() / ".git"
         status = os.lstat(marker)
         made = _made(marker)
-        modules = [_times(path) for package in _PACKAGES for path in sorted((Path(__file__).parents[1] / package).glob("*.py"))]
+        modules = [
+            _times(path)
+            for package in _PACKAGES
+            for path in sorted((Path(__file__).parents[1] / package).glob("*.py"))
+        ]
     except (OSError, RuntimeError, ValueError):
         return "", ""
     name = hashlib.sha256(os.fsencode(marker)).hexdigest()

@@ -47,7 +47,9 @@ def names_of(text: str) -> frozenset[str]:
     return frozenset(folded(part) for part in parts) - {""}
 
 
-def makers_of(repository: Repository, revisions: Sequence[str], *, alone: bool = False) -> dict[str, Makers]:
+def makers_of(
+    repository: Repository, revisions: Sequence[str], *, alone: bool = False
+) -> dict[str, Makers]:
     """Return who made each commit.
 
     Args:
@@ -63,7 +65,16 @@ def makers_of(repository: Repository, revisions: Sequence[str], *, alone: bool =
     for start in range(0, len(revisions), _AT_ONCE):
         some = revisions[start : start + _AT_ONCE]
         said = run_git(
-            repository.root, "log", "-z", "--no-show-signature", "--no-mailmap", "--encoding=UTF-8", _FORMAT, *options, *some, "--"
+            repository.root,
+            "log",
+            "-z",
+            "--no-show-signature",
+            "--no-mailmap",
+            "--encoding=UTF-8",
+            _FORMAT,
+            *options,
+            *some,
+            "--",
         )
         parts = said.decode("utf-8", "replace").split("\0")
         for at in range(0, len(parts) - _MEMBERS + 1, _MEMBERS):
@@ -89,11 +100,23 @@ def commits_of_file(repository: Repository, revisions: Sequence[str], name: str)
     Raises:
         HistoryUnavailable: Git cannot answer.
     """
-    said = run_git(repository.root, "log", "--full-history", "-m", "--no-show-signature", "--format=%H", *revisions, "--", git_path(name))
+    said = run_git(
+        repository.root,
+        "log",
+        "--full-history",
+        "-m",
+        "--no-show-signature",
+        "--format=%H",
+        *revisions,
+        "--",
+        git_path(name),
+    )
     return frozenset(said.decode().split())
 
 
-def commits_of_lines(repository: Repository, revision: str, name: str, lines: Iterable[tuple[int, int]]) -> frozenset[str]:
+def commits_of_lines(
+    repository: Repository, revision: str, name: str, lines: Iterable[tuple[int, int]]
+) -> frozenset[str]:
     """Return the commits that lines of a file are from.
 
     Args:
@@ -108,14 +131,18 @@ def commits_of_lines(repository: Repository, revision: str, name: str, lines: It
     ranges = [f"-L{first},{last}" for first, last in lines]
     options = ("--porcelain", "--no-textconv", "--ignore-revs-file=", "--no-progress", *ranges)
     said = run_git(repository.root, "blame", *options, revision, "--", name)
-    return frozenset(found[1].decode() for line in said.split(b"\n") if (found := _HEADER.fullmatch(line)))
+    return frozenset(
+        found[1].decode() for line in said.split(b"\n") if (found := _HEADER.fullmatch(line))
+    )
 
 
 def _makers(author: tuple[str, str], committer: tuple[str, str], more: Sequence[str]) -> Makers:
     """Return who made a commit, of names with their addresses; more are written as `Name <address>`."""
     committed = committer if folded(committer[1]) not in _SHARED else ()
     names = frozenset(folded(each) for each in (*author, *committed)) - {""}
-    return Makers(names.union(*(names_of(each) for each in more)), author[0] or author[1] or "nobody")
+    return Makers(
+        names.union(*(names_of(each) for each in more)), author[0] or author[1] or "nobody"
+    )
 
 
 def _configured(repository: Repository, name: str) -> str:

@@ -26,7 +26,9 @@ def make_repository(folder: Path) -> None:
     Raises:
         HistoryUnavailable: Git is absent, or refuses.
     """
-    run_git(folder, "init", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1")
+    run_git(
+        folder, "init", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1"
+    )
 
 
 def stage_all(folder: Path) -> None:
@@ -38,7 +40,9 @@ def stage_all(folder: Path) -> None:
     run_git(folder, *_PLAIN, "add", "--all")
 
 
-def commit(folder: Path, message: str, author: CommitAuthor, moment: datetime, *, amend: bool = False) -> None:
+def commit(
+    folder: Path, message: str, author: CommitAuthor, moment: datetime, *, amend: bool = False
+) -> None:
     """Commit what is staged; no hook runs.
 
     Args:
@@ -60,5 +64,12 @@ def commit(folder: Path, message: str, author: CommitAuthor, moment: datetime, *
         "GIT_COMMITTER_EMAIL": author.address,
         "GIT_COMMITTER_DATE": when,
     }
-    options = ("--quiet", "--no-gpg-sign", "--no-verify", "--message", message, *(("--amend", "--reset-author") if amend else ()))
+    options = (
+        "--quiet",
+        "--no-gpg-sign",
+        "--no-verify",
+        "--message",
+        message,
+        *(("--amend", "--reset-author") if amend else ()),
+    )
     run_git(folder, *_PLAIN, "commit", *options, environment=who)

@@ -16,7 +16,16 @@ from typing import Final, Self
 
 from vibes_lsp.history.blame import Blamed, GitBlame, blamed
 from vibes_lsp.history.blobs import Blobs
-from vibes_lsp.history.file_versions import FileVersions, Trace, Version, Walked, renames_in, renames_since, trace, walk_together
+from vibes_lsp.history.file_versions import (
+    FileVersions,
+    Trace,
+    Version,
+    Walked,
+    renames_in,
+    renames_since,
+    trace,
+    walk_together,
+)
 from vibes_lsp.history.git_cache import Facts
 from vibes_lsp.history.repository import Repository, open_repository, read_boundary
 from vibes_lsp.model.paths import can_be_below, normal_path
@@ -45,7 +54,9 @@ class RepositoryFiles:
         facts: As given.
     """
 
-    def __init__(self, repository: Repository, *, keeps_head: bool = False, facts: Facts | None = None) -> None:
+    def __init__(
+        self, repository: Repository, *, keeps_head: bool = False, facts: Facts | None = None
+    ) -> None:
         self.repository = repository
         self.facts = facts
         self._keeps_head = keeps_head
@@ -69,7 +80,9 @@ class RepositoryFiles:
         head = self.blobs.head()
         if head is not None and self._boundary_file is None:
             self._boundary_file = self.repository.boundary_file()
-        boundary = read_boundary(self._boundary_file) if self._boundary_file is not None else frozenset()
+        boundary = (
+            read_boundary(self._boundary_file) if self._boundary_file is not None else frozenset()
+        )
         if (head, boundary) != (self._head, self._boundary):
             self._head, self._boundary = head, boundary
             self._versions.clear()
@@ -114,7 +127,11 @@ class RepositoryFiles:
     def _recalled(self, path: str) -> FileVersions | None:
         """Return what is known of a file, here or from earlier commands."""
         known = self._versions.get(path)
-        if known is None and self.facts is not None and (traced := self.facts.of_head(f"trace {path}", Trace)) is not None:
+        if (
+            known is None
+            and self.facts is not None
+            and (traced := self.facts.of_head(f"trace {path}", Trace)) is not None
+        ):
             return self._remember(path, traced)
         return known
 
@@ -142,15 +159,32 @@ class RepositoryFiles:
         if entry is None:
             versions = self.versions(path)
             texts = {(version.path, version.blob) for version in versions.versions}
-            named = [(name, other) for name in versions.names if (other := self.blobs.entry(found.id, name)) is not None]
-            named.sort(key=lambda each: (each[0], each[1].id) not in texts)  # a name may have been another file's
+            named = [
+                (name, other)
+                for name in versions.names
+                if (other := self.blobs.entry(found.id, name)) is not None
+            ]
+            named.sort(
+                key=lambda each: (each[0], each[1].id) not in texts
+            )  # a name may have been another file's
             path, entry = next(iter(named), (path, None))
-        return Version(found.id, path, entry.id, found.moment) if entry is not None and entry.is_file else None
+        return (
+            Version(found.id, path, entry.id, found.moment)
+            if entry is not None and entry.is_file
+            else None
+        )
 
     def version_with_hash(self, path: str, file_hash: str) -> Version | None:
         """Return the newest version whose bytes, or whose bytes with the other line ends, have a SHA-256 (R14)."""
         wanted = file_hash.lower()
-        return next((version for version in self.versions(path).versions if wanted in self._hashes_of(version.blob)), None)
+        return next(
+            (
+                version
+                for version in self.versions(path).versions
+                if wanted in self._hashes_of(version.blob)
+            ),
+            None,
+        )
 
     def blamed(self, path: str, since: datetime) -> tuple[Version, Sequence[Blamed]] | None:
         """Return a file as HEAD has it, and since when it has each of its lines; None when it is not there, or git cannot tell."""
@@ -181,7 +215,9 @@ class RepositoryFiles:
         head = self.head()
         if head is None:
             return {}
-        committed = {path: name for path in paths if (name := self._committed_path(head, path)) is not None}
+        committed = {
+            path: name for path in paths if (name := self._committed_path(head, path)) is not None
+        }
         staged = renames_since(self.repository, head) if committed else {}
         return {path: staged.get(name, name) for path, name in committed.items()}
 
@@ -215,7 +251,11 @@ class RepositoryFiles:
         if known is None:
             while len(self._renames) >= _MAX_COMMITS:
                 del self._renames[next(iter(self._renames))]
-            kept = None if self.facts is None else self.facts.of_object(f"renames {commit}", dict[str, str])
+            kept = (
+                None
+                if self.facts is None
+                else self.facts.of_object(f"renames {commit}", dict[str, str])
+            )
             known = self._renames[commit] = self._asked(commit) if kept is None else kept
         return known
 
@@ -236,8 +276,14 @@ class RepositoryFiles:
                 return frozenset()
             if len(self._hashes) >= _MAX_HASHES:
                 self._hashes.clear()
-            other = content.replace(b"\r\n", b"\n") if b"\r" in content else content.replace(b"\n", b"\r\n")
-            known = self._hashes[blob] = frozenset(hashlib.sha256(each).hexdigest() for each in (content, other))
+            other = (
+                content.replace(b"\r\n", b"\n")
+                if b"\r" in content
+                else content.replace(b"\n", b"\r\n")
+            )
+            known = self._hashes[blob] = frozenset(
+                hashlib.sha256(each).hexdigest() for each in (content, other)
+            )
             if self.facts is not None:
                 self.facts.keep_of_object(f"hashes {blob}", sorted(known))
         return known
@@ -254,7 +300,9 @@ class ProjectHistory:
         keeps_facts: Whether what git says is kept for later commands, and what it said to earlier ones believed.
     """
 
-    def __init__(self, project: Path, *, keeps_head: bool = False, keeps_facts: bool = False) -> None:
+    def __init__(
+        self, project: Path, *, keeps_head: bool = False, keeps_facts: bool = False
+    ) -> None:
         self._project = project
         self._keeps_head = keeps_head
         self._keeps_facts = keeps_facts
@@ -265,7 +313,12 @@ class ProjectHistory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -335,19 +388,29 @@ class ProjectHistory:
         """Return the newest version of a file whose bytes have a SHA-256, as they are or with the other line ends (R14)."""
         with self._lock:
             place = self._place_of(path)
-            return place.outer_version(place.files.version_with_hash(place.inner(path), file_hash)) if place is not None else None
+            return (
+                place.outer_version(place.files.version_with_hash(place.inner(path), file_hash))
+                if place is not None
+                else None
+            )
 
     def blamed(self, path: str, since: datetime) -> tuple[Version, Sequence[Blamed]] | None:
         """Return a file as HEAD has it, and since when it has each of its lines; see `blamed`. None when git cannot tell."""
         with self._lock:
             place = self._place_of(path)
             found = place.files.blamed(place.inner(path), since) if place is not None else None
-            return None if place is None or found is None else (replace(found[0], path=place.outer(found[0].path)), found[1])
+            return (
+                None
+                if place is None or found is None
+                else (replace(found[0], path=place.outer(found[0].path)), found[1])
+            )
 
     def contents(self, version: Version) -> bytes | None:
         """Return the bytes of a version; None when the object is missing here, or is larger than 64 MiB."""
         with self._lock:
-            place = self._place_of(version.path) or self._open("")  # it may have come from outside the project's folder
+            place = self._place_of(version.path) or self._open(
+                ""
+            )  # it may have come from outside the project's folder
         return place.files.blobs.contents(version.blob) if place is not None else None
 
     def current_paths(self, paths: Iterable[str]) -> dict[str, str]:
@@ -356,7 +419,13 @@ class ProjectHistory:
             found: dict[str, str] = {}
             for place, names in self._by_place(paths):
                 now = place.files.current_paths(map(place.inner, names))
-                found.update({name: place.outer(now[inner]) for name in names if (inner := place.inner(name)) in now})
+                found.update(
+                    {
+                        name: place.outer(now[inner])
+                        for name in names
+                        if (inner := place.inner(name)) in now
+                    }
+                )
             return found
 
     def renames_since(self, commit: str) -> Mapping[str, str]:
@@ -403,7 +472,14 @@ class ProjectHistory:
             return None
         try:
             start = self._project / folder
-            marker = next((each for each in (start, *start.absolute().parents) if os.path.lexists(each / ".git")), None)
+            marker = next(
+                (
+                    each
+                    for each in (start, *start.absolute().parents)
+                    if os.path.lexists(each / ".git")
+                ),
+                None,
+            )
             known, place = self._opened.get(folder, (None, None))
             if place is None and marker != known:
                 place = self._place(start, folder)

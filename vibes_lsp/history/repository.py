@@ -55,7 +55,15 @@ class Repository:
         Raises:
             HistoryUnavailable: There is no such commit.
         """
-        seconds = run_git(self.root, "show", "-s", "--no-show-signature", "--format=%ct", "--end-of-options", commit)
+        seconds = run_git(
+            self.root,
+            "show",
+            "-s",
+            "--no-show-signature",
+            "--format=%ct",
+            "--end-of-options",
+            commit,
+        )
         return moment_of(seconds)
 
     def boundary(self) -> frozenset[str]:
@@ -66,7 +74,9 @@ class Repository:
     def boundary_file(self) -> Path | None:
         """Return the file that would list the commits of `boundary`; None where git cannot answer."""
         try:
-            return self.root / os.fsdecode(run_git(self.root, "rev-parse", "--git-path", "shallow").rstrip(b"\n"))
+            return self.root / os.fsdecode(
+                run_git(self.root, "rev-parse", "--git-path", "shallow").rstrip(b"\n")
+            )
         except HistoryUnavailable:
             return None
 
@@ -100,7 +110,9 @@ class Repository:
             kind = run_git(self.root, "cat-file", "-t", f"{commit}:{name}").strip()
         except HistoryUnavailable:
             return None
-        return run_git(self.root, "cat-file", "blob", f"{commit}:{name}") if kind == b"blob" else None
+        return (
+            run_git(self.root, "cat-file", "blob", f"{commit}:{name}") if kind == b"blob" else None
+        )
 
     def name_of(self, path: Path) -> str:
         """Return the name that git has for an absolute path."""
@@ -113,7 +125,9 @@ class Repository:
             HistoryUnavailable: Git cannot be run.
         """
         listed = run_git(folder, "ls-files", "-z", "--", ".")
-        return frozenset(name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name)
+        return frozenset(
+            name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name
+        )
 
     def ignores(self, path: Path) -> bool:
         """Whether git ignores a path."""
@@ -134,7 +148,11 @@ class Repository:
         if line is None:
             return False
         file = Path(os.fsdecode(rule[: line.start()].strip(b'"')))
-        return not rule.startswith(b"!", line.end()) and file.name == ".gitignore" and not file.is_absolute()
+        return (
+            not rule.startswith(b"!", line.end())
+            and file.name == ".gitignore"
+            and not file.is_absolute()
+        )
 
     def attributes(self, path: Path, names: Iterable[str]) -> dict[str, str]:
         """Return the values that git's attributes have for a file.
@@ -161,7 +179,9 @@ class Repository:
             return run_git(self.root, "merge-base", one, other).decode().strip()
         except HistoryUnavailable:
             message = f"{one[:12]} and {other[:12]} have no commit in common here"
-            raise HistoryUnavailable(message, hint="a shallow clone may have to be deepened") from None
+            raise HistoryUnavailable(
+                message, hint="a shallow clone may have to be deepened"
+            ) from None
 
     def is_ancestor(self, commit: str, of: str = "HEAD") -> bool:
         """Whether a commit is another one or an ancestor of it."""

@@ -50,8 +50,20 @@ def mark_resolved(repository: Repository, path: Path, mode: str) -> None:
     Raises:
         HistoryUnavailable: Git refuses.
     """
-    blob = run_git(repository.root, "hash-object", "-w", "--no-filters", "--", str(path)).decode("ascii").strip()
-    run_git(repository.root, "update-index", "--add", "--cacheinfo", mode, blob, repository.name_of(path))
+    blob = (
+        run_git(repository.root, "hash-object", "-w", "--no-filters", "--", str(path))
+        .decode("ascii")
+        .strip()
+    )
+    run_git(
+        repository.root,
+        "update-index",
+        "--add",
+        "--cacheinfo",
+        mode,
+        blob,
+        repository.name_of(path),
+    )
 
 
 def merge_base(repository: Repository, commit: str) -> str | None:
@@ -73,7 +85,14 @@ def merge_base(repository: Repository, commit: str) -> str | None:
 _PARTIAL: Final = "next-index-"
 """How git calls the index of a commit of some paths only."""
 _AT_ONCE: Final = 200
-_STAGED: Final = ("--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none", "--ita-invisible-in-index")
+_STAGED: Final = (
+    "--cached",
+    "--name-only",
+    "-z",
+    "--no-renames",
+    "--ignore-submodules=none",
+    "--ita-invisible-in-index",
+)
 """What `git commit` itself counts as staged, whatever the settings say."""
 
 
@@ -107,7 +126,9 @@ class CommitIndex:
         """
         if (self.git_dir / "MERGE_HEAD").exists():
             return False
-        return not self.changed() or (self.repository.names_commit("HEAD^") and not self._differing("HEAD^"))
+        return not self.changed() or (
+            self.repository.names_commit("HEAD^") and not self._differing("HEAD^")
+        )
 
     def changed(self) -> list[str]:
         """Return the names, from the top of the work tree, of the files that the commit changes.
@@ -120,7 +141,11 @@ class CommitIndex:
         return self._differing("HEAD")
 
     def _differing(self, revision: str) -> list[str]:
-        return _names(run_git(self.repository.root, "diff-index", *_STAGED, revision, "--", index=self.paths[0]))
+        return _names(
+            run_git(
+                self.repository.root, "diff-index", *_STAGED, revision, "--", index=self.paths[0]
+            )
+        )
 
     def stage(self, changed: Iterable[Path], new: Iterable[Path] = ()) -> list[str]:
         """Stage files as they are on disk, and return the names of those that the commit got in another form than it had.
@@ -157,13 +182,25 @@ class CommitIndex:
         return self.repository.name_of(path) in self.changed()
 
     def _existing(self, paths: Iterable[Path]) -> list[str]:
-        return [self.repository.name_of(path.parent / path.name) for path in paths if path.is_file() and not path.is_symlink()]
+        return [
+            self.repository.name_of(path.parent / path.name)
+            for path in paths
+            if path.is_file() and not path.is_symlink()
+        ]
 
     def _entries(self, names: Sequence[str]) -> dict[str, bytes]:
         """Return mode and object of those of some files that the commit has."""
         found: dict[str, bytes] = {}
         for some in _some(names):
-            listed = run_git(self.repository.root, "ls-files", "-s", "-z", "--", *map(git_path, some), index=self.paths[0])
+            listed = run_git(
+                self.repository.root,
+                "ls-files",
+                "-s",
+                "-z",
+                "--",
+                *map(git_path, some),
+                index=self.paths[0],
+            )
             for line in listed.split(b"\0")[:-1]:
                 entry, _, name = line.partition(b"\t")
                 found[name.decode("utf-8", "surrogateescape")] = entry
@@ -172,9 +209,15 @@ class CommitIndex:
     def _filtered(self, names: Sequence[str]) -> set[str]:
         found: set[str] = set()
         for some in _some(names):
-            told = run_git(self.repository.root, "check-attr", "-z", "filter", "--", *some).split(b"\0")
+            told = run_git(self.repository.root, "check-attr", "-z", "filter", "--", *some).split(
+                b"\0"
+            )
             values = zip(told[0::3], told[2::3], strict=False)
-            found.update(name.decode("utf-8", "surrogateescape") for name, value in values if value not in {b"unspecified", b"unset"})
+            found.update(
+                name.decode("utf-8", "surrogateescape")
+                for name, value in values
+                if value not in {b"unspecified", b"unset"}
+            )
         return found
 
     def _untracked(self, names: Sequence[str]) -> set[str]:
@@ -182,7 +225,17 @@ class CommitIndex:
         found: set[str] = set()
         for some in _some(names):
             options = ("--others", "--exclude-standard", "-z", "--")
-            found.update(_names(run_git(self.repository.root, "ls-files", *options, *map(git_path, some), index=self.paths[0])))
+            found.update(
+                _names(
+                    run_git(
+                        self.repository.root,
+                        "ls-files",
+                        *options,
+                        *map(git_path, some),
+                        index=self.paths[0],
+                    )
+                )
+            )
         return found
 
 
@@ -202,7 +255,9 @@ def index_of_commit(folder: Path, environment: Mapping[str, str]) -> CommitIndex
     git_dir = Path(os.fsdecode(run_git(folder, "rev-parse", "--absolute-git-dir").rstrip(b"\n")))
     told = environment.get("GIT_DIR")
     if told and (folder / told).resolve() != git_dir.resolve():
-        raise HistoryUnavailable(f"the commit is made in {told}, which is not the repository of {folder}")
+        raise HistoryUnavailable(
+            f"the commit is made in {told}, which is not the repository of {folder}"
+        )
     index = folder / (environment.get("GIT_INDEX_FILE") or git_dir / "index")
     waiting = index.with_name("index.lock")
     is_partial = index.name.startswith(_PARTIAL) and waiting.is_file()

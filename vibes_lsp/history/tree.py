@@ -22,10 +22,14 @@ def tree_of(repository: Repository, commit: str, folder: Path) -> Mapping[str, E
         HistoryUnavailable: Git cannot answer.
     """
     prefix = repository.prefix_of(folder)
-    listed = run_git(repository.root, "ls-tree", "-r", "-z", "--full-tree", commit, *([prefix] if prefix else []))
+    listed = run_git(
+        repository.root, "ls-tree", "-r", "-z", "--full-tree", commit, *([prefix] if prefix else [])
+    )
     found: dict[str, Entry] = {}
     for line in listed.split(b"\0")[:-1]:
         facts, _, name = line.partition(b"\t")
         mode, _, identifier = facts.decode("ascii").split(" ")
-        found[name.decode("utf-8", "surrogateescape").removeprefix(prefix)] = Entry(mode, identifier)
+        found[name.decode("utf-8", "surrogateescape").removeprefix(prefix)] = Entry(
+            mode, identifier
+        )
     return found

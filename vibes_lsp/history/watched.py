@@ -31,7 +31,9 @@ class RepositoryState:
         return before is not None and before != self._seen
 
     def _now(self) -> tuple[object, ...]:
-        marker = next((found for each in self._folders if os.path.lexists(found := each / ".git")), None)
+        marker = next(
+            (found for each in self._folders if os.path.lexists(found := each / ".git")), None
+        )
         if marker is None:
             return ()
         key = marker, _stamp(marker)

@@ -33,7 +33,9 @@ class RawLines:
 
     def __len__(self) -> int:
         """Return how many lines there are."""
-        return self._content.count(b"\n") + (not self._content.endswith(b"\n") and self._content != b"")
+        return self._content.count(b"\n") + (
+            not self._content.endswith(b"\n") and self._content != b""
+        )
 
     @cached_property
     def digest(self) -> bytes:
@@ -77,7 +79,11 @@ class Sought:
         self.first = _encoded(first.removesuffix("\r")) if newline and self._is_readable else None
         pieces, cut = ((), True) if context is None else read_context(context)
         self._whole = [*map(_encoded, pieces[:-1] if cut else pieces)]
-        self._begun = b"" if context is None else b"\n" + b"\n".join(map(_encoded, pieces)) + (b"" if cut else b"\n")
+        self._begun = (
+            b""
+            if context is None
+            else b"\n" + b"\n".join(map(_encoded, pieces)) + (b"" if cut else b"\n")
+        )
 
     def may_stand(self, file: RawLines) -> bool:
         """Whether the range may stand in a file whole: where its context does, or where it was recorded."""
@@ -105,7 +111,11 @@ class Sought:
 
     def _is_at(self, file: RawLines, start: int) -> bool:
         digest, end = self.recorded.anchors.hash, start - 1 + self.recorded.length
-        return digest is not None and end <= len(file.lines) and digest in block_hashes(b"\n".join(file.lines[start - 1 : end]))
+        return (
+            digest is not None
+            and end <= len(file.lines)
+            and digest in block_hashes(b"\n".join(file.lines[start - 1 : end]))
+        )
 
 
 class SoughtTexts:
@@ -124,13 +134,16 @@ class SoughtTexts:
         seen = hashlib.sha256()
         for each in map(Sought, ranges):
             seen.update(repr(each.recorded).encode("utf-8", "backslashreplace"))
-            (self._others if each.first is None else self._by_first.setdefault(each.first, [])).append(each)
+            (
+                self._others if each.first is None else self._by_first.setdefault(each.first, [])
+            ).append(each)
         self.digest: Final = seen.digest()
 
     def may_stand(self, file: RawLines) -> bool:
         """Whether any of them may stand in a file whole."""
         return self._is_any(self._others, file) or any(
-            self._is_any(self._by_first[first], file) for first in self._by_first.keys() & file.known
+            self._is_any(self._by_first[first], file)
+            for first in self._by_first.keys() & file.known
         )
 
     @staticmethod

@@ -36,7 +36,11 @@ def key_of(identifier: str) -> int:
 
     Ids are what somebody wrote: if the digits were all, ids that only count up would have one key, and each would be looked for among all.
     """
-    digits = identifier[:KEY_DIGITS] if len(identifier) == _FULL and _DIGITS(identifier[:KEY_DIGITS]) else _digest(identifier)[:KEY_DIGITS]
+    digits = (
+        identifier[:KEY_DIGITS]
+        if len(identifier) == _FULL and _DIGITS(identifier[:KEY_DIGITS])
+        else _digest(identifier)[:KEY_DIGITS]
+    )
     return int(digits, 16) << KEY_REST | hash(identifier) & _REST
 
 
@@ -145,7 +149,9 @@ class _Broken(_Other, gc=False):
     pass
 
 
-_DECODER: Final[QuickDecoder[Any]] = QuickDecoder(_Line | _Function | _Edge | _Session | _Delegation)
+_DECODER: Final[QuickDecoder[Any]] = QuickDecoder(
+    _Line | _Function | _Edge | _Session | _Delegation
+)
 
 _KINDS: Final[dict[type, int]] = {
     _Blank: Kind.BLANK,
@@ -179,7 +185,9 @@ class Columns:
     keys: array[int] = field(default_factory=lambda: array("Q"))
     annotations: dict[str, array[int]] = field(default_factory=dict)
     sessions: dict[str, list[int]] = field(default_factory=dict)
-    touched: dict[str, set[str]] = field(default_factory=dict)  # the files of each session, as recorded
+    touched: dict[str, set[str]] = field(
+        default_factory=dict
+    )  # the files of each session, as recorded
     delegations: list[int] = field(default_factory=list)
     edge_lines: array[int] = field(default_factory=lambda: array("I"))
     edge_types: bytearray = field(default_factory=bytearray)
@@ -206,7 +214,9 @@ class Columns:
         self.ends.fromlist(list(accumulate(map(len, batch.lines), initial=last))[1:])
         rows = _DECODER.each(batch.lines)
         if rows is None:
-            rows = [self._decode(line, number) for number, line in enumerate(batch.lines, batch.first)]
+            rows = [
+                self._decode(line, number) for number, line in enumerate(batch.lines, batch.first)
+            ]
         self._extend(rows, batch)
 
     def _extend(self, rows: list[Any], batch: LineBatch) -> None:
@@ -232,7 +242,9 @@ class Columns:
 
     def _add_annotations(self, numbers: Iterable[int], rows: list[Any]) -> None:
         annotations, touched = self.annotations, self.touched
-        for number, path, session in zip(numbers, map(_GET_PATH, rows), map(_GET_SESSION, rows), strict=True):
+        for number, path, session in zip(
+            numbers, map(_GET_PATH, rows), map(_GET_SESSION, rows), strict=True
+        ):
             lines = annotations.get(path)
             if lines is None:
                 lines = annotations.setdefault(path or "", array("I"))
@@ -242,7 +254,9 @@ class Columns:
 
     def _add_edges(self, edges: list[Any]) -> None:
         self.edge_types += bytes(map(_EDGE_CODES.get, map(_GET_EDGE_TYPE, edges), repeat(UNKNOWN)))
-        self.edge_reasons += bytes([_REASON_CODES.get(edge.metadata and edge.metadata.reason, UNKNOWN) for edge in edges])
+        self.edge_reasons += bytes(
+            [_REASON_CODES.get(edge.metadata and edge.metadata.reason, UNKNOWN) for edge in edges]
+        )
         add_keys(self.edge_sources, [edge.source_ref or edge.source_id or "" for edge in edges])
         add_keys(self.edge_targets, [edge.target_ref or edge.target_id or "" for edge in edges])
 
@@ -268,7 +282,10 @@ class Columns:
         try:
             return _tolerant(parse_object(stripped))
         except MalformedJson as error:
-            return self._skip(number, f"{error.reason} (column {error.column})" if error.column > 1 else error.reason)
+            return self._skip(
+                number,
+                f"{error.reason} (column {error.column})" if error.column > 1 else error.reason,
+            )
 
     def _skip(self, number: int, reason: str) -> _Broken:
         self.broken.append(BrokenLine(number, reason))

@@ -20,7 +20,10 @@ def recorded_commit(lineage: Lineage) -> str | None:
 
 
 def derive_commits(
-    lineages: Sequence[Lineage], repository: Repository, directory: AuditDir, kept: DerivedCommits | None = None
+    lineages: Sequence[Lineage],
+    repository: Repository,
+    directory: AuditDir,
+    kept: DerivedCommits | None = None,
 ) -> dict[str, DerivedCommit]:
     """Return the derived commits of lineages that record none, or only such as HEAD does not come from, by the id of their first record.
 
@@ -32,19 +35,33 @@ def derive_commits(
     """
     commits = kept or DerivedCommits(repository, directory.project, directory.log)
     gone = rewritten(lineages, commits)
-    pending = [lineage for lineage in lineages if recorded_commit(lineage) is None or lineage.first.id in gone]
+    pending = [
+        lineage
+        for lineage in lineages
+        if recorded_commit(lineage) is None or lineage.first.id in gone
+    ]
     by_log = commits.by_log(identifier for lineage in pending for identifier in lineage.ids)
     found: dict[str, DerivedCommit] = {}
     left: list[Lineage] = []
     for lineage in pending:
-        commit = next((by_log[identifier] for identifier in lineage.ids if identifier in by_log), None)
+        commit = next(
+            (by_log[identifier] for identifier in lineage.ids if identifier in by_log), None
+        )
         if commit is not None:
             found[lineage.first.id] = commit
         else:
             left.append(lineage)
-    elsewhere = commits.reached((gone[each.first.id] for each in left if each.first.id in gone), "--all")
-    found.update(_by_path([each for each in left if gone.get(each.first.id) not in elsewhere], commits))
-    return found | {identifier: replace(found[identifier], instead_of=commit) for identifier, commit in gone.items() if identifier in found}
+    elsewhere = commits.reached(
+        (gone[each.first.id] for each in left if each.first.id in gone), "--all"
+    )
+    found.update(
+        _by_path([each for each in left if gone.get(each.first.id) not in elsewhere], commits)
+    )
+    return found | {
+        identifier: replace(found[identifier], instead_of=commit)
+        for identifier, commit in gone.items()
+        if identifier in found
+    }
 
 
 def known_commit(lineage: Lineage, derived: DerivedCommit | None) -> DerivedCommit | None:
@@ -64,7 +81,11 @@ def rewritten(lineages: Sequence[Lineage], commits: DerivedCommits) -> dict[str,
     """Return the commits of lineages that record only such as HEAD does not come from (R4b), by the id of their first record."""
     recorded = {lineage.first.id: recorded_commits(lineage) for lineage in lineages}
     there = commits.reached(commit for named in recorded.values() for commit in named)
-    return {identifier: named[0] for identifier, named in recorded.items() if named and there.isdisjoint(named)}
+    return {
+        identifier: named[0]
+        for identifier, named in recorded.items()
+        if named and there.isdisjoint(named)
+    }
 
 
 def recorded_commits(lineage: Lineage) -> list[str]:
@@ -73,7 +94,9 @@ def recorded_commits(lineage: Lineage) -> list[str]:
         commit = lineage.current.text("commit_hash")
         return [commit] if commit else []
     members = (lineage.current, *reversed(lineage.members))
-    found = [member for member in members if member.text("action") != Action.REBASE_ORPHAN] or members
+    found = [
+        member for member in members if member.text("action") != Action.REBASE_ORPHAN
+    ] or members
     return [commit for member in found if (commit := member.text("commit_hash"))]
 
 
@@ -83,7 +106,9 @@ def _by_path(lineages: Sequence[Lineage], commits: DerivedCommits) -> dict[str, 
         moments[_path(lineage)].add(lineage.first.moment)
     inferred = commits.by_path(moments)
     places = {lineage.first.id: (_path(lineage), lineage.first.moment) for lineage in lineages}
-    return {identifier: inferred[place] for identifier, place in places.items() if place in inferred}
+    return {
+        identifier: inferred[place] for identifier, place in places.items() if place in inferred
+    }
 
 
 def _path(lineage: Lineage) -> str:

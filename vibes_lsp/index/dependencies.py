@@ -28,14 +28,22 @@ class Dependencies:
         self._lineages = self._lineages_now()
         self._manifest = trail.manifest
         self._edges = len(self._columns.edge_types)
-        self._sessions = {session for lineage in self._lineages if (session := lineage.current.text("session_id")) is not None}
+        self._sessions = {
+            session
+            for lineage in self._lineages
+            if (session := lineage.current.text("session_id")) is not None
+        }
         self._touched = self._touched_now()
 
     def hold(self) -> bool:
         """Whether the trail, refreshed since, says of the file what it said."""
         if self._trail.log.columns is not self._columns or self._lineages_now() != self._lineages:
             return False
-        return not self._is_named() and self._touched_now() == self._touched and self._has_its_entries()
+        return (
+            not self._is_named()
+            and self._touched_now() == self._touched
+            and self._has_its_entries()
+        )
 
     @cached_property
     def _ids(self) -> AbstractSet[int]:
@@ -52,8 +60,16 @@ class Dependencies:
 
     def _lineages_now(self) -> list[Lineage]:
         trail, past = self._trail, self._past
-        found = [lineage for name in (self._path, *past.former_paths) for lineage in trail.lineages_in(name)]
-        return found + [lineage for identifier in past.arrivals if (lineage := trail.lineage_of(identifier)) is not None]
+        found = [
+            lineage
+            for name in (self._path, *past.former_paths)
+            for lineage in trail.lineages_in(name)
+        ]
+        return found + [
+            lineage
+            for identifier in past.arrivals
+            if (lineage := trail.lineage_of(identifier)) is not None
+        ]
 
     def _is_named(self) -> bool:
         """Whether a new edge names one of the annotations, as a review does."""

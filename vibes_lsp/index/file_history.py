@@ -79,7 +79,13 @@ class FileHistories:
         standing: Standing | None = None,
     ) -> None:
         self._trail, self._history, self._renamed = trail, history, renamed or {}
-        self._origins = None if history is None else OriginalTexts(history, derived, lambda lineage: begun(trail.log, lineage), standing)
+        self._origins = (
+            None
+            if history is None
+            else OriginalTexts(
+                history, derived, lambda lineage: begun(trail.log, lineage), standing
+            )
+        )
         self._departures = MovedOut(trail) if departures is None else departures
         self._departed: dict[str, Sequence[MovedOutRange]] = {}
         self._latest: tuple[str, Text | None] | None = None
@@ -92,10 +98,14 @@ class FileHistories:
             text: The file as it is now, saved or not.
         """
         former = self.former_paths(path)
-        lineages = [lineage for name in (path, *former) for lineage in self._trail.lineages_in(name)]
+        lineages = [
+            lineage for name in (path, *former) for lineage in self._trail.lineages_in(name)
+        ]
         return self._past(path, lineages, text, self.arrivals(path, text))
 
-    def by_name(self, path: str, doubtful: Sequence[Lineage] = (), text: Text | None = None) -> FileHistory:
+    def by_name(
+        self, path: str, doubtful: Sequence[Lineage] = (), text: Text | None = None
+    ) -> FileHistory:
         """Return what is known of a file's own annotations: nothing of what came from other files, which takes looking at those.
 
         Args:
@@ -103,17 +113,29 @@ class FileHistories:
             doubtful: Whose old texts are looked for.
             text: The file as it is now, if there are any.
         """
-        return self._past(path, doubtful, text) if doubtful and text is not None else FileHistory(former_paths=self.former_paths(path))
+        return (
+            self._past(path, doubtful, text)
+            if doubtful and text is not None
+            else FileHistory(former_paths=self.former_paths(path))
+        )
 
-    def _past(self, path: str, lineages: Sequence[Lineage], text: Text, arrivals: tuple[str, ...] = ()) -> FileHistory:
+    def _past(
+        self, path: str, lineages: Sequence[Lineage], text: Text, arrivals: tuple[str, ...] = ()
+    ) -> FileHistory:
         former = self.former_paths(path)
         if self._origins is None:
             return FileHistory({}, former, arrivals)
         origins, edits = self._origins.of(lineages, text), self._origins.edits(lineages)
-        if not _are_in_doubt([each for each in lineages if each.first.id in edits and not each.superseded_by], text):
+        if not _are_in_doubt(
+            [each for each in lineages if each.first.id in edits and not each.superseded_by], text
+        ):
             return FileHistory(origins, former, arrivals)
         ages = self._origins.ages(path, min(edit.since for edit in edits.values()))
-        return FileHistory(origins, former, arrivals) if ages is None else FileHistory(origins, former, arrivals, ages, edits)
+        return (
+            FileHistory(origins, former, arrivals)
+            if ages is None
+            else FileHistory(origins, former, arrivals, ages, edits)
+        )
 
     def arrivals(self, path: str, text: Text) -> tuple[str, ...]:
         """Return the ids of annotations of other files whose text stands in a file now, and there no more."""
@@ -127,8 +149,14 @@ class FileHistories:
     @cached_property
     def annotated_files(self) -> Mapping[str, None]:
         """The files of this checkout that annotations are about, by the names that they have now (R19)."""
-        now = dict.fromkeys(self._moved.get(name) if name in self._gone else name for name in self._names)
-        return dict.fromkeys(name for name in now if name is not None and name not in self._gone and self._is_there(name))
+        now = dict.fromkeys(
+            self._moved.get(name) if name in self._gone else name for name in self._names
+        )
+        return dict.fromkeys(
+            name
+            for name in now
+            if name is not None and name not in self._gone and self._is_there(name)
+        )
 
     @property
     def has_renames(self) -> bool:
@@ -182,7 +210,11 @@ class FileHistories:
         """
         if self._history is None:
             return
-        departed = [(name, gone) for name in self._others(path, former) if (gone := self._departed_from(name))]
+        departed = [
+            (name, gone)
+            for name in self._others(path, former)
+            if (gone := self._departed_from(name))
+        ]
         if not departed:
             return
         file = RawLines(encode(text.content))
@@ -191,7 +223,11 @@ class FileHistories:
             if not gone:
                 continue
             placed = zip(gone, standing_whole([each.recorded for each in gone], text), strict=True)
-            here = [each for each, located in placed if located is not None and _is_beyond_doubt(located, text)]
+            here = [
+                each
+                for each, located in placed
+                if located is not None and _is_beyond_doubt(located, text)
+            ]
             new = [each for each in here if not self._was_here(path, each)]
             left = self._left(name, [each for each in new if each.is_guessed])
             went = [each for each in new if not each.is_guessed or each.id in left]
@@ -203,14 +239,21 @@ class FileHistories:
         if not went or self._origins is None:
             return set()
         ids = {each.id for each in went}
-        origins = self._origins.of([each for each in self._trail.lineages_in(name) if each.first.id in ids])
+        origins = self._origins.of(
+            [each for each in self._trail.lineages_in(name) if each.first.id in ids]
+        )
         return {identifier for identifier, origin in origins.items() if origin.before_edit}
 
     def _others(self, path: str, former: Sequence[str]) -> Iterator[str]:
         """Return the other files that annotations may have come from: those of the same folder first, then by name."""
         folder = path.rpartition("/")[0]
         near = self._folders.get(folder, ())
-        others = chain(near, (name for name in self._sorted if name.rpartition("/")[0] != folder) if len(near) < len(self._sorted) else ())
+        others = chain(
+            near,
+            (name for name in self._sorted if name.rpartition("/")[0] != folder)
+            if len(near) < len(self._sorted)
+            else (),
+        )
         return islice((name for name in others if name != path and name not in former), _MAX_FILES)
 
     @cached_property
@@ -237,7 +280,9 @@ class FileHistories:
         """Keep for later commands which files hold no text that is sought."""
         facts = None if self._history is None else self._history.facts()
         if facts is not None and "_without" in self.__dict__:
-            facts.keep_of_object(_WITHOUT, (self._sought.digest, sorted(self._without)[:_MAX_WITHOUT]))
+            facts.keep_of_object(
+                _WITHOUT, (self._sought.digest, sorted(self._without)[:_MAX_WITHOUT])
+            )
 
     @cached_property
     def _without(self) -> set[bytes]:
@@ -248,7 +293,9 @@ class FileHistories:
 
     @cached_property
     def _sought(self) -> SoughtTexts:
-        return SoughtTexts(each.recorded for name in self._names for each in self._departed_from(name))
+        return SoughtTexts(
+            each.recorded for name in self._names for each in self._departed_from(name)
+        )
 
     def _was_here(self, path: str, departed: MovedOutRange) -> bool:
         """Whether a file had the text of an annotation of another file already when that was made."""
@@ -280,7 +327,9 @@ class FileHistories:
         lineages = {each.first.id: each for each in self._trail.lineages_in(name)}
         origins = self._origins.of([lineages[each.id] for each in guessed if each.id in lineages])
         known = [each for each in guessed if each.id in origins]
-        located = locate([each.recorded for each in known], text, [origins[each.id] for each in known])
+        located = locate(
+            [each.recorded for each in known], text, [origins[each.id] for each in known]
+        )
         return {each.id for each, where in zip(known, located, strict=True) if where.start is None}
 
 

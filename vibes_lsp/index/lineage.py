@@ -23,12 +23,24 @@ from vibes_lsp.model.vocabulary import Action, RecordType, SupersedesReason
 Nearest = Callable[[Sequence[str]], str | None]
 """Picks, of some commits, the nearest ancestor of HEAD; None when none is one or git cannot say."""
 
-_JOINING: Final = frozenset({SupersedesReason.COMMIT, SupersedesReason.REWRITE, SupersedesReason.ORPHAN})
+_JOINING: Final = frozenset(
+    {SupersedesReason.COMMIT, SupersedesReason.REWRITE, SupersedesReason.ORPHAN}
+)
 _REBASED: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
 _TELLING: Final = ("line_start", "line_end", "function_name", "anchor_hash", "prompt_hash")
-_PASSING: Final = frozenset({"annotation_id", "timestamp", "session_id", "commit_hash", "risk_score", "risk_factors"})
-_NAMING: Final = ("environment_hash", "prompt_hash", "command_hash", "reasoning_hash", "decision_hash")
-_REWRITTEN: Final = frozenset({"commit_hash", "line_start", "line_end", "annotation_id", *ANCHOR_MEMBERS})
+_PASSING: Final = frozenset(
+    {"annotation_id", "timestamp", "session_id", "commit_hash", "risk_score", "risk_factors"}
+)
+_NAMING: Final = (
+    "environment_hash",
+    "prompt_hash",
+    "command_hash",
+    "reasoning_hash",
+    "decision_hash",
+)
+_REWRITTEN: Final = frozenset(
+    {"commit_hash", "line_start", "line_end", "annotation_id", *ANCHOR_MEMBERS}
+)
 
 
 class Lineage(msgspec.Struct, frozen=True, dict=True):
@@ -75,7 +87,9 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
     @property
     def digest(self) -> str | None:
         """`anchor_hash` of what the AI wrote: lines, or a whole function (R14)."""
-        return next((digest for member in self.members if (digest := member.text("anchor_hash"))), None)
+        return next(
+            (digest for member in self.members if (digest := member.text("anchor_hash"))), None
+        )
 
     @cached_property
     def action(self) -> str:
@@ -120,11 +134,17 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def fingerprint(self) -> str:
         """A digest of all by which a person could tell it from another annotation."""
-        members: Members = {name: value for name, value in self.current.members.items() if value is not None and name not in _PASSING}
+        members: Members = {
+            name: value
+            for name, value in self.current.members.items()
+            if value is not None and name not in _PASSING
+        }
         return sha256(canonical(members))
 
 
-def join_lineages(records: Iterable[LogRecord], supersedes: Iterable[Edge], nearest: Nearest | None = None) -> list[Lineage]:
+def join_lineages(
+    records: Iterable[LogRecord], supersedes: Iterable[Edge], nearest: Nearest | None = None
+) -> list[Lineage]:
     """Group annotations into lineages, ranked from the oldest.
 
     Args:
@@ -135,14 +155,23 @@ def join_lineages(records: Iterable[LogRecord], supersedes: Iterable[Edge], near
     known: dict[str, LogRecord] = {}
     for record in records:
         known.setdefault(record.id, record)
-    edges = [edge for edge in supersedes if edge.source in known and edge.target in known and edge.source != edge.target]
+    edges = [
+        edge
+        for edge in supersedes
+        if edge.source in known and edge.target in known and edge.source != edge.target
+    ]
     joining = [edge for edge in edges if joins(edge, known[edge.source], known[edge.target])]
     groups = components(known, joining)
     by_source: dict[str, list[Edge]] = defaultdict(list)
     for edge in joining:
         by_source[edge.source].append(edge)
     lineages = [_lineage([known[each] for each in group], by_source, nearest) for group in groups]
-    _mark_history(lineages, {identifier: number for number, group in enumerate(groups) for identifier in group}, edges, known)
+    _mark_history(
+        lineages,
+        {identifier: number for number, group in enumerate(groups) for identifier in group},
+        edges,
+        known,
+    )
     return sorted(lineages, key=lambda lineage: lineage.rank)
 
 
@@ -156,7 +185,10 @@ def joins(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
 
 
 def _same_edit(newer: LogRecord, older: LogRecord) -> bool:
-    one, other = ({name: value for name, value in record.members.items() if name not in _REWRITTEN} for record in (newer, older))
+    one, other = (
+        {name: value for name, value in record.members.items() if name not in _REWRITTEN}
+        for record in (newer, older)
+    )
     return same_value(one, other)
 
 
@@ -181,24 +213,39 @@ def components(known: Iterable[str], joining: Iterable[Edge]) -> list[list[str]]
     return groups
 
 
-def _lineage(members: list[LogRecord], joining: Mapping[str, Sequence[Edge]], nearest: Nearest | None) -> Lineage:
+def _lineage(
+    members: list[LogRecord], joining: Mapping[str, Sequence[Edge]], nearest: Nearest | None
+) -> Lineage:
     if len(members) == 1:
         return Lineage((members[0],), members[0])
     orphans = {member.id for member in members if _is_orphan(member)}
-    own = [edge for member in members if member.id not in orphans for edge in joining.get(member.id, ())]
+    own = [
+        edge
+        for member in members
+        if member.id not in orphans
+        for edge in joining.get(member.id, ())
+    ]
     replaced = _reached([edge.target for edge in own], orphans, joining)
     located = [member for member in members if member.id not in orphans] or members
     ends = [member for member in located if member.id not in replaced] or located
-    joined = {edge.source: edge.record.moment for edge in sorted(own, key=lambda edge: edge.record.moment)}  # the latest of each
+    joined = {
+        edge.source: edge.record.moment for edge in sorted(own, key=lambda edge: edge.record.moment)
+    }  # the latest of each
     ends.sort(key=lambda end: (end.moment, joined.get(end.id, end.moment), end.id))
     return Lineage(tuple(sorted(members, key=lambda member: member.rank)), _choose(ends, nearest))
 
 
-def _reached(replaced: list[str], orphans: set[str], joining: Mapping[str, Sequence[Edge]]) -> set[str]:
+def _reached(
+    replaced: list[str], orphans: set[str], joining: Mapping[str, Sequence[Edge]]
+) -> set[str]:
     """Return what is replaced; a record found again after an orphan replaces also what the orphan had replaced."""
     reached = set(replaced)
     for identifier in replaced:  # grows while it is walked
-        fresh = [edge.target for edge in joining.get(identifier, ()) if identifier in orphans and edge.target not in reached]
+        fresh = [
+            edge.target
+            for edge in joining.get(identifier, ())
+            if identifier in orphans and edge.target not in reached
+        ]
         reached.update(fresh)
         replaced.extend(fresh)
     return reached
@@ -219,7 +266,12 @@ def _is_orphan(record: LogRecord) -> bool:
     return record.text("action") == Action.REBASE_ORPHAN
 
 
-def _mark_history(lineages: list[Lineage], number_of: dict[str, int], edges: Sequence[Edge], known: dict[str, LogRecord]) -> None:
+def _mark_history(
+    lineages: list[Lineage],
+    number_of: dict[str, int],
+    edges: Sequence[Edge],
+    known: dict[str, LogRecord],
+) -> None:
     replacing: dict[int, set[int]] = defaultdict(set)
     for edge in edges:
         newer, older = number_of[edge.source], number_of[edge.target]
@@ -227,7 +279,11 @@ def _mark_history(lineages: list[Lineage], number_of: dict[str, int], edges: Seq
             replacing[older].add(newer)
     circular = _circular(replacing)
     for older, newer_ones in replacing.items():
-        backward = {newer for newer in newer_ones & circular if older in circular and lineages[newer].rank < lineages[older].rank}
+        backward = {
+            newer
+            for newer in newer_ones & circular
+            if older in circular and lineages[newer].rank < lineages[older].rank
+        }
         ids = sorted(lineages[newer].current.id for newer in newer_ones - backward)
         if ids:
             lineages[older] = Lineage(lineages[older].members, lineages[older].current, tuple(ids))

@@ -72,7 +72,11 @@ class _File:
     def member(self, identifier: str) -> LogRecord | None:
         """Return an annotation of the knots; None for any other."""
         home = self.homes.get(identifier)
-        return None if home is None else next(member for member in home.members if member.id == identifier)
+        return (
+            None
+            if home is None
+            else next(member for member in home.members if member.id == identifier)
+        )
 
     def add(self, knot: _Knot, lineages: Iterable[Lineage]) -> None:
         """Add a knot with what it comes to."""
@@ -88,7 +92,9 @@ class _File:
         """Forget a knot and what it comes to."""
         for end in knot.ends:
             self.knots[end] = [each for each in self.knots[end] if each is not knot]
-        for identifier in [identifier for lineage in self.lineages_of(knot) for identifier in lineage.ids]:
+        for identifier in [
+            identifier for lineage in self.lineages_of(knot) for identifier in lineage.ids
+        ]:
             del self.homes[identifier]
         self.asking.pop(id(knot), None)
 
@@ -103,12 +109,16 @@ class _File:
             older, target = self.homes[edge.target], self.member(edge.target)
             if target is not None and covers(edge, record, target):
                 self._supersede(older, record.id)
-            other = next(each for each in self.knots[key_of(edge.target)] if older.first.id in each.firsts)
+            other = next(
+                each for each in self.knots[key_of(edge.target)] if older.first.id in each.firsts
+            )
             if other is not knot:
                 knot = self._tie(knot, other)
 
     def _supersede(self, older: Lineage, identifier: str) -> None:
-        history = Lineage(older.members, older.current, tuple(sorted({*older.superseded_by, identifier})))
+        history = Lineage(
+            older.members, older.current, tuple(sorted({*older.superseded_by, identifier}))
+        )
         self.homes.update(dict.fromkeys(history.ids, history))
         at = bisect_left(self.lineages, history.rank, key=_RANK)
         if at < len(self.lineages) and self.lineages[at] is older:
@@ -156,12 +166,22 @@ class LineageCache:
         wanted = normal_path(path)
         file = self._files.pop(wanted, None)
         total = len(self._columns)
-        if file is None or total - file.until > _MANY or (file.until == total and self._log.unterminated):
+        if (
+            file is None
+            or total - file.until > _MANY
+            or (file.until == total and self._log.unterminated)
+        ):
             file = _File()
-        lines = [line for spelling in self._spelled_as(wanted) for line in _after(self._columns.annotations[spelling], file.until)]
+        lines = [
+            line
+            for spelling in self._spelled_as(wanted)
+            for line in _after(self._columns.annotations[spelling], file.until)
+        ]
         if not file.until or not self._put_on_top(file, sorted(lines)):
             seeds = [*sorted(lines), *self._touched(file)] if file.until else sorted(lines)
-            asking = (lineage.first for knot in file.asking.values() for lineage in file.lineages_of(knot))
+            asking = (
+                lineage.first for knot in file.asking.values() for lineage in file.lineages_of(knot)
+            )
             records = list(chain(self._log.records(seeds), asking))
             if records:
                 self._add(file, wanted, records)
@@ -177,7 +197,9 @@ class LineageCache:
 
     def with_records(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Return the lineages of some records, and of all that supersedes edges tie to them, oldest first."""
-        return sorted((each for _, lineages in self._knots(records) for each in lineages), key=_RANK)
+        return sorted(
+            (each for _, lineages in self._knots(records) for each in lineages), key=_RANK
+        )
 
     def _put_on_top(self, file: _File, lines: Sequence[int]) -> bool:
         """Add annotations that replace what is known of a file, if that is all that has come; else add nothing, and say so."""
@@ -197,7 +219,9 @@ class LineageCache:
                 return False
             new[record.id] = record, out
         own = {key_of(identifier) for identifier in new}
-        if any(source not in own for source, _ in self._new_edges(file, own)) or any(self._named(file)):
+        if any(source not in own for source, _ in self._new_edges(file, own)) or any(
+            self._named(file)
+        ):
             return False
         for record, out in new.values():
             file.put_on_top(record, out)
@@ -208,14 +232,23 @@ class LineageCache:
         new = list(self._knots(records))
         tied: set[int] = set().union(*(knot.tied for knot, _ in new))
         known = tied if file.knots else ()
-        gone = {id(knot): knot for key in known for knot in file.knots.get(key, ()) if not knot.tied.isdisjoint(tied)}
+        gone = {
+            id(knot): knot
+            for key in known
+            for knot in file.knots.get(key, ())
+            if not knot.tied.isdisjoint(tied)
+        }
         dropped = {id(lineage) for knot in gone.values() for lineage in file.lineages_of(knot)}
         for knot in gone.values():
             file.remove(knot)
         found = [lineage for lineage in file.lineages if id(lineage) not in dropped]
         for knot, lineages in new:
             file.add(knot, lineages)
-            found += [lineage for lineage in lineages if normal_path(lineage.current.text("file_path") or "") == path]
+            found += [
+                lineage
+                for lineage in lineages
+                if normal_path(lineage.current.text("file_path") or "") == path
+            ]
         file.lineages = sorted(found, key=_RANK)
 
     def _touched(self, file: _File) -> Iterator[int]:
@@ -223,7 +256,12 @@ class LineageCache:
         yield from self._named(file)
         for ends in self._new_edges(file, ()):
             knots = (knot for end in ends for knot in file.knots.get(end, ()))
-            yield from (member.line for knot in knots for lineage in file.lineages_of(knot) for member in lineage.members)
+            yield from (
+                member.line
+                for knot in knots
+                for lineage in file.lineages_of(knot)
+                for member in lineage.members
+            )
 
     def _named(self, file: _File) -> Iterator[int]:
         """Give the lines of new annotations that were named before they were there."""
@@ -264,7 +302,9 @@ class LineageCache:
         pending = list(known)
         while pending:
             identifier = pending.pop()
-            for edge in self._log.edges(out_of=identifier, into=identifier, kind=EdgeType.SUPERSEDES):
+            for edge in self._log.edges(
+                out_of=identifier, into=identifier, kind=EdgeType.SUPERSEDES
+            ):
                 if edge.record.id in edges:
                     continue
                 edges[edge.record.id] = edge
@@ -276,11 +316,16 @@ class LineageCache:
         by_end: dict[str, list[Edge]] = {}
         for edge in edges.values():
             by_end.setdefault(edge.source if edge.source in known else edge.target, []).append(edge)
-        for group in components(known, [edge for edge in edges.values() if edge.source in known and edge.target in known]):
+        for group in components(
+            known,
+            [edge for edge in edges.values() if edge.source in known and edge.target in known],
+        ):
             tied = [edge for identifier in group for edge in by_end.get(identifier, ())]
             yield self._knot([known[identifier] for identifier in group], tied)
 
-    def _knot(self, records: Sequence[LogRecord], edges: Sequence[Edge]) -> tuple[_Knot, Sequence[Lineage]]:
+    def _knot(
+        self, records: Sequence[LogRecord], edges: Sequence[Edge]
+    ) -> tuple[_Knot, Sequence[Lineage]]:
         asked: list[Sequence[str]] = []
 
         def nearest(commits: Sequence[str]) -> str | None:
@@ -291,7 +336,9 @@ class LineageCache:
         tied = {key_of(record.id) for record in records}
         named = {key_of(end) for edge in edges for end in (edge.source, edge.target)}
         firsts = {lineage.first.id for lineage in lineages}
-        return _Knot(firsts, tied, tied | named, self._nearest is not None and bool(asked)), lineages
+        return _Knot(
+            firsts, tied, tied | named, self._nearest is not None and bool(asked)
+        ), lineages
 
 
 def _after(lines: Sequence[int], until: int) -> Sequence[int]:

@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.index.columns import ANNOTATIONS, EDGE_TYPES, KEY_DIGITS, KEY_REST, Columns, Kind, key_of
+from vibes_lsp.index.columns import (
+    ANNOTATIONS,
+    EDGE_TYPES,
+    KEY_DIGITS,
+    KEY_REST,
+    Columns,
+    Kind,
+    key_of,
+)
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.model.canonical import parse_object
 from vibes_lsp.model.hashing import annotation_id
@@ -146,10 +154,14 @@ class LogIndex:
 
     def annotations_since(self, moment: datetime) -> Iterator[LogRecord]:
         """Decode the annotations from about some time on, in the order of the log: all later ones, and perhaps some of the days before."""
-        day = (moment - timedelta(days=1)).date().isoformat().encode()  # whatever offset a record has
+        day = (
+            (moment - timedelta(days=1)).date().isoformat().encode()
+        )  # whatever offset a record has
         pending = (line for line, kind in enumerate(self.columns.kinds, 1) if kind in ANNOTATIONS)
         while some := list(islice(pending, _AT_ONCE)):
-            for line, data in zip(some, read_lines(self.path, list(map(self.columns.place, some))), strict=True):
+            for line, data in zip(
+                some, read_lines(self.path, list(map(self.columns.place, some))), strict=True
+            ):
                 stamped = _TIMESTAMP.search(data)
                 record = _decode(line, data) if stamped is None or stamped[1] >= day else None
                 if isinstance(record, LogRecord):
@@ -172,12 +184,24 @@ class LogIndex:
         digits = prefix[:KEY_DIGITS].lower()
         try:
             low, high = (int(digits.ljust(KEY_DIGITS, filling), 16) for filling in "0f")
-            lines = [line for line, key in enumerate(self.columns.keys, 1) if low <= key >> KEY_REST <= high]
+            lines = [
+                line
+                for line, key in enumerate(self.columns.keys, 1)
+                if low <= key >> KEY_REST <= high
+            ]
         except ValueError:
             lines = []
-        found = {record.id: record for record in reversed(list(self.records(lines))) if record.id.startswith(prefix)}
+        found = {
+            record.id: record
+            for record in reversed(list(self.records(lines)))
+            if record.id.startswith(prefix)
+        }
         if not found:  # the key of an id that is no digest tells nothing of its beginning
-            found = {record.id: record for record in self._holding(prefix) if record.id.startswith(prefix)}
+            found = {
+                record.id: record
+                for record in self._holding(prefix)
+                if record.id.startswith(prefix)
+            }
         return sorted(found.values(), key=lambda record: record.line)
 
     def _holding(self, beginning: str) -> Iterator[LogRecord]:
@@ -185,12 +209,16 @@ class LogIndex:
         wanted = beginning.encode("utf-8", "surrogatepass")
         pending = iter(range(1, len(self.columns) + 1))
         while some := list(islice(pending, _AT_ONCE)):
-            for line, data in zip(some, read_lines(self.path, list(map(self.columns.place, some))), strict=True):
+            for line, data in zip(
+                some, read_lines(self.path, list(map(self.columns.place, some))), strict=True
+            ):
                 record = _decode(line, data) if wanted in data else None
                 if isinstance(record, LogRecord):
                     yield record
 
-    def edges(self, *, out_of: str | None = None, into: str | None = None, kind: EdgeType | None = None) -> list[Edge]:
+    def edges(
+        self, *, out_of: str | None = None, into: str | None = None, kind: EdgeType | None = None
+    ) -> list[Edge]:
         """Return the edges whose source is `out_of` or whose target is `into`, of one kind or of all, in the order of the log."""
         self._extend_edges()
         numbers: list[int] = []
@@ -198,7 +226,9 @@ class LogIndex:
             numbers += _chain(self._first_out.get(key_of(out_of), 0), self._next_out)
         if into is not None:
             numbers += _chain(self._first_in.get(key_of(into), 0), self._next_in)
-        if kind is not None:  # most annotations have edges, and few of each kind: what is not asked for is not decoded
+        if (
+            kind is not None
+        ):  # most annotations have edges, and few of each kind: what is not asked for is not decoded
             code = EDGE_TYPES.index(kind)
             numbers = [number for number in numbers if self.columns.edge_types[number - 1] == code]
         lines = sorted({self.columns.edge_lines[number - 1] for number in numbers})
@@ -241,7 +271,10 @@ class _KeyTable:
     def lines(self, key: int, columns: Columns) -> list[int]:
         """Return the lines whose record has this key, in order."""
         for line in range(self._until + 1, len(columns) + 1):
-            if columns.kinds[line - 1] in self._kinds and self._first.setdefault(columns.keys[line - 1], line) != line:
+            if (
+                columns.kinds[line - 1] in self._kinds
+                and self._first.setdefault(columns.keys[line - 1], line) != line
+            ):
                 self._clashes.setdefault(columns.keys[line - 1], []).append(line)
         self._until = len(columns)
         first = self._first.get(key)

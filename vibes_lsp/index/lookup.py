@@ -48,9 +48,16 @@ def look_up(trail: Trail, prefix: str) -> Found:
         return whole
     found = [Found("record", record.id, record=record) for record in trail.log.with_prefix(prefix)]
     found += [_entry(trail, key) for key in trail.manifest if key.startswith(prefix)]
-    found += [_session(trail, identifier) for identifier in trail.log.columns.sessions if identifier and identifier.startswith(prefix)]
+    found += [
+        _session(trail, identifier)
+        for identifier in trail.log.columns.sessions
+        if identifier and identifier.startswith(prefix)
+    ]
     if not found:
-        raise UnknownId(f"no record, context entry or session begins with {prefix!r}", hint="`vibes log` lists the records")
+        raise UnknownId(
+            f"no record, context entry or session begins with {prefix!r}",
+            hint="`vibes log` lists the records",
+        )
     return _only(prefix, found)
 
 
@@ -62,7 +69,9 @@ def look_up_whole(trail: Trail, identifier: str) -> Found | None:
         AmbiguousId: Several things have this id.
     """
     if len(identifier) < MIN_PREFIX:
-        raise UnknownId(f"{identifier!r} is too short for an id", hint=f"give at least {MIN_PREFIX} characters")
+        raise UnknownId(
+            f"{identifier!r} is too short for an id", hint=f"give at least {MIN_PREFIX} characters"
+        )
     record = trail.log.by_id(identifier)
     found = [Found("record", identifier, record=record)] if record is not None else []
     if identifier in trail.manifest:
@@ -84,5 +93,7 @@ def _only(prefix: str, found: Sequence[Found]) -> Found:
     if len(found) > 1:
         named = ", ".join(f"{each.kind} {each.id[:20]}" for each in found[:_SHOWN])
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        raise AmbiguousId(f"{prefix!r} begins {len(found)} ids: {named}{more}", hint="give more characters")
+        raise AmbiguousId(
+            f"{prefix!r} begins {len(found)} ids: {named}{more}", hint="give more characters"
+        )
     return found[0]

@@ -93,11 +93,28 @@ class MovedOut:
         self._columns, self._until = columns, len(columns)
 
     def _find(self, name: str, content: bytes | None) -> Sequence[MovedOutRange]:
-        lineages = [each for each in self._trail.lineages_in(name) if not each.superseded_by and each.action != Action.DELETE]
-        known = [(each, recorded) for each in lineages if (recorded := each.recorded) is not None and recorded.anchors.hash]
-        located = [None] * len(known) if content is None else locate([recorded for _, recorded in known], Text.from_bytes(content))
+        lineages = [
+            each
+            for each in self._trail.lineages_in(name)
+            if not each.superseded_by and each.action != Action.DELETE
+        ]
+        known = [
+            (each, recorded)
+            for each in lineages
+            if (recorded := each.recorded) is not None and recorded.anchors.hash
+        ]
+        located = (
+            [None] * len(known)
+            if content is None
+            else locate([recorded for _, recorded in known], Text.from_bytes(content))
+        )
         return [
-            MovedOutRange(lineage.first.id, lineage.first.moment, recorded, is_guessed=where is not None and where.start is not None)
+            MovedOutRange(
+                lineage.first.id,
+                lineage.first.moment,
+                recorded,
+                is_guessed=where is not None and where.start is not None,
+            )
             for (lineage, recorded), where in zip(known, located, strict=True)
             if where is None or where.start is None or where.state == State.EDITED
         ]

@@ -70,11 +70,17 @@ class Wanted:
         begun = self.begun
         if begun is None or self.lineage.action == Action.REVIEW:
             return []
-        return [version for version in versions[len(self.later(versions)) :] if version.moment < begun]
+        return [
+            version for version in versions[len(self.later(versions)) :] if version.moment < begun
+        ]
 
     def later(self, versions: Sequence[Version]) -> Sequence[Version]:
         """Return those of a file's versions, newest first, that came with a commit of the edit or after it, whatever the clocks say."""
-        own = (number for number, each in enumerate(versions) if self.commits and each.commit.startswith(self.commits))
+        own = (
+            number
+            for number, each in enumerate(versions)
+            if self.commits and each.commit.startswith(self.commits)
+        )
         return versions[: max(own, default=-1) + 1]
 
 
@@ -95,9 +101,16 @@ class Predating:
         read: Callable[[Version], Text | None],
         standing: Standing,
     ) -> None:
-        self._history, self._versions, self._read, self._standing = history, versions, read, standing
+        self._history, self._versions, self._read, self._standing = (
+            history,
+            versions,
+            read,
+            standing,
+        )
 
-    def of(self, wanted: Sequence[Wanted], later: Mapping[str, OriginalText], text: Text | None) -> dict[str, tuple[Version, int]]:
+    def of(
+        self, wanted: Sequence[Wanted], later: Mapping[str, OriginalText], text: Text | None
+    ) -> dict[str, tuple[Version, int]]:
         """Return the newest version before the edit that has an annotation's text where the edit was made, and its first line there.
 
         Args:
@@ -109,7 +122,11 @@ class Predating:
         by_path: dict[str, list[Wanted]] = defaultdict(list)
         for each in anchored:
             by_path[each.path].append(each)
-        possible = {identifier: found for path, some in by_path.items() for identifier, found in self._possible(path, some).items()}
+        possible = {
+            identifier: found
+            for path, some in by_path.items()
+            for identifier, found in self._possible(path, some).items()
+        }
         if not possible:
             return {}
         places = self._places([each for each in anchored if each.id in possible], later, text)
@@ -132,12 +149,20 @@ class Predating:
             if before and each.begun is not None:
                 earlier[each.id] = before
                 keys[each.id] = before[0].commit, len(before), each.begun
-        new = [each for each in wanted if each.id in earlier and self._standing.get(each.id, (None,))[0] != keys[each.id]]
+        new = [
+            each
+            for each in wanted
+            if each.id in earlier and self._standing.get(each.id, (None,))[0] != keys[each.id]
+        ]
         for identifier, found in self._look(new, earlier).items():
             self._standing[identifier] = keys[identifier], found
-        return {identifier: found for identifier in earlier if (found := self._standing[identifier][1])}
+        return {
+            identifier: found for identifier in earlier if (found := self._standing[identifier][1])
+        }
 
-    def _look(self, wanted: Sequence[Wanted], earlier: Mapping[str, list[Version]]) -> dict[str, tuple[Version, ...]]:
+    def _look(
+        self, wanted: Sequence[Wanted], earlier: Mapping[str, list[Version]]
+    ) -> dict[str, tuple[Version, ...]]:
         found: dict[str, list[Version]] = {each.id: [] for each in wanted}
         pieces = {each.id: _pieces(each.recorded) for each in wanted}
         within = {each.id: {version.blob for version in earlier[each.id]} for each in wanted}
@@ -159,7 +184,12 @@ class Predating:
         for version in (*versions[:_ALL_NEWEST], *versions[_ALL_NEWEST::step]):
             data = self._history.contents(version)
             if data is not None:
-                yield version, frozenset((data.replace(b"\r\n", b"\n") if b"\r" in data else data).split(b"\n"))
+                yield (
+                    version,
+                    frozenset(
+                        (data.replace(b"\r\n", b"\n") if b"\r" in data else data).split(b"\n")
+                    ),
+                )
 
     def _places(
         self, wanted: Sequence[Wanted], later: Mapping[str, OriginalText], text: Text | None
@@ -168,23 +198,34 @@ class Predating:
         places: dict[str, list[tuple[LineMaps, int]]] = defaultdict(list)
         maps: dict[int, LineMaps] = {}
         if text is not None:
-            for each, located in zip(wanted, standing_whole([each.recorded for each in wanted], text), strict=True):
+            for each, located in zip(
+                wanted, standing_whole([each.recorded for each in wanted], text), strict=True
+            ):
                 if located is not None and located.start is not None:
-                    places[each.id].append((maps.setdefault(id(text), LineMaps(text)), located.start))
+                    places[each.id].append(
+                        (maps.setdefault(id(text), LineMaps(text)), located.start)
+                    )
         for each in wanted:
             origin = later.get(each.id)
             if origin is not None:
-                places[each.id].append((maps.setdefault(id(origin.text), LineMaps(origin.text)), origin.start))
+                places[each.id].append(
+                    (maps.setdefault(id(origin.text), LineMaps(origin.text)), origin.start)
+                )
         return places
 
-    def _start(self, wanted: Wanted, version: Version, places: Sequence[tuple[LineMaps, int]]) -> int | None:
+    def _start(
+        self, wanted: Wanted, version: Version, places: Sequence[tuple[LineMaps, int]]
+    ) -> int | None:
         """Return the line at which a version has a text where the edit was made; None when it does not, or has only a copy elsewhere."""
         text, recorded = self._read(version), wanted.recorded
         if text is None:
             return None
         if places:
             kept = (maps.from_text(text).came_from(start) for maps, start in places)
-            return next((line for line in kept if line is not None and recorded.is_in(text.lines, line)), None)
+            return next(
+                (line for line in kept if line is not None and recorded.is_in(text.lines, line)),
+                None,
+            )
         if recorded.is_in(text.lines, recorded.start):
             return recorded.start
         located = standing_whole([recorded], text)[0]

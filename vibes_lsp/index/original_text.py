@@ -44,7 +44,11 @@ class OriginalTexts:
     """
 
     def __init__(
-        self, history: ProjectHistory, derived: Mapping[str, DerivedCommit], begun: Begun, standing: Standing | None = None
+        self,
+        history: ProjectHistory,
+        derived: Mapping[str, DerivedCommit],
+        begun: Begun,
+        standing: Standing | None = None,
     ) -> None:
         self._history = history
         self._derived = derived
@@ -65,14 +69,23 @@ class OriginalTexts:
     def edits(self, lineages: Iterable[Lineage]) -> dict[str, EditTime]:
         """Return when lines were edited, by the id of the first record; where that is not known, they are left out."""
         wanted = [each for lineage in lineages if (each := self._wanted(lineage)) is not None]
-        may_be = [each for each in wanted if each.begun is not None and each.lineage.action != Action.REVIEW]
-        versions = {path: self._history.versions(path).versions for path in {each.path for each in may_be if each.commits}}
+        may_be = [
+            each
+            for each in wanted
+            if each.begun is not None and each.lineage.action != Action.REVIEW
+        ]
+        versions = {
+            path: self._history.versions(path).versions
+            for path in {each.path for each in may_be if each.commits}
+        }
         found: dict[str, EditTime] = {}
         for each in may_be:
             later = each.later(versions.get(each.path, ()))
             if each.begun is not None:
                 since = min([each.begun, *(version.moment for version in later)])
-                found[each.id] = EditTime(each.begun, frozenset(version.commit for version in later), since)
+                found[each.id] = EditTime(
+                    each.begun, frozenset(version.commit for version in later), since
+                )
         return found
 
     def ages(self, path: str, since: datetime) -> Ages | None:
@@ -89,8 +102,14 @@ class OriginalTexts:
         if recorded is None or path is None or lineage.action == Action.DELETE:
             return None
         known = known_commit(lineage, self._derived.get(lineage.first.id))
-        commit = known.commit if known is not None and known.method != CommitMethod.INFERRED else recorded_commit(lineage)
-        commits = tuple(dict.fromkeys(each for each in (commit, *recorded_commits(lineage)) if each))
+        commit = (
+            known.commit
+            if known is not None and known.method != CommitMethod.INFERRED
+            else recorded_commit(lineage)
+        )
+        commits = tuple(
+            dict.fromkeys(each for each in (commit, *recorded_commits(lineage)) if each)
+        )
         return Wanted(lineage, normal_path(path), recorded, commit, self._begun(lineage), commits)
 
 
@@ -103,26 +122,36 @@ class _Choice:
         standing: As for `OriginalTexts`.
     """
 
-    def __init__(self, history: ProjectHistory, texts: dict[str, Text | None], standing: Standing) -> None:
+    def __init__(
+        self, history: ProjectHistory, texts: dict[str, Text | None], standing: Standing
+    ) -> None:
         self._contents = history.contents
         self._versions = cache(history.versions)
         self._version_at = cache(history.version_at)
         self._version_with_hash = cache(history.version_with_hash)
         self._texts = texts
-        self._predating = Predating(history, lambda path: self._versions(path).versions, self._text, standing)
+        self._predating = Predating(
+            history, lambda path: self._versions(path).versions, self._text, standing
+        )
 
     def of(self, pending: Sequence[Wanted], text: Text | None) -> dict[str, OriginalText]:
         """Return the origins: for those whose text was there before the edit, that text."""
         found: dict[str, OriginalText] = {}
         for candidates in zip(*(self._padded(wanted) for wanted in pending), strict=True):
-            tried = [(wanted, version) for wanted, version in zip(pending, candidates, strict=True) if wanted.id not in found]
+            tried = [
+                (wanted, version)
+                for wanted, version in zip(pending, candidates, strict=True)
+                if wanted.id not in found
+            ]
             found.update(self._fitting(tried))
         lengths = {wanted.id: wanted.recorded.length for wanted in pending}
         for identifier, (version, start) in self._predating.of(pending, found, text).items():
             before = self._text(version)
             if before is not None:
                 since, end = Since(version.commit, version.moment), start + lengths[identifier] - 1
-                found[identifier] = OriginalText(before, start, end, self._later(version), before_edit=True, since=since)
+                found[identifier] = OriginalText(
+                    before, start, end, self._later(version), before_edit=True, since=since
+                )
         return found
 
     def _padded(self, wanted: Wanted) -> list[Version | None]:
@@ -162,19 +191,31 @@ class _Choice:
             if text is None:
                 continue
             anchored = [wanted for wanted, _ in group if wanted.is_anchored]
-            for wanted, located in zip(anchored, standing_whole([wanted.recorded for wanted in anchored], text), strict=True):
+            for wanted, located in zip(
+                anchored,
+                standing_whole([wanted.recorded for wanted in anchored], text),
+                strict=True,
+            ):
                 if located is not None and located.start is not None and located.end is not None:
                     found[wanted.id] = OriginalText(text, located.start, located.end, later)
             for wanted, _ in group:
                 if not wanted.is_anchored and wanted.recorded.end <= len(text.lines):
-                    found[wanted.id] = OriginalText(text, wanted.recorded.start, wanted.recorded.end, later, inferred=True)
+                    found[wanted.id] = OriginalText(
+                        text, wanted.recorded.start, wanted.recorded.end, later, inferred=True
+                    )
         return found
 
     def _later(self, version: Version) -> tuple[Text, ...]:
         """Return the versions that came after one, oldest first: of all that lie far back the same ones, so that they are compared once."""
         versions = self._versions(version.path).versions
-        age = next((age for age, each in enumerate(versions) if each.blob == version.blob), 0)  # 0 also if it is none of them
-        chosen = (each for number, each in enumerate(versions[:age]) if number % (1 << (number // _ALL_LATER).bit_length()) == 0)
+        age = next(
+            (age for age, each in enumerate(versions) if each.blob == version.blob), 0
+        )  # 0 also if it is none of them
+        chosen = (
+            each
+            for number, each in enumerate(versions[:age])
+            if number % (1 << (number // _ALL_LATER).bit_length()) == 0
+        )
         found: list[Text] = []
         for each in chosen:
             text = self._read(each, found[-1] if found else None)

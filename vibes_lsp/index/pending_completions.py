@@ -43,7 +43,11 @@ class PendingCompletions:
         if found == self._seen:
             return False
         changed = {name for name, each in found.items() if self._seen.get(name) != each}
-        self._held = {name: record for name, record in self._held.items() if name in found and name not in changed}
+        self._held = {
+            name: record
+            for name, record in self._held.items()
+            if name in found and name not in changed
+        }
         for name in changed:
             held = _read(self._folder / name)
             if held is not None:
@@ -58,12 +62,18 @@ class PendingCompletions:
             path: Relative to the project, forward slashes.
         """
         wanted = normal_path(path)
-        found = [record for record in self._held.values() if record and normal_path(record.text("file_path") or "") == wanted]
+        found = [
+            record
+            for record in self._held.values()
+            if record and normal_path(record.text("file_path") or "") == wanted
+        ]
         return [Lineage((record,), record, is_pending=True) for record in found]
 
     def _files(self) -> Iterator[tuple[str, Signature]]:
         try:
-            names = [entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".json")]
+            names = [
+                entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".json")
+            ]
         except OSError:  # nothing was ever held
             return
         for name in names:
@@ -89,7 +99,10 @@ def _annotation(held: Members) -> LogRecord | None:
     """Return the annotation that is held; None when it is none yet, or not what a completion makes."""
     records = held["records"]
     record = records[0] if isinstance(records, list) and records else None
-    if not isinstance(record, dict) or (record.get("type"), record.get("file_path")) != (RecordType.LINE, held["path"]):
+    if not isinstance(record, dict) or (record.get("type"), record.get("file_path")) != (
+        RecordType.LINE,
+        held["path"],
+    ):
         return None
     found = LogRecord(_AFTER_ALL, text(record, "annotation_id") or "", record)
     return found if found.id and record.get("action") in (Action.CREATE, Action.MODIFY) else None

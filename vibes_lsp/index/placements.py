@@ -56,7 +56,11 @@ def show_once(lineages: Sequence[Lineage]) -> list[ShownLineage]:
     stand_ins = [lineage for lineage in lineages if lineage.may_stand_in]
     if len(stand_ins) < 2:
         stand_ins = []
-    others = [lineage for lineage in lineages if not any(lineage is each for each in stand_ins)] if stand_ins else lineages
+    others = (
+        [lineage for lineage in lineages if not any(lineage is each for each in stand_ins)]
+        if stand_ins
+        else lineages
+    )
     shown = [ShownLineage(group[-1], tuple(group[:-1])) for group in _alike(others)]
     if stand_ins:
         shown.append(ShownLineage(stand_ins[-1], tuple(stand_ins[:-1]), placeholder=True))
@@ -70,7 +74,9 @@ def _alike(lineages: Sequence[Lineage]) -> Iterator[list[Lineage]]:
             yield from [near] if len(near) == 1 else _grouped(near, attrgetter("fingerprint"))
 
 
-def _grouped(lineages: Sequence[Lineage], key: Callable[[Lineage], object]) -> Iterable[list[Lineage]]:
+def _grouped(
+    lineages: Sequence[Lineage], key: Callable[[Lineage], object]
+) -> Iterable[list[Lineage]]:
     groups: dict[object, list[Lineage]] = {}
     for lineage in lineages:
         groups.setdefault(key(lineage), []).append(lineage)
@@ -86,7 +92,9 @@ def whole_files(placements: Sequence[Placement], length: int, past: FileHistory)
         origin = past.origins.get(each.lineage.first.id)
         is_now = each.located.sure and (each.located.start, each.located.end) == (1, length)
         was = (
-            origin is not None and not (origin.inferred or origin.before_edit) and (origin.start, origin.end) == (1, len(origin.text.lines))
+            origin is not None
+            and not (origin.inferred or origin.before_edit)
+            and (origin.start, origin.end) == (1, len(origin.text.lines))
         )
         if each.may_own and each.located.may_own and (is_now or was):
             found.append(each)
@@ -212,21 +220,39 @@ def place(  # noqa: PLR0917  # what is known of a file, from several who know
         in_flux: Whether they stay there even so: somebody is typing, and all will be located in a moment.
         guess: Whether to look for what may be left of those that do not stand whole; else they are lost, and history is not asked either.
     """
-    lineages = [lineage for name in (path, *past.former_paths) for lineage in trail.lineages_in(name)]
-    lineages += [lineage for identifier in past.arrivals if (lineage := trail.lineage_of(identifier)) is not None]
+    lineages = [
+        lineage for name in (path, *past.former_paths) for lineage in trail.lineages_in(name)
+    ]
+    lineages += [
+        lineage
+        for identifier in past.arrivals
+        if (lineage := trail.lineage_of(identifier)) is not None
+    ]
     if not lineages and not pending:  # as in most files of a project
         return []
     ids = {identifier for lineage in lineages for identifier in lineage.ids}
     lineages += [each for each in pending if each.current.id not in ids]
     shown = show_once(sorted(lineages, key=lambda lineage: lineage.rank))
-    located = _known(shown, path, text, known, is_enough=_always if in_flux else _is_beyond_doubt) if known else None
+    located = (
+        _known(shown, path, text, known, is_enough=_always if in_flux else _is_beyond_doubt)
+        if known
+        else None
+    )
     pairs = list(zip(shown, located or _locate(shown, path, text, past, guess=guess), strict=True))
-    here = [(each, where) for each, where in pairs if where.sure or each.lineage.first.id not in past.arrivals]
-    placements = _placed(path, [each for each, _ in here], [where for _, where in here], len(text.lines))
+    here = [
+        (each, where)
+        for each, where in pairs
+        if where.sure or each.lineage.first.id not in past.arrivals
+    ]
+    placements = _placed(
+        path, [each for each, _ in here], [where for _, where in here], len(text.lines)
+    )
     return with_replacing(placements, whole_files(placements, len(text.lines), past))
 
 
-def place_on(trail: Trail, path: str, text: Text, lines: tuple[int, int], known: Known) -> list[Placement]:
+def place_on(
+    trail: Trail, path: str, text: Text, lines: tuple[int, int], known: Known
+) -> list[Placement]:
     """Return the annotations that are on some lines of a file, and that no other edit has replaced.
 
     Args:
@@ -236,19 +262,33 @@ def place_on(trail: Trail, path: str, text: Text, lines: tuple[int, int], known:
         lines: First and last line, 1-based and inclusive; what is owned outside them is left out.
         known: Where annotations are in this text, as far as somebody has kept up with it.
     """
-    current = [each for each in trail.lineages_in(path) if not each.superseded_by or each.may_stand_in]
+    current = [
+        each for each in trail.lineages_in(path) if not each.superseded_by or each.may_stand_in
+    ]
     shown = show_once(current)
     located = (_known(shown, path, text, known) if known else None) or _locate(shown, path, text)
-    pairs = [(each, where) for each, where in zip(shown, located, strict=True) if _is_on(where, lines) and not each.lineage.superseded_by]
-    return _placed(path, [each for each, _ in pairs], [where for _, where in pairs], lines[1], lines[0])
+    pairs = [
+        (each, where)
+        for each, where in zip(shown, located, strict=True)
+        if _is_on(where, lines) and not each.lineage.superseded_by
+    ]
+    return _placed(
+        path, [each for each, _ in pairs], [where for _, where in pairs], lines[1], lines[0]
+    )
 
 
-def located_in(text: Text, placements: Sequence[Placement], past: FileHistory = NO_HISTORY) -> list[Located]:
+def located_in(
+    text: Text, placements: Sequence[Placement], past: FileHistory = NO_HISTORY
+) -> list[Located]:
     """Return where annotations are in another text of the same file, in the order given, without asking their trail; see `place`."""
-    return _locate([each.shown for each in placements], placements[0].path if placements else "", text, past)
+    return _locate(
+        [each.shown for each in placements], placements[0].path if placements else "", text, past
+    )
 
 
-def replaced(placements: Sequence[Placement], located: Sequence[Located], length: int) -> list[Placement]:
+def replaced(
+    placements: Sequence[Placement], located: Sequence[Located], length: int
+) -> list[Placement]:
     """Return placements whose places have changed, in document order, with the lines that they own now.
 
     Args:
@@ -258,37 +298,75 @@ def replaced(placements: Sequence[Placement], located: Sequence[Located], length
     """
     by_rank = sorted(zip(placements, located, strict=True), key=lambda pair: pair[0].lineage.rank)
     path = placements[0].path if placements else ""
-    found = _placed(path, [placement.shown for placement, _ in by_rank], [where for _, where in by_rank], length)
+    found = _placed(
+        path, [placement.shown for placement, _ in by_rank], [where for _, where in by_rank], length
+    )
     known = {each.replaced_by for each in placements if each.replaced_by is not None}
-    return with_replacing(found, [each for each in found if each.current.id in known]) if known else found
+    return (
+        with_replacing(found, [each for each in found if each.current.id in known])
+        if known
+        else found
+    )
 
 
-def _placed(path: str, shown: Sequence[ShownLineage], located: Sequence[Located], last: int, first: int = 1) -> list[Placement]:
+def _placed(
+    path: str, shown: Sequence[ShownLineage], located: Sequence[Located], last: int, first: int = 1
+) -> list[Placement]:
     owned = _owners(shown, located, first, last)
     pairs = enumerate(zip(shown, located, strict=True))
-    placements = [Placement(path, each, where, owned.get(number, ())) for number, (each, where) in pairs]
+    placements = [
+        Placement(path, each, where, owned.get(number, ())) for number, (each, where) in pairs
+    ]
     return sorted(placements, key=lambda placement: placement.order)
 
 
-def _locate(shown: Sequence[ShownLineage], path: str, text: Text, past: FileHistory = NO_HISTORY, *, guess: bool = True) -> list[Located]:
+def _locate(
+    shown: Sequence[ShownLineage],
+    path: str,
+    text: Text,
+    past: FileHistory = NO_HISTORY,
+    *,
+    guess: bool = True,
+) -> list[Located]:
     found: dict[int, Located] = {}
     for numbers in _by_file(shown, past.arrivals):
-        wanted = [(number, recorded) for number in numbers if (recorded := _range(shown[number])) is not None]
+        wanted = [
+            (number, recorded)
+            for number in numbers
+            if (recorded := _range(shown[number])) is not None
+        ]
         ranges = [recorded for _, recorded in wanted]
         if guess:
-            located = locate(ranges, text, [past.origins.get(shown[number].lineage.first.id) for number, _ in wanted])
+            located = locate(
+                ranges,
+                text,
+                [past.origins.get(shown[number].lineage.first.id) for number, _ in wanted],
+            )
         else:
             located = [each or _NOWHERE for each in standing_whole(ranges, text)]
         for (number, recorded), where in zip(wanted, located, strict=True):
             found[number] = _settled(shown[number], where, recorded, text)
     _disprove(shown, found, text, past)
-    return [found[number] if number in found else _unplaced(each, path, text) for number, each in enumerate(shown)]
+    return [
+        found[number] if number in found else _unplaced(each, path, text)
+        for number, each in enumerate(shown)
+    ]
 
 
-def _disprove(shown: Sequence[ShownLineage], found: dict[int, Located], text: Text, past: FileHistory) -> None:
+def _disprove(
+    shown: Sequence[ShownLineage], found: dict[int, Located], text: Text, past: FileHistory
+) -> None:
     """Note which places history disproves (R15)."""
-    edits = {number: past.edits[each.lineage.first.id] for number, each in enumerate(shown) if each.lineage.first.id in past.edits}
-    open_ones = [number for number, where in found.items() if number in edits and where.start is not None and not where.sure]
+    edits = {
+        number: past.edits[each.lineage.first.id]
+        for number, each in enumerate(shown)
+        if each.lineage.first.id in past.edits
+    }
+    open_ones = [
+        number
+        for number, where in found.items()
+        if number in edits and where.start is not None and not where.sure
+    ]
     if past.ages is None or not open_ones:
         return
     ages = past.ages.of(text)
@@ -314,7 +392,11 @@ def _always(*_: object) -> bool:
 
 
 def _known(
-    shown: Sequence[ShownLineage], path: str, text: Text, known: Known, is_enough: Callable[[ShownLineage, Located], bool] = _always
+    shown: Sequence[ShownLineage],
+    path: str,
+    text: Text,
+    known: Known,
+    is_enough: Callable[[ShownLineage, Located], bool] = _always,
 ) -> list[Located] | None:
     """Return the places that are known, and those of the rest, which is located by itself; None when that is not enough for one of them."""
     kept = [None if each.placeholder else known.get(each.lineage.ids) for each in shown]
@@ -329,11 +411,21 @@ def _known(
 def _is_beyond_doubt(shown: ShownLineage, located: Located) -> bool:
     """Whether other annotations can tell nothing about a place: it is of this very text, or not found by what surrounds it."""
     by_file = located.state == State.EXACT and located.method == Method.FILE_HASH
-    return by_file or shown.placeholder or shown.lineage.recorded is None or shown.lineage.action == Action.DELETE
+    return (
+        by_file
+        or shown.placeholder
+        or shown.lineage.recorded is None
+        or shown.lineage.action == Action.DELETE
+    )
 
 
 def _is_on(located: Located, lines: tuple[int, int]) -> bool:
-    return located.start is not None and located.end is not None and located.start <= lines[1] and located.end >= lines[0]
+    return (
+        located.start is not None
+        and located.end is not None
+        and located.start <= lines[1]
+        and located.end >= lines[0]
+    )
 
 
 def _settled(shown: ShownLineage, located: Located, recorded: AnchoredRange, text: Text) -> Located:
@@ -346,8 +438,16 @@ def _settled(shown: ShownLineage, located: Located, recorded: AnchoredRange, tex
     if lineage.action != Action.DELETE:
         if located.sure:
             return located
-        given = recorded_lines(lineage.current) if lineage.current.text("action") == Action.REBASE_REMAP else None
-        is_of_this_text = given is not None and given[1] <= len(text.lines) and recorded.anchors.file_hash in text.file_hashes
+        given = (
+            recorded_lines(lineage.current)
+            if lineage.current.text("action") == Action.REBASE_REMAP
+            else None
+        )
+        is_of_this_text = (
+            given is not None
+            and given[1] <= len(text.lines)
+            and recorded.anchors.file_hash in text.file_hashes
+        )
         if given is not None and is_of_this_text and given != (located.start, located.end):
             return Located(*given, State.EDITED, Method.FILE_HASH, 0.9)
         return _GIVEN_UP if lineage.is_orphaned and located.is_doubtful else located
@@ -362,10 +462,14 @@ def _unplaced(shown: ShownLineage, path: str, text: Text) -> Located:
     name = record.text("function_name")
     if not name:
         return _NOWHERE
-    return located_by_name(text, path, name, record.text("function_signature"), shown.lineage.digest)
+    return located_by_name(
+        text, path, name, record.text("function_signature"), shown.lineage.digest
+    )
 
 
-def _owners(shown: Sequence[ShownLineage], located: Sequence[Located], first: int, last: int) -> dict[int, tuple[tuple[int, int], ...]]:
+def _owners(
+    shown: Sequence[ShownLineage], located: Sequence[Located], first: int, last: int
+) -> dict[int, tuple[tuple[int, int], ...]]:
     """Give each line from first to last to the highest ranked lineage on it; `shown` comes in the order of rank.
 
     Evidence comes before rank: what is not sure to be there takes no line from what is (R7).
@@ -377,7 +481,10 @@ def _owners(shown: Sequence[ShownLineage], located: Sequence[Located], first: in
         if where.start is not None and where.end is not None and where.may_own and _may_own(each)
     ]
     for _, number in sorted(placed):
-        start, end = max(located[number].start or first, first), min(located[number].end or first, last)
+        start, end = (
+            max(located[number].start or first, first),
+            min(located[number].end or first, last),
+        )
         owner[start - first : end - first + 1] = [number] * max(0, end - start + 1)
     owned: dict[int, list[tuple[int, int]]] = {}
     line = first
@@ -391,4 +498,9 @@ def _owners(shown: Sequence[ShownLineage], located: Sequence[Located], first: in
 
 def _may_own(shown: ShownLineage) -> bool:
     lineage = shown.lineage
-    return not (shown.placeholder or lineage.superseded_by or lineage.action in _OWNS_NOTHING or lineage.current.type != RecordType.LINE)
+    return not (
+        shown.placeholder
+        or lineage.superseded_by
+        or lineage.action in _OWNS_NOTHING
+        or lineage.current.type != RecordType.LINE
+    )

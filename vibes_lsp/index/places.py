@@ -48,12 +48,19 @@ class Places:
             self._open()
         self._departures = MovedOut(trail)
         self._standing: Standing = {}
-        self._pasts = FileHistories(trail, self._history, self.derived, departures=self._departures, standing=self._standing)
+        self._pasts = FileHistories(
+            trail, self._history, self.derived, departures=self._departures, standing=self._standing
+        )
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def renew(self, renamed: Mapping[str, str]) -> None:
@@ -65,7 +72,14 @@ class Places:
         self.trail.refresh()
         self._open()
         self.derived.clear()
-        self._pasts = FileHistories(self.trail, self._history, self.derived, renamed, self._departures, standing=self._standing)
+        self._pasts = FileHistories(
+            self.trail,
+            self._history,
+            self.derived,
+            renamed,
+            self._departures,
+            standing=self._standing,
+        )
 
     def _open(self) -> None:
         """Open the repository, which may be another one than before, or gone."""
@@ -78,8 +92,16 @@ class Places:
         self.close()
         self._repository, self._history, self._commits = repository, None, None
         if repository is not None:
-            history = self._history = ProjectHistory(project, keeps_head=True, keeps_facts=self._keeps_facts)
-            self._commits = DerivedCommits(repository, project, self.trail.directory.log, head=history.head, facts=history.facts())
+            history = self._history = ProjectHistory(
+                project, keeps_head=True, keeps_facts=self._keeps_facts
+            )
+            self._commits = DerivedCommits(
+                repository,
+                project,
+                self.trail.directory.log,
+                head=history.head,
+                facts=history.facts(),
+            )
 
     def nearest(self, commits: Sequence[str]) -> str | None:
         """Return which of some commits is the nearest ancestor of HEAD; None when none is one or git cannot say (R7)."""
@@ -118,7 +140,10 @@ class Places:
         if self._repository is None:
             return []
         try:
-            return sorted(self._repository.tracked(self.trail.directory.project) - self._pasts.annotated_files.keys())
+            return sorted(
+                self._repository.tracked(self.trail.directory.project)
+                - self._pasts.annotated_files.keys()
+            )
         except HistoryUnavailable:
             return []
 
@@ -134,7 +159,9 @@ class Places:
     def derive(self, lineages: Sequence[Lineage]) -> None:
         """Find out the commits of annotations that record none; they are in `derived` then."""
         if self._repository is not None and self._commits is not None:
-            self.derived.update(derive_commits(lineages, self._repository, self.trail.directory, self._commits))
+            self.derived.update(
+                derive_commits(lineages, self._repository, self.trail.directory, self._commits)
+            )
 
     def past(self, path: str, text: Text) -> FileHistory:
         """Return what history knows of a file's annotations, their commits included.
@@ -186,7 +213,9 @@ class Places:
         past = self._pasts.by_name(path, in_doubt(placements), text)
         return replaced(placements, located_in(text, placements, past), len(text.lines))
 
-    def contradicted(self, path: str, text: Text, placements: Sequence[Placement]) -> dict[str, Since | None]:
+    def contradicted(
+        self, path: str, text: Text, placements: Sequence[Placement]
+    ) -> dict[str, Since | None]:
         """Return those that git's history contradicts (R15), each with the commit that has the lines.
 
         The keys are the ids of the first records.
@@ -195,7 +224,9 @@ class Places:
         """
         past = self._pasts.by_name(path, [each.lineage for each in placements], text)
         pairs = zip(placements, located_in(text, placements, past), strict=True)
-        return {each.lineage.first.id: where.since for each, where in pairs if where.is_contradicted}
+        return {
+            each.lineage.first.id: where.since for each, where in pairs if where.is_contradicted
+        }
 
     def of(self, path: str, text: Text) -> list[Placement]:
         """Return the annotations of a file in document order, history after owners; see `place`."""
@@ -204,4 +235,8 @@ class Places:
 
 def in_doubt(placements: Sequence[Placement]) -> list[Lineage]:
     """Return the annotations of which a text alone does not say for sure where they are."""
-    return [each.lineage for each in placements if not each.is_history and not each.located.sure and each.lineage.action != Action.DELETE]
+    return [
+        each.lineage
+        for each in placements
+        if not each.is_history and not each.located.sure and each.lineage.action != Action.DELETE
+    ]

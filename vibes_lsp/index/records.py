@@ -118,7 +118,9 @@ def recorded_range(members: Sequence[LogRecord], current: LogRecord) -> Anchored
     )
     if digest is None or (len(members) == 1 and members[0] is current):  # as most are
         return AnchoredRange(lines[0], lines[1], anchors)
-    written = recorded_lines(next(member for member in members if member.text("anchor_hash") is not None))
+    written = recorded_lines(
+        next(member for member in members if member.text("anchor_hash") is not None)
+    )
     end = lines[1] if written is None else lines[0] + written[1] - written[0]
     return AnchoredRange(lines[0], end, anchors)
 

@@ -44,7 +44,11 @@ def read_reviews(edges: Iterable[Edge], find: Callable[[str], LogRecord | None])
         edges: Any edges.
         find: Looks a record up by its id, to tell the review from the reviewed.
     """
-    reviews = [review for edge in edges if edge.type == EdgeType.REVIEWED_BY and (review := _read(edge, find))]
+    reviews = [
+        review
+        for edge in edges
+        if edge.type == EdgeType.REVIEWED_BY and (review := _read(edge, find))
+    ]
     return sorted(reviews, key=lambda review: review.edge.record.rank)
 
 
@@ -60,7 +64,9 @@ def holds(review: Review, lines: Sequence[str] | None) -> bool | None:
     return lines is not None and review.text in range_hashes(lines)
 
 
-def standing(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False) -> ReviewStatus:
+def standing(
+    reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False
+) -> ReviewStatus:
     """Return where an annotation stands with its reviewers (R6).
 
     Args:
@@ -71,7 +77,9 @@ def standing(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_remov
     return review_status(_answers(reviews, lines, is_removed=is_removed))
 
 
-def counting(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False) -> Review | None:
+def counting(
+    reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False
+) -> Review | None:
     """Return the review that decides what `standing` says; None where there is none (R6).
 
     Args:
@@ -83,8 +91,12 @@ def counting(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_remov
     return None if number is None else reviews[number]
 
 
-def _answers(reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool) -> list[ReviewAnswer]:
-    return [ReviewAnswer(each.kind, each.verdict, is_removed or holds(each, lines)) for each in reviews]
+def _answers(
+    reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool
+) -> list[ReviewAnswer]:
+    return [
+        ReviewAnswer(each.kind, each.verdict, is_removed or holds(each, lines)) for each in reviews
+    ]
 
 
 def _read(edge: Edge, find: Callable[[str], LogRecord | None]) -> Review | None:
@@ -108,7 +120,11 @@ def _reviewed(edge: Edge, find: Callable[[str], LogRecord | None]) -> str | None
     source, target = (kind == NodeType.ANNOTATION for kind in (edge.source_type, edge.target_type))
     if source and target:
         record = find(edge.source)
-        return edge.target if record is not None and record.text("action") == Action.REVIEW else edge.source
+        return (
+            edge.target
+            if record is not None and record.text("action") == Action.REVIEW
+            else edge.source
+        )
     if source:
         return edge.source
     return edge.target if target else None

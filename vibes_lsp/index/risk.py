@@ -57,7 +57,11 @@ class Scorer:
             placement: Where it is.
             content: The text that it is placed in.
         """
-        return score_of(self.measured(placement, content), self._policy) if self._policy.scores else None
+        return (
+            score_of(self.measured(placement, content), self._policy)
+            if self._policy.scores
+            else None
+        )
 
     def measured(self, placement: Placement, content: Text) -> Measured:
         """Return what is known of an annotation."""
@@ -83,15 +87,24 @@ class Scorer:
         reviews = self._trail.reviews_of(placement.lineage)
         if not reviews:  # as most are
             return ReviewStatus.UNREVIEWED
-        counting = [each for each in reviews if self._counts is None or self._counts(placement, each)]
-        return standing(counting, lines_of(placement, content), is_removed=placement.lineage.action == Action.DELETE)
+        counting = [
+            each for each in reviews if self._counts is None or self._counts(placement, each)
+        ]
+        return standing(
+            counting,
+            lines_of(placement, content),
+            is_removed=placement.lineage.action == Action.DELETE,
+        )
 
     def _environment(self, key: str | None) -> tuple[float | None, str | None]:
         if key is None:
             return None, None
         if key not in self._environments:
             entry = self._entry(key, ContextType.ENVIRONMENT)
-            self._environments[key] = temperature_of(mapping(entry, "model_parameters")), text(entry, "model_name")
+            self._environments[key] = (
+                temperature_of(mapping(entry, "model_parameters")),
+                text(entry, "model_name"),
+            )
         return self._environments[key]
 
     def _prompt(self, key: str | None) -> PromptLength | None:
@@ -120,7 +133,13 @@ def lines_of(placement: Placement, content: Text) -> Sequence[str] | None:
 def temperature_of(parameters: Mapping[str, JsonValue]) -> float | None:
     """Return the temperature among a model's parameters; None where it is no number."""
     given = parameters.get("temperature")
-    return float(given) if isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given < _MAX_TEMPERATURE else None
+    return (
+        float(given)
+        if isinstance(given, int | float)
+        and not isinstance(given, bool)
+        and 0 <= given < _MAX_TEMPERATURE
+        else None
+    )
 
 
 def prompt_length(entry: Mapping[str, JsonValue]) -> PromptLength | None:
@@ -139,7 +158,12 @@ def custom_signals(record: LogRecord) -> tuple[CustomSignal, ...]:
     for factor in factors if isinstance(factors, list) else []:
         members = factor if isinstance(factor, dict) else {}
         name, value = text(members, "signal") or "", members.get("value")
-        if is_custom_signal(name) and isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        if (
+            is_custom_signal(name)
+            and isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and 0 <= value <= 1
+        ):
             found.setdefault(name, CustomSignal(name, float(value), text(members, "reason")))
         if len(found) == MAX_CUSTOM:
             break

@@ -51,7 +51,10 @@ def read_session(log: LogIndex, identifier: str) -> LoggedSession | None:
     if not lines:
         return None
     records = list({record.id: record for record in log.records(lines)}.values())
-    by_event = {event: tuple(record for record in records if record.text("event") == event) for event in SessionEvent}
+    by_event = {
+        event: tuple(record for record in records if record.text("event") == event)
+        for event in SessionEvent
+    }
     return LoggedSession(identifier, by_event[SessionEvent.START], by_event[SessionEvent.END])
 
 
@@ -73,5 +76,9 @@ def begun(log: LogIndex, lineage: Lineage) -> datetime | None:
     identifier = lineage.first.text("session_id")
     session = read_session(log, identifier) if identifier else None
     start = session.start if session is not None else None
-    earliest = recorded - _COMMITTED_FIRST if start is None or start.moment.year == 1 else min(start.moment, recorded)
+    earliest = (
+        recorded - _COMMITTED_FIRST
+        if start is None or start.moment.year == 1
+        else min(start.moment, recorded)
+    )
     return earliest.replace(microsecond=0)  # commits know whole seconds only

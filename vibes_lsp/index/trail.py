@@ -34,7 +34,12 @@ class Trail:
     """
 
     def __init__(
-        self, directory: AuditDir, *, nearest: Nearest | None = None, beside: Trail | None = None, now_ns: Callable[[], int] = time.time_ns
+        self,
+        directory: AuditDir,
+        *,
+        nearest: Nearest | None = None,
+        beside: Trail | None = None,
+        now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self.directory = directory
         self.log = LogIndex(directory.log, now_ns=now_ns)
@@ -72,14 +77,28 @@ class Trail:
     def files_since(self, line: int) -> frozenset[str]:
         """Return the files of which `lineages_in` may say something else by what follows a line of the log: what that names or is tied to."""
         columns = self.log.columns
-        new = [number for number in range(line + 1, len(columns) + 1) if columns.kinds[number - 1] in {Kind.LINE, Kind.FUNCTION, Kind.EDGE}]
+        new = [
+            number
+            for number in range(line + 1, len(columns) + 1)
+            if columns.kinds[number - 1] in {Kind.LINE, Kind.FUNCTION, Kind.EDGE}
+        ]
         records: list[LogRecord] = []
         for record in self.log.records(new):
             if record.is_annotation:
                 records.append(record)
             elif is_supersedes(edge := read_edge(record)):
-                records += (each for end in (edge.source, edge.target) for each in self.log.with_id(end) if each.is_annotation)
-        tied = (each for lineage in self._joined.with_records(records) for one in lineage.ids for each in self.log.with_id(one))
+                records += (
+                    each
+                    for end in (edge.source, edge.target)
+                    for each in self.log.with_id(end)
+                    if each.is_annotation
+                )
+        tied = (
+            each
+            for lineage in self._joined.with_records(records)
+            for one in lineage.ids
+            for each in self.log.with_id(one)
+        )
         return frozenset(normal_path(each.text("file_path") or "") for each in (*records, *tied))
 
     def lineage_of(self, identifier: str) -> Lineage | None:
@@ -87,13 +106,24 @@ class Trail:
         record = self.log.by_id(identifier)
         if record is None or not record.is_annotation:
             return None
-        return next((lineage for lineage in self._joined.with_records([record]) if identifier in lineage.ids), None)
+        return next(
+            (
+                lineage
+                for lineage in self._joined.with_records([record])
+                if identifier in lineage.ids
+            ),
+            None,
+        )
 
     def lineages(self) -> list[Lineage]:
         """Return all lineages, oldest first. Decodes every annotation: for reports, not for hovers."""
         code = EDGE_TYPES.index(EdgeType.SUPERSEDES)
         columns = self.log.columns
-        lines = [line for line, kind in zip(columns.edge_lines, columns.edge_types, strict=True) if kind == code]
+        lines = [
+            line
+            for line, kind in zip(columns.edge_lines, columns.edge_types, strict=True)
+            if kind == code
+        ]
         edges = [read_edge(record) for record in self.log.records(lines)]
         return join_lineages(self.log.of_kind(Kind.LINE, Kind.FUNCTION), edges, self._nearest)
 
@@ -114,9 +144,20 @@ class Trail:
         reviewed = self.log.ends(kind)
         if not reviewed or not any(key_of(each) in reviewed for each in lineage.ids):  # as of most
             return []
-        found = [edge for each in lineage.ids for edge in (*self.log.edges(out_of=each, kind=kind), *self.log.edges(into=each, kind=kind))]
+        found = [
+            edge
+            for each in lineage.ids
+            for edge in (
+                *self.log.edges(out_of=each, kind=kind),
+                *self.log.edges(into=each, kind=kind),
+            )
+        ]
         edges = {edge.record.id: edge for edge in found}
-        return [review for review in read_reviews(edges.values(), self.log.by_id) if review.annotation in lineage.ids]
+        return [
+            review
+            for review in read_reviews(edges.values(), self.log.by_id)
+            if review.annotation in lineage.ids
+        ]
 
     def files_of(self, session: str) -> frozenset[str]:
         """Return the files that a session's annotations are about."""

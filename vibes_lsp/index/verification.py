@@ -25,10 +25,18 @@ def doubt(placement: Placement) -> str | None:
         return BEFORE_EDIT
     if located.method == Method.OLDER_THAN_EDIT:
         return OLDER
-    return "found by name only" if placement.current.type == RecordType.FUNCTION else "the record has nothing to check against"
+    return (
+        "found by name only"
+        if placement.current.type == RecordType.FUNCTION
+        else "the record has nothing to check against"
+    )
 
 
 def since(placement: Placement) -> str | None:
     """Return since when git has the lines of an annotation that history disproves, in words; None of any other."""
     known = placement.located.since
-    return None if known is None else f"since {known.moment.date().isoformat()} or earlier (commit {known.commit[:8]})"
+    return (
+        None
+        if known is None
+        else f"since {known.moment.date().isoformat()} or earlier (commit {known.commit[:8]})"
+    )

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from vibes_lsp.lsp import lifecycle
 from vibes_lsp.lsp.background_flush import BackgroundFlush
-from vibes_lsp.lsp.features import code_actions, code_lens, commands, hover, provenance, recording, references, showing
+from vibes_lsp.lsp.features import (
+    code_actions,
+    code_lens,
+    commands,
+    hover,
+    provenance,
+    recording,
+    references,
+    showing,
+)
 from vibes_lsp.lsp.interpreter import keep_turns_short
 from vibes_lsp.lsp.server import Server
 

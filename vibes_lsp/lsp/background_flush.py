@@ -67,20 +67,29 @@ class BackgroundFlush:
         texts = open_texts(self._server.projects, project)
         with suppress(UnreadableFile):
             texts = {path: project.saved(path).content, **texts}
-        await self._settle(project, partial(project.recorder.completions.settle, texts, paths={path}))
+        await self._settle(
+            project, partial(project.recorder.completions.settle, texts, paths={path})
+        )
 
     async def _say(self, _key: str) -> None:
         await self._tell(self._server)
 
     async def _rest(self, key: str) -> None:
-        project = next((each for each in self._server.projects.all() if str(each.trail.directory.path) == key), None)
+        project = next(
+            (each for each in self._server.projects.all() if str(each.trail.directory.path) == key),
+            None,
+        )
         if project is None or project.loading:
             return
-        goes_on = key in self._at_it  # a second one would only wait for the first, and keep a thread from those who ask
+        goes_on = (
+            key in self._at_it
+        )  # a second one would only wait for the first, and keep a thread from those who ask
         if not goes_on:
             self._at_it.add(key)
             try:
-                goes_on = await self._settle(project, partial(_rest, project, open_texts(self._server.projects, project)))
+                goes_on = await self._settle(
+                    project, partial(_rest, project, open_texts(self._server.projects, project))
+                )
             finally:
                 self._at_it.discard(key)
         if goes_on:
@@ -89,9 +98,13 @@ class BackgroundFlush:
     async def _settle(self, project: Project, settle: Callable[[], bool]) -> bool:
         """Return what settling returned; when it failed, whether anything is held."""
         try:
-            told = await asyncio.get_running_loop().run_in_executor(self._server.thread_pool, settle)
+            told = await asyncio.get_running_loop().run_in_executor(
+                self._server.thread_pool, settle
+            )
         except VibesError as error:  # nothing is lost: it waits where it is
-            _logger.warning("%s is not brought to rest: %s", project.trail.directory.path, error.message)
+            _logger.warning(
+                "%s is not brought to rest: %s", project.trail.directory.path, error.message
+            )
             told = bool(project.pending)
         await self._say("")
         return told
@@ -107,7 +120,9 @@ class BackgroundFlush:
                     _rest(project, open_texts(self._server.projects, project))
                     project.recorder.close()
             except VibesError as error:
-                _logger.warning("%s is not brought to rest: %s", project.trail.directory.path, error.message)
+                _logger.warning(
+                    "%s is not brought to rest: %s", project.trail.directory.path, error.message
+                )
             except Exception:  # whatever is wrong with one project, the others come to rest
                 _logger.exception("%s is not brought to rest", project.trail.directory.path)
 

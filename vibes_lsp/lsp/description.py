@@ -100,7 +100,10 @@ def _joined(parts: list[str]) -> str:
 
 _NAME, _PROMPT, _LONG = 60, 400, 200
 _MAX_LISTED = 6
-_HOW_KNOWN = {"log": " (the first whose log has the record)", "inferred": " (inferred: the first to touch the file)"}
+_HOW_KNOWN = {
+    "log": " (the first whose log has the record)",
+    "inferred": " (inferred: the first to touch the file)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,9 @@ class Description:
         if self.show_prompts:
             yield from self._prompt(facts, record.text("prompt_hash"))
         yield from self._decision(self._entry(record.text("decision_hash"), ContextType.DECISION))
-        yield from self._reasoning(self._entry(record.text("reasoning_hash"), ContextType.REASONING))
+        yield from self._reasoning(
+            self._entry(record.text("reasoning_hash"), ContextType.REASONING)
+        )
         yield from self._risk(facts)
         yield self._review(facts["review"])
         session = record.text("session_id")
@@ -155,7 +160,9 @@ class Description:
     def _title(self, placement: Placement) -> str:
         action = placement.lineage.action or "edit"
         name = placement.current.text("function_name")
-        return self.markup.quote(action, 20) + (f" {self.markup.quote(name, _NAME)}" if name else "")
+        return self.markup.quote(action, 20) + (
+            f" {self.markup.quote(name, _NAME)}" if name else ""
+        )
 
     def _named(self, author: JsonValue) -> str:
         members = author if isinstance(author, dict) else {}
@@ -166,7 +173,9 @@ class Description:
     def _commit(self, facts: Members) -> str:
         commit, method = facts.get("commitHash"), facts.get("commitMethod")
         if isinstance(commit, str):
-            return f"; commit {self.markup.quote(commit[:12], 12)}" + _HOW_KNOWN.get(str(method), "")
+            return f"; commit {self.markup.quote(commit[:12], 12)}" + _HOW_KNOWN.get(
+                str(method), ""
+            )
         looked = self.view.project.looked
         if not looked.is_done:
             return "; commit not looked up yet"

@@ -167,7 +167,12 @@ class Document:
         """The number of lines as anchors see them."""
         return len(self._lines) - (not self.lines(len(self._lines), len(self._lines)))
 
-    def change(self, version: int | None, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: Encoding) -> None:
+    def change(
+        self,
+        version: int | None,
+        changes: Sequence[types.TextDocumentContentChangeEvent],
+        encoding: Encoding,
+    ) -> None:
         """Apply changes in their order; a position beyond a line or the text counts as its end.
 
         Where there are as many changes as versions, a client gathered what is typed: each change made one of the versions.
@@ -199,7 +204,9 @@ class Document:
         """Return the index of the line that a position names, and the number of characters before it in that line."""
         if position.line >= len(self._lines):
             return len(self._lines) - 1, len(self._lines[-1])
-        return position.line, _characters(self._lines[position.line].rstrip(_ENDS), position.character, encoding)
+        return position.line, _characters(
+            self._lines[position.line].rstrip(_ENDS), position.character, encoding
+        )
 
     def _replace(self, first: int, stop: int, new: list[str], *, is_insertion_above: bool) -> None:
         if stop < len(self._lines):
@@ -226,7 +233,9 @@ class Documents:
         """Take over a document; it may be open already, in a client that lost count."""
         self._open[uri] = Document(uri, version, content)
 
-    def changed(self, uri: str, version: int | None, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
+    def changed(
+        self, uri: str, version: int | None, changes: Sequence[types.TextDocumentContentChangeEvent]
+    ) -> None:
         """Apply changes in their order; those of a document that is not open have nothing to change."""
         document = self._open.get(uri)
         if document is not None:
@@ -289,7 +298,9 @@ def _same_ends(old: Sequence[str], new: Sequence[str], *, below_first: bool) -> 
 def _same(one: Sequence[str], other: Sequence[str], most: int) -> int:
     """Return how many lines are the same before the first that differs."""
     for number in range(most):
-        if one[number] != other[number] and one[number].rstrip(_ENDS) != other[number].rstrip(_ENDS):
+        if one[number] != other[number] and one[number].rstrip(_ENDS) != other[number].rstrip(
+            _ENDS
+        ):
             return number
     return most
 
@@ -302,7 +313,9 @@ def _characters(line: str, units: int, encoding: Encoding) -> int:
         data = line.encode("utf-8", "surrogatepass")
         is_cut = units < len(data) and data[units] in _CONTINUING
         return len(data[:units].translate(None, _CONTINUING)) - is_cut
-    head = line.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "surrogatepass")
+    head = line.encode("utf-16-le", "surrogatepass")[: 2 * units].decode(
+        "utf-16-le", "surrogatepass"
+    )
     return len(head) if line.startswith(head) else _one_by_one(line, units)
 
 
@@ -332,4 +345,6 @@ def utf16_column(text: str, line: int, column: int, encoding: Encoding) -> int:
     if line >= len(lines):
         return column
     content = lines[line].rstrip(_ENDS)
-    return columns(content, _characters(content, column, encoding), types.PositionEncodingKind.Utf16)
+    return columns(
+        content, _characters(content, column, encoding), types.PositionEncodingKind.Utf16
+    )

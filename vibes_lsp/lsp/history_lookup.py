@@ -79,7 +79,12 @@ class HistoryLookup:
         self._seen: tuple[str | None, object] = None, None
 
     def look(
-        self, texts: Mapping[str, Text], renamed: Mapping[str, str], asked: Sequence[tuple[str, ...]], *, use_git: bool
+        self,
+        texts: Mapping[str, Text],
+        renamed: Mapping[str, str],
+        asked: Sequence[tuple[str, ...]],
+        *,
+        use_git: bool,
     ) -> HistorySnapshot:
         """Return what history knows now.
 
@@ -94,11 +99,19 @@ class HistoryLookup:
             return HistorySnapshot(is_done=True, nearest=dict.fromkeys(asked))
         places = self._places
         if places is None:
-            places = self._places = Places(Trail(self._beside.directory, nearest=self._nearest, beside=self._beside))
+            places = self._places = Places(
+                Trail(self._beside.directory, nearest=self._nearest, beside=self._beside)
+            )
         places.renew(renamed)
         pasts = {path: places.past(path, text) for path, text in texts.items()}
         nearest = {commits: places.nearest(commits) for commits in asked}
-        return HistorySnapshot(is_done=True, has_git=places.has_git, derived=dict(places.derived), pasts=pasts, nearest=nearest)
+        return HistorySnapshot(
+            is_done=True,
+            has_git=places.has_git,
+            derived=dict(places.derived),
+            pasts=pasts,
+            nearest=nearest,
+        )
 
     def look_elsewhere(self) -> Mapping[str, DerivedCommit]:
         """Return the commits of the annotations of all files, by the id of their first record.

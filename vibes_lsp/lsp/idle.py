@@ -23,7 +23,9 @@ class Idle:
         pause: Seconds.
     """
 
-    def __init__(self, begin: Callable[[str], Coroutine[Any, Any, None]], pause: float = PAUSE) -> None:
+    def __init__(
+        self, begin: Callable[[str], Coroutine[Any, Any, None]], pause: float = PAUSE
+    ) -> None:
         self._begin = begin
         self._pause = pause
         self._waiting: dict[str, asyncio.TimerHandle] = {}

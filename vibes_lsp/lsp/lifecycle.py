@@ -52,17 +52,26 @@ class Watching:
     async def include(self, uri: str) -> None:
         """Have the trail that owns a file or folder watched, where it is in none of the client's folders and the client can watch there."""
         path = path_of(uri)
-        if path is None or self._capabilities is None or not self._capabilities.relative_pattern_support:
+        if (
+            path is None
+            or self._capabilities is None
+            or not self._capabilities.relative_pattern_support
+        ):
             return
         try:
             directory = find_audit_dir(path).path
         except (AuditDirNotFound, OSError):
             return
         folders = [folder for folder in map(path_of, self._server.folders) if folder is not None]
-        if directory in self._watched or any(directory.is_relative_to(folder) for folder in folders):
+        if directory in self._watched or any(
+            directory.is_relative_to(folder) for folder in folders
+        ):
             return
         self._watched.add(directory)
-        await self._register(f"vibes-audit-files-{len(self._watched)}", types.RelativePattern(directory.as_uri(), "**"))
+        await self._register(
+            f"vibes-audit-files-{len(self._watched)}",
+            types.RelativePattern(directory.as_uri(), "**"),
+        )
 
     @property
     def _capabilities(self) -> Any:
@@ -72,9 +81,13 @@ class Watching:
 
     async def _register(self, identifier: str, pattern: str | types.RelativePattern) -> None:
         options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(pattern)])
-        registration = types.Registration(identifier, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+        registration = types.Registration(
+            identifier, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options
+        )
         try:
-            await self._server.client_register_capability_async(types.RegistrationParams([registration]))
+            await self._server.client_register_capability_async(
+                types.RegistrationParams([registration])
+            )
         except JsonRpcException as error:
             _logger.warning("the client does not watch files: %s", error.message)
 
@@ -132,7 +145,9 @@ def register(server: Server, resting: BackgroundFlush) -> None:  # noqa: C901, P
         await watching.include(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:  # nothing here looks at the disk
+    def changed(
+        ls: Server, params: types.DidChangeTextDocumentParams
+    ) -> None:  # nothing here looks at the disk
         idle.changed(params.text_document.uri)
         ls.documents.in_flux(params.text_document.uri, now=True)
         ls.publishing.pop(params.text_document.uri, None)  # what is being checked is an older text
@@ -154,15 +169,21 @@ def register(server: Server, resting: BackgroundFlush) -> None:  # noqa: C901, P
         ls.answers.forget(params.text_document.uri)
         ls.publishing.pop(params.text_document.uri, None)
         if not _pulls(ls.client_capabilities):
-            ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
+            ls.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(params.text_document.uri, [])
+            )
         await resting.left(params.text_document.uri)
 
     every_file = types.FileOperationFilter(types.FileOperationPattern("**/*"))
 
-    @server.feature(types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions([every_file]))
+    @server.feature(
+        types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions([every_file])
+    )
     async def renamed(ls: Server, params: types.RenameFilesParams) -> None:
         for project in {
-            id(found): found for each in params.files if (found := _renamed(ls, each.old_uri, each.new_uri)) is not None
+            id(found): found
+            for each in params.files
+            if (found := _renamed(ls, each.old_uri, each.new_uri)) is not None
         }.values():
             await tell(ls, project)
         for each in params.files:
@@ -183,7 +204,11 @@ def register(server: Server, resting: BackgroundFlush) -> None:  # noqa: C901, P
 def _pulls(capabilities: types.ClientCapabilities) -> bool:
     """Whether a client is to ask for diagnostics: one that cannot be told to ask again would keep showing a risk that was reviewed."""
     workspace, document = capabilities.workspace, capabilities.text_document
-    can_be_told = workspace is not None and workspace.diagnostics is not None and bool(workspace.diagnostics.refresh_support)
+    can_be_told = (
+        workspace is not None
+        and workspace.diagnostics is not None
+        and bool(workspace.diagnostics.refresh_support)
+    )
     return can_be_told and document is not None and document.diagnostic is not None
 
 
@@ -194,7 +219,11 @@ async def _push(ls: Server, uri: str) -> None:
 
 async def tell(ls: Server, only: Project | None = None) -> None:
     """Say that answers given before may be wrong now, in every way the client understands: about all documents, or those of a project."""
-    uris = ls.documents.uris() if only is None else [document.uri for _, document in ls.projects.opened_in(only)]
+    uris = (
+        ls.documents.uris()
+        if only is None
+        else [document.uri for _, document in ls.projects.opened_in(only)]
+    )
     for project in ls.projects.all() if only is None else [only]:
         project.told = project.generation
     await tell_about(ls, uris)
@@ -263,7 +292,11 @@ async def _load(ls: Server, uri: str) -> None:
     def report(done: int) -> None:
         if token is not None:
             percentage = min(99, 100 * done // size)
-            loop.call_soon_threadsafe(ls.work_done_progress.report, token, types.WorkDoneProgressReport(percentage=percentage))
+            loop.call_soon_threadsafe(
+                ls.work_done_progress.report,
+                token,
+                types.WorkDoneProgressReport(percentage=percentage),
+            )
 
     try:
         await loop.run_in_executor(ls.thread_pool, lambda: project.trail.refresh(progress=report))
@@ -301,7 +334,9 @@ async def _begin_progress(ls: Server) -> str | None:
     except JsonRpcException as error:
         _logger.warning("the client shows no progress: %s", error.message)
         return None
-    ls.work_done_progress.begin(token, types.WorkDoneProgressBegin("Reading the audit trail", percentage=0))
+    ls.work_done_progress.begin(
+        token, types.WorkDoneProgressBegin("Reading the audit trail", percentage=0)
+    )
     return token
 
 
@@ -322,9 +357,18 @@ async def _look(ls: Server, project: Project) -> None:
     asked.is_running = True
     loop = asyncio.get_running_loop()
     try:
-        while project.wants_look(opened := ls.projects.opened_in(project)) or asked.elsewhere < asked.until:
+        while (
+            project.wants_look(opened := ls.projects.opened_in(project))
+            or asked.elsewhere < asked.until
+        ):
             changes, texts = asked.changes, {path: document.text for path, document in opened}
-            look = partial(project.history.look, texts, dict(project.renamed), list(project.nearest.asked), use_git=ls.settings.use_git)
+            look = partial(
+                project.history.look,
+                texts,
+                dict(project.renamed),
+                list(project.nearest.asked),
+                use_git=ls.settings.use_git,
+            )
             looked = await loop.run_in_executor(ls.thread_pool, look)
             asked.until, asked.texts = changes, texts
             if project.take(looked):
@@ -332,7 +376,9 @@ async def _look(ls: Server, project: Project) -> None:
             else:
                 await tell_about(ls, project.provisional())
             if not project.wants_look(ls.projects.opened_in(project)):
-                project.elsewhere = await loop.run_in_executor(ls.thread_pool, project.history.look_elsewhere)
+                project.elsewhere = await loop.run_in_executor(
+                    ls.thread_pool, project.history.look_elsewhere
+                )
                 asked.elsewhere = changes
     finally:
         asked.is_running = False

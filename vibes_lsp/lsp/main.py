@@ -18,11 +18,18 @@ _MAX_LINE = 1000
 
 def main(arguments: list[str] | None = None) -> None:
     """Serve until the client says goodbye or goes away."""
-    parser = argparse.ArgumentParser(prog="vibes-lsp", description="The VIBES language server; editors start it.")
+    parser = argparse.ArgumentParser(
+        prog="vibes-lsp", description="The VIBES language server; editors start it."
+    )
     parser.add_argument("--version", action="version", version=f"vibes-lsp {__version__}")
-    parser.add_argument("--stdio", action="store_true", help="speak over standard input and output (the default)")
     parser.add_argument(
-        "--tcp", metavar="HOST:PORT", type=_address, help="listen for one client instead; port 0 takes a free one, and the log says which"
+        "--stdio", action="store_true", help="speak over standard input and output (the default)"
+    )
+    parser.add_argument(
+        "--tcp",
+        metavar="HOST:PORT",
+        type=_address,
+        help="listen for one client instead; port 0 takes a free one, and the log says which",
     )
     options = parser.parse_args(arguments)
     _log_to_stderr()
@@ -40,7 +47,9 @@ def main(arguments: list[str] | None = None) -> None:
         try:
             serve_tcp(server, *options.tcp)
         except OSError as error:
-            sys.exit(f"vibes-lsp: cannot listen on {options.tcp[0]}:{options.tcp[1]}: {error.strerror or error}")
+            sys.exit(
+                f"vibes-lsp: cannot listen on {options.tcp[0]}:{options.tcp[1]}: {error.strerror or error}"
+            )
     sys.exit(server.exit_code)
 
 
@@ -67,7 +76,9 @@ def _log_to_stderr() -> None:
     debug = bool(os.environ.get("VIBES_DEBUG"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     logging.getLogger("vibes_lsp").setLevel(logging.DEBUG if debug else logging.INFO)
-    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # it logs whole messages and tracebacks; what failed is logged by us
+    logging.getLogger("pygls").setLevel(
+        logging.CRITICAL
+    )  # it logs whole messages and tracebacks; what failed is logged by us
 
 
 def _address(given: str) -> tuple[str, int]:

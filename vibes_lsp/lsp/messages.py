@@ -34,5 +34,9 @@ class ProvenanceRequest:
 def own_capability(capabilities: types.ClientCapabilities, name: str) -> Any:
     """Return what a client says under `experimental.vibes`; None when it says nothing."""
     experimental = capabilities.experimental
-    ours = experimental.get("vibes") if isinstance(experimental, dict) else getattr(experimental, "vibes", None)
+    ours = (
+        experimental.get("vibes")
+        if isinstance(experimental, dict)
+        else getattr(experimental, "vibes", None)
+    )
     return ours.get(name) if isinstance(ours, dict) else getattr(ours, name, None)

@@ -38,7 +38,9 @@ class LocateRequest:
     def locate(self) -> list[Placement]:
         """Return the placements by everything that the locator knows."""
         found = located_in(self.text, self.placements, self.past)
-        return replaced(self.placements, list(map(_settled, found, self.followed)), len(self.text.lines))
+        return replaced(
+            self.placements, list(map(_settled, found, self.followed)), len(self.text.lines)
+        )
 
 
 class PlacementTracker:
@@ -94,26 +96,39 @@ class PlacementTracker:
         if self._revision != self.document.revision:
             where = self._follow()
             settled = [each for each in where if each is not None]
-            if len(settled) < len(where) or self._may_be_back(settled):  # as after a formatter: what stands there now may be theirs
+            if len(settled) < len(where) or self._may_be_back(
+                settled
+            ):  # as after a formatter: what stands there now may be theirs
                 self.rest(self._snapshot(where).locate())
                 self._is_news = True
             elif settled != self._where:
-                self._where, self._now = settled, tuple(replaced(self._base, settled, self.document.length))
+                self._where, self._now = (
+                    settled,
+                    tuple(replaced(self._base, settled, self.document.length)),
+                )
             self._revision = self.document.revision
         return self._now
 
     def _may_be_back(self, where: Sequence[Located]) -> bool:
         """Whether so much was put in at once, as by pasting or by undoing, that what was lost may be in it; or it was announced."""
         is_announced, self.document.awaits_text = self.document.awaits_text, False
-        return (is_announced or self._edits.largest >= CONTEXT_LINES) and any(each.start is None for each in where)
+        return (is_announced or self._edits.largest >= CONTEXT_LINES) and any(
+            each.start is None for each in where
+        )
 
     def known(self) -> Known:
         """Return where annotations are in the document as it is now, as far as that was kept up with."""
-        return {each.lineage.ids: each.located for each in self.placements()} if self.keeps_up else {}
+        return (
+            {each.lineage.ids: each.located for each in self.placements()} if self.keeps_up else {}
+        )
 
     def snapshot(self) -> LocateRequest | None:
         """Return what it takes to locate the document anew; None when it is as it was when that was done."""
-        return self._snapshot(self._follow()) if (self._edits or self._is_news) and self.keeps_up else None
+        return (
+            self._snapshot(self._follow())
+            if (self._edits or self._is_news) and self.keeps_up
+            else None
+        )
 
     def take(self, snapshot: LocateRequest, found: Sequence[Placement]) -> bool:
         """Take over what was located in a snapshot, unless the document has changed since; say whether answers are others now."""
@@ -144,9 +159,14 @@ class PlacementTracker:
     def _follow(self) -> list[Located | None]:
         """Return where each annotation was taken by the edits; None where other lines stand instead of its own."""
         length = self.document.length
-        return [self._followed(each, recorded, length) for each, recorded in zip(self._base, self._recorded, strict=True)]
+        return [
+            self._followed(each, recorded, length)
+            for each, recorded in zip(self._base, self._recorded, strict=True)
+        ]
 
-    def _followed(self, placement: Placement, recorded: AnchoredRange | None, length: int) -> Located | None:
+    def _followed(
+        self, placement: Placement, recorded: AnchoredRange | None, length: int
+    ) -> Located | None:
         base = placement.located
         if base.start is None or base.end is None:
             return base
@@ -168,9 +188,13 @@ class PlacementTracker:
         return followed(base, recorded, span, lines, kinds)
 
 
-def newest(seen: Mapping[str, OriginalText], committed: Mapping[str, OriginalText]) -> dict[str, OriginalText]:
+def newest(
+    seen: Mapping[str, OriginalText], committed: Mapping[str, OriginalText]
+) -> dict[str, OriginalText]:
     """Return the text that each annotation was last known to be whole in: in the editor rather than in a commit, unless anchors prove nothing."""
-    disproved = {identifier: origin for identifier, origin in committed.items() if origin.before_edit}
+    disproved = {
+        identifier: origin for identifier, origin in committed.items() if origin.before_edit
+    }
     return {**committed, **seen, **disproved}
 
 
@@ -178,10 +202,18 @@ def _settled(found: Located, followed: Located | None) -> Located:
     """What has nothing but its recorded lines stays where the edits took it; so do lines that a person gave, until the text is found."""
     if followed is None:
         return found
-    if found.method == Method.OLDER_THAN_EDIT and (found.start, found.end) == (followed.start, followed.end):
+    if found.method == Method.OLDER_THAN_EDIT and (found.start, found.end) == (
+        followed.start,
+        followed.end,
+    ):
         return found
-    is_given = (followed.method, followed.state) == (Method.FILE_HASH, State.EDITED) and followed.start is not None and not found.sure
+    is_given = (
+        (followed.method, followed.state) == (Method.FILE_HASH, State.EDITED)
+        and followed.start is not None
+        and not found.sure
+    )
     has_recorded_lines = found.method == Method.RECORDED or (
-        found.method == Method.OLDER_THAN_EDIT and followed.method in {Method.RECORDED, Method.OLDER_THAN_EDIT}
+        found.method == Method.OLDER_THAN_EDIT
+        and followed.method in {Method.RECORDED, Method.OLDER_THAN_EDIT}
     )
     return followed if has_recorded_lines or is_given else found

@@ -19,7 +19,12 @@ from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.history_lookup import HistoryLookup, HistorySnapshot, LookedUpState, NearestAncestor
+from vibes_lsp.lsp.history_lookup import (
+    HistoryLookup,
+    HistorySnapshot,
+    LookedUpState,
+    NearestAncestor,
+)
 from vibes_lsp.lsp.placement_tracker import PlacementTracker, newest
 from vibes_lsp.lsp.snapshot import DocumentSnapshot
 from vibes_lsp.model.paths import normal_path
@@ -140,8 +145,14 @@ class Project:
     def rename(self, old: str, new: str) -> None:
         """Take in that a file or folder of the project has another name now; annotations of it are about the new one."""
         now = {name: name for name in map(normal_path, self.trail.paths())} | self.renamed
-        moved = {first: new + name.removeprefix(old) for first, name in now.items() if name == old or name.startswith(f"{old}/")}
-        self.renamed = {first: name for first, name in (self.renamed | moved).items() if name != first}
+        moved = {
+            first: new + name.removeprefix(old)
+            for first, name in now.items()
+            if name == old or name.startswith(f"{old}/")
+        }
+        self.renamed = {
+            first: name for first, name in (self.renamed | moved).items() if name != first
+        }
         self.asked.changes += 1
         self.turn_over()
 
@@ -156,7 +167,9 @@ class Project:
         return self._renamed_past(path, past)
 
     def _renamed_past(self, path: str, past: FileHistory) -> FileHistory:
-        former = dict.fromkeys((*past.former_paths, *(old for old, new in self.renamed.items() if new == path)))
+        former = dict.fromkeys(
+            (*past.former_paths, *(old for old, new in self.renamed.items() if new == path))
+        )
         return replace(past, former_paths=tuple(former))
 
     def refresh(self) -> bool:
@@ -164,7 +177,10 @@ class Project:
         if self.loading:
             return False
         config = load_config(self.trail.directory, self.config)
-        has_grown, is_other = self.trail.refresh(), any((self.pending.refresh(), config is not self.config))
+        has_grown, is_other = (
+            self.trail.refresh(),
+            any((self.pending.refresh(), config is not self.config)),
+        )
         self.config = config
         if is_other:
             self.turn_over()
@@ -199,7 +215,10 @@ class Project:
             return self._keep(uri, path, document, self._follow(path, document, kept))
         placements = kept.following.placements()
         is_provisional = self.is_provisional(path, document)
-        if (kept.revision, kept.view.is_provisional) != (document.revision, is_provisional) or kept.view.placements is not placements:
+        if (kept.revision, kept.view.is_provisional) != (
+            document.revision,
+            is_provisional,
+        ) or kept.view.placements is not placements:
             kept.view = self._view(uri, path, document, document.text, placements)
             kept.revision = document.revision
         return kept.view
@@ -211,10 +230,23 @@ class Project:
             return None
         return self.view(document.uri, kept.view.path, document)
 
-    def _keep(self, uri: str, path: str, document: Document, following: PlacementTracker) -> DocumentSnapshot:
+    def _keep(
+        self, uri: str, path: str, document: Document, following: PlacementTracker
+    ) -> DocumentSnapshot:
         view = self._view(uri, path, document, document.text, following.placements())
         grounds, now = Dependencies(self.trail, path, self.past(path)), self.generation
-        self._kept[uri] = _Kept(now, now, self.turn, grounds, document.saved, self.looked, self.renamed, following, document.revision, view)
+        self._kept[uri] = _Kept(
+            now,
+            now,
+            self.turn,
+            grounds,
+            document.saved,
+            self.looked,
+            self.renamed,
+            following,
+            document.revision,
+            view,
+        )
         return view
 
     def _follow(self, path: str, document: Document, kept: _Kept | None) -> PlacementTracker:
@@ -224,28 +256,77 @@ class Project:
         was, what was followed stays where it is if nothing but the trail has changed.
         """
         past = self.past(path)
-        if kept is None or kept.following.document is not document or kept.saved is not document.saved or not document.has_changes:
+        if (
+            kept is None
+            or kept.following.document is not document
+            or kept.saved is not document.saved
+            or not document.has_changes
+        ):
             return PlacementTracker(document, self._place(path, document.text, past), past)
         before = kept.following
         past = replace(past, origins=newest(before.origins, past.origins))
-        known = before.known() if kept.looked is self.looked and kept.renamed is self.renamed else {}
+        known = (
+            before.known() if kept.looked is self.looked and kept.renamed is self.renamed else {}
+        )
         placements = self._place(path, document.text, past, known, in_flux=document.is_in_flux)
         is_news = bool(known) and document.is_in_flux
-        return PlacementTracker(document, placements if known else before.carried(placements), past, before, is_news=is_news)
+        return PlacementTracker(
+            document,
+            placements if known else before.carried(placements),
+            past,
+            before,
+            is_news=is_news,
+        )
 
     def known(self, document: Document) -> Known:
         """Return where annotations of an open document are in it, as far as it is followed, whatever the trail has got since."""
         kept = self._kept.get(document.uri)
-        return kept.following.known() if kept is not None and kept.following.document is document else {}
+        return (
+            kept.following.known()
+            if kept is not None and kept.following.document is document
+            else {}
+        )
 
-    def _place(self, path: str, text: Text, past: FileHistory, known: Known | None = None, *, in_flux: bool = False) -> list[Placement]:
-        return place(self.trail, path, text, past, self.pending.lineages_in(path), known, in_flux=in_flux)
+    def _place(
+        self,
+        path: str,
+        text: Text,
+        past: FileHistory,
+        known: Known | None = None,
+        *,
+        in_flux: bool = False,
+    ) -> list[Placement]:
+        return place(
+            self.trail, path, text, past, self.pending.lineages_in(path), known, in_flux=in_flux
+        )
 
-    def _view(self, uri: str, path: str, document: Document | None, text: Text, placements: tuple[Placement, ...]) -> DocumentSnapshot:
-        derived = self.looked.derived if document is not None and path in self.looked.pasts else self.elsewhere
-        report = PlacementReport(self.trail, text, scorer=Scorer(self.trail, self.policy), derived=derived)
+    def _view(
+        self,
+        uri: str,
+        path: str,
+        document: Document | None,
+        text: Text,
+        placements: tuple[Placement, ...],
+    ) -> DocumentSnapshot:
+        derived = (
+            self.looked.derived
+            if document is not None and path in self.looked.pasts
+            else self.elsewhere
+        )
+        report = PlacementReport(
+            self.trail, text, scorer=Scorer(self.trail, self.policy), derived=derived
+        )
         version = document.version if document is not None else None
-        return DocumentSnapshot(self, path, uri, version, text, placements, report, is_provisional=self.is_provisional(path, document))
+        return DocumentSnapshot(
+            self,
+            path,
+            uri,
+            version,
+            text,
+            placements,
+            report,
+            is_provisional=self.is_provisional(path, document),
+        )
 
     def is_provisional(self, path: str, document: Document | None) -> bool:
         """Whether git's history is still to be asked about a file as it was last saved, and the trail as it is now."""
@@ -259,14 +340,22 @@ class Project:
 
     def wants_look(self, opened: Iterable[tuple[str, Document]]) -> bool:
         """Whether history may answer otherwise than at the last look, about any of these open documents."""
-        if self.asked.until < self.asked.changes or not self.nearest.asked <= self.nearest.known.keys():
+        if (
+            self.asked.until < self.asked.changes
+            or not self.nearest.asked <= self.nearest.known.keys()
+        ):
             return True
         return not all(self.asked.knows(path, document) for path, document in opened)
 
     def following(self, document: Document) -> PlacementTracker | None:
         """Return what follows an open document; None when nobody asked about it, the trail has changed since, or it could not keep up."""
         kept = self._kept.get(document.uri)
-        if kept is None or kept.following.document is not document or kept.saved is not document.saved or not self._is_right(kept):
+        if (
+            kept is None
+            or kept.following.document is not document
+            or kept.saved is not document.saved
+            or not self._is_right(kept)
+        ):
             return None
         return kept.following if kept.following.keeps_up else None
 

@@ -77,11 +77,17 @@ class Projects:
         The client counts as told of them.
         """
         before = set(self._known)
-        owners = {uri: self._owner(uri) for uri in self._documents.uris()}  # a trail may be new, and nearer than the one before
+        owners = {
+            uri: self._owner(uri) for uri in self._documents.uris()
+        }  # a trail may be new, and nearer than the one before
         for project in self._known.values():
             project.refresh()
         is_new = set(self._known) != before
-        found = [uri for uri, owner in owners.items() if is_new or (owner is not None and owner.is_outdated(uri))]
+        found = [
+            uri
+            for uri, owner in owners.items()
+            if is_new or (owner is not None and owner.is_outdated(uri))
+        ]
         for project in self._known.values():
             project.told = project.generation
         return found
@@ -97,7 +103,9 @@ class Projects:
         return [
             (owner[1], document)
             for owner, document in found
-            if owner is not None and document is not None and owner[0].path == project.trail.directory.path
+            if owner is not None
+            and document is not None
+            and owner[0].path == project.trail.directory.path
         ]
 
     def known(self, directory: AuditDir) -> Project:
@@ -138,7 +146,14 @@ class Projects:
         document = self._documents.get(uri)
         if document is None:
             return None
-        return next((found for project in self._known.values() if (found := project.following(document)) is not None), None)
+        return next(
+            (
+                found
+                for project in self._known.values()
+                if (found := project.following(document)) is not None
+            ),
+            None,
+        )
 
     def all(self) -> list[Project]:
         """Return all projects that were asked about."""

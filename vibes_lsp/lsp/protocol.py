@@ -51,7 +51,9 @@ class Protocol(LanguageServerProtocol):
 
         def done(future: Any) -> None:
             self._request_futures.pop(msg_id, None)
-            with contextlib.suppress(asyncio.CancelledError):  # of a part that ends with the session: nobody waits for the whole
+            with contextlib.suppress(
+                asyncio.CancelledError
+            ):  # of a part that ends with the session: nobody waits for the whole
                 callback(future)
 
         super()._execute_handler(msg_id, handler, done, args, kwargs)
@@ -80,7 +82,9 @@ class Protocol(LanguageServerProtocol):
             return error
         found = error if isinstance(error, VibesError) else InternalError(error)
         message = (
-            found.message if not isinstance(found, InternalError) else f"internal error {found.report_id}; the log of the server says more"
+            found.message
+            if not isinstance(found, InternalError)
+            else f"internal error {found.report_id}; the log of the server says more"
         )
         return JsonRpcInternalError(message, data={"code": found.code})
 
@@ -114,7 +118,9 @@ class Protocol(LanguageServerProtocol):
             return super().structure_message(data)
         except JsonRpcException as error:
             if "id" in data and "method" in data:
-                refused = types.ResponseError(error.code, f"{error.message}: {_reason(error.__cause__)}")
+                refused = types.ResponseError(
+                    error.code, f"{error.message}: {_reason(error.__cause__)}"
+                )
                 self._send_response(data["id"], error=refused)
             raise
 
@@ -138,16 +144,22 @@ class Protocol(LanguageServerProtocol):
         return None
 
     @override
-    def _send_response(self, msg_id: Any, result: Any = None, error: types.ResponseError | None = None) -> None:
+    def _send_response(
+        self, msg_id: Any, result: Any = None, error: types.ResponseError | None = None
+    ) -> None:
         """Keep tracebacks, which name paths of this machine, in the log; a message is one line, whatever it quotes."""
         if error is not None:
-            data = None if isinstance(error.data, dict) and "traceback" in error.data else error.data
+            data = (
+                None if isinstance(error.data, dict) and "traceback" in error.data else error.data
+            )
             error = types.ResponseError(error.code, flat(error.message, _MAX_MESSAGE), data)
         super()._send_response(msg_id, result, error)
 
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
     @override
-    def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Generator[Any, Any, Any]:
+    def lsp_workspace__execute_command(
+        self, params: types.ExecuteCommandParams
+    ) -> Generator[Any, Any, Any]:
         """Take no arguments for an empty object, and say which member of an argument is wrong."""
         params.arguments = params.arguments or [{}]
         try:
@@ -178,26 +190,36 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     @override
-    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
+    def lsp_text_document__did_open(
+        self, params: types.DidOpenTextDocumentParams
+    ) -> Generator[Any, Any, None]:
         item = params.text_document
         self.documents.opened(item.uri, item.version, item.text)
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_OPEN, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     @override
-    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
-        self.documents.changed(params.text_document.uri, params.text_document.version, list(params.content_changes))
+    def lsp_text_document__did_change(
+        self, params: types.DidChangeTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        self.documents.changed(
+            params.text_document.uri, params.text_document.version, list(params.content_changes)
+        )
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_CHANGE, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_SAVE)
-    def lsp_text_document__did_save(self, params: types.DidSaveTextDocumentParams) -> Generator[Any, Any, None]:
+    def lsp_text_document__did_save(
+        self, params: types.DidSaveTextDocumentParams
+    ) -> Generator[Any, Any, None]:
         """Take note at once: the next answer, which may be wanted before any handler runs, is about the saved text."""
         self.documents.saved(params.text_document.uri)
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_SAVE, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     @override
-    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
+    def lsp_text_document__did_close(
+        self, params: types.DidCloseTextDocumentParams
+    ) -> Generator[Any, Any, None]:
         self.documents.closed(params.text_document.uri)
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_CLOSE, params)
 
@@ -216,7 +238,11 @@ def _reason(error: BaseException | None) -> str:
     names: list[str] = []
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-        names += [str(name) for note in getattr(error, "__notes__", ()) if (name := getattr(note, "name", None)) is not None]
+        names += [
+            str(name)
+            for note in getattr(error, "__notes__", ())
+            if (name := getattr(note, "name", None)) is not None
+        ]
     where = re.sub("_([a-z])", lambda match: match[1].upper(), ".".join(names))  # as on the wire
     if isinstance(error, KeyError):
         return f"{where or error} is missing"

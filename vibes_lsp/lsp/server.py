@@ -45,7 +45,9 @@ class Answers:
         self._last[uri] = result, placements
         if previous is None or previous != known or not _are_alike(before, placements):
             return {"resultId": result, "placements": list(placements)}
-        changed = [_news(old, new) for old, new in zip(before, placements, strict=True) if old != new]
+        changed = [
+            _news(old, new) for old, new in zip(before, placements, strict=True) if old != new
+        ]
         return {"resultId": result, "since": previous, "placements": changed}
 
     def forget(self, uri: str) -> None:
@@ -56,7 +58,8 @@ class Answers:
 def _are_alike(before: Sequence[Members], after: Sequence[Members]) -> bool:
     """Whether the same annotations are in both, in the same order, and none has lost a member."""
     return len(before) == len(after) and all(
-        old["annotationId"] == new["annotationId"] and old.keys() <= new.keys() for old, new in zip(before, after, strict=True)
+        old["annotationId"] == new["annotationId"] and old.keys() <= new.keys()
+        for old, new in zip(before, after, strict=True)
     )
 
 
@@ -77,7 +80,9 @@ class CommandFailed(JsonRpcException):
 
     def __init__(self, error: VibesError) -> None:
         hint = f"; {error.hint}" if error.hint else ""
-        super().__init__(message=f"{error.message}{hint}", code=self.CODE, data={"code": error.code})
+        super().__init__(
+            message=f"{error.message}{hint}", code=self.CODE, data={"code": error.code}
+        )
 
 
 class Server(LanguageServer):
@@ -98,7 +103,12 @@ class Server(LanguageServer):
     protocol: Protocol
 
     def __init__(self) -> None:
-        super().__init__("vibes-lsp", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental, protocol_cls=Protocol)
+        super().__init__(
+            "vibes-lsp",
+            __version__,
+            text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
+            protocol_cls=Protocol,
+        )
         self.settings = Settings()
         self.projects = Projects(self.documents)
         self.root: str | None = None
@@ -117,7 +127,9 @@ class Server(LanguageServer):
     @property
     def folders(self) -> list[str]:
         """The URIs of the workspace folders."""
-        return [folder.uri for folder in self.workspace.folders.values()] or ([self.root] if self.root is not None else [])
+        return [folder.uri for folder in self.workspace.folders.values()] or (
+            [self.root] if self.root is not None else []
+        )
 
     def choose(self, settings: Settings) -> None:
         """Take over what the user chose."""
@@ -133,7 +145,10 @@ class Server(LanguageServer):
         Raises:
             AuditDirNotFound: No audit directory is there or above.
         """
-        missing = AuditDirNotFound("no workspace folder is open", hint="open the folder that holds .ai-audit/, or name a uri")
+        missing = AuditDirNotFound(
+            "no workspace folder is open",
+            hint="open the folder that holds .ai-audit/, or name a uri",
+        )
         for path in map(path_of, [uri] if uri else self.folders):
             if path is None:
                 continue
@@ -142,13 +157,17 @@ class Server(LanguageServer):
             except AuditDirNotFound as error:
                 missing = error
             except OSError as error:  # a folder that may not be entered, a name that is too long
-                missing = AuditDirNotFound(f"no audit directory owns {str(path)[:200]}: {error.strerror}")
+                missing = AuditDirNotFound(
+                    f"no audit directory owns {str(path)[:200]}: {error.strerror}"
+                )
         raise missing
 
     @override
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log what went wrong in one line; a pop-up for every broken message would be worse than the message."""
-        level = logging.INFO if isinstance(error, CommandFailed) else logging.ERROR  # the client was told
+        level = (
+            logging.INFO if isinstance(error, CommandFailed) else logging.ERROR
+        )  # the client was told
         what = error if isinstance(error, JsonRpcException | VibesError) else report(error)
         _logger.log(level, "%s: %s", getattr(source, "__name__", "error"), what)
 

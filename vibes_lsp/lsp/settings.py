@@ -47,7 +47,9 @@ def read_settings(given: object) -> Settings:
         hover=_enabled(section, "hover"),
         code_lens=_enabled(section, "codeLens"),
         diagnostics=_enabled(section, "diagnostics"),
-        minimum_band=Band(band) if isinstance(band, str) and band in set(Band) else Settings().minimum_band,
+        minimum_band=Band(band)
+        if isinstance(band, str) and band in set(Band)
+        else Settings().minimum_band,
         show_prompts=_flag(_mapping(section.get("prompts")).get("show")),
         use_git=_flag(_mapping(section.get("history")).get("useGit")),
         preview_risk=_flag(_mapping(section.get("risk")).get("preview"), default=False),

@@ -54,9 +54,15 @@ class Showing:
             text: What it says.
         """
         if not _shows_documents(ls):
-            ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, flat(text, _MAX_MESSAGE)))
+            ls.window_show_message(
+                types.ShowMessageParams(types.MessageType.Info, flat(text, _MAX_MESSAGE))
+            )
             return None
-        uri = self._virtual(name, text) if offers_texts(ls.client_capabilities) else self._written(name, text)
+        uri = (
+            self._virtual(name, text)
+            if offers_texts(ls.client_capabilities)
+            else self._written(name, text)
+        )
         return uri if await show_place(ls, uri) else None
 
     def _virtual(self, name: str, text: str) -> str:
@@ -76,7 +82,9 @@ class Showing:
         folder = self._folder / hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
         folder.mkdir(exist_ok=True)
         file = folder / name
-        around = "\n" * _MODELINES  # an editor obeys what it finds in the first and last lines of a file; the text is not ours
+        around = (
+            "\n" * _MODELINES
+        )  # an editor obeys what it finds in the first and last lines of a file; the text is not ours
         file.write_text(f"{around}{text}\n{around}\f\n", encoding="utf-8", errors="replace")
         return file.as_uri()
 
@@ -107,7 +115,9 @@ async def offer(ls: Server) -> None:
 
 def offers_texts(capabilities: types.ClientCapabilities) -> bool:
     """Whether a client asks for virtual documents when it is told that there are some."""
-    content = capabilities.workspace.text_document_content if capabilities.workspace is not None else None
+    content = (
+        capabilities.workspace.text_document_content if capabilities.workspace is not None else None
+    )
     return content is not None and bool(content.dynamic_registration)
 
 

@@ -129,7 +129,9 @@ async def _length(server: Server, stream: Stream) -> int | None:
     if len(lengths) == 1:
         return lengths.pop()
     if lengths or others:
-        server.protocol.refuse(None, JsonRpcParseError("the headers do not give one Content-Length"))
+        server.protocol.refuse(
+            None, JsonRpcParseError("the headers do not give one Content-Length")
+        )
     return None
 
 
@@ -172,7 +174,9 @@ def _take(server: Server, body: bytes) -> None:
 
 def _report_in_background(_loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
     error = context.get("exception")
-    what = report(error).message if isinstance(error, BaseException) else str(context.get("message"))
+    what = (
+        report(error).message if isinstance(error, BaseException) else str(context.get("message"))
+    )
     _logger.error("in the background: %s", what)
 
 
@@ -187,7 +191,9 @@ def serve_tcp(server: Server, host: str, port: int) -> None:
 
 
 async def _serve(server: Server, host: str, port: int) -> None:
-    arrived: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.get_running_loop().create_future()
+    arrived: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = (
+        asyncio.get_running_loop().create_future()
+    )
 
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if arrived.done():  # a second one, before we stopped listening

@@ -68,10 +68,17 @@ class CurrentRecords:
 
     def add(self, lineage: Lineage, records: list[Members]) -> None:
         """Note what stands for a lineage."""
-        identified = [record if "annotation_id" in record else {**record, "annotation_id": annotation_id(record)} for record in records]
+        identified = [
+            record
+            if "annotation_id" in record
+            else {**record, "annotation_id": annotation_id(record)}
+            for record in records
+        ]
         self.records[lineage.first.line] = identified
         self.absent.pop(lineage.first.id, None)  # a file it has left said so
-        self.ids.update(dict.fromkeys(lineage.ids, tuple(str(record["annotation_id"]) for record in identified)))
+        self.ids.update(
+            dict.fromkeys(lineage.ids, tuple(str(record["annotation_id"]) for record in identified))
+        )
 
 
 def current_records(places: Places) -> CurrentRecords:
@@ -99,7 +106,9 @@ def current_records(places: Places) -> CurrentRecords:
     return found
 
 
-def _look(found: CurrentRecords, places: Places, path: str, text: Text, creating: frozenset[str]) -> None:
+def _look(
+    found: CurrentRecords, places: Places, path: str, text: Text, creating: frozenset[str]
+) -> None:
     """Take in the annotations of one file."""
     placements = places.of(path, text)
     pieces = _pieces(placements, creating)
@@ -109,7 +118,10 @@ def _look(found: CurrentRecords, places: Places, path: str, text: Text, creating
         reason = _absence(placement)
         ranges = pieces.get(placement.lineage.first.id)
         if reason is None and ranges:
-            found.add(placement.lineage, [_placed(placement, each, text, places, creating) for each in ranges])
+            found.add(
+                placement.lineage,
+                [_placed(placement, each, text, places, creating) for each in ranges],
+            )
         elif placement.lineage.first.line not in found.records:
             found.absent[placement.lineage.first.id] = reason or Absence.HISTORY
 
@@ -121,7 +133,11 @@ def _absence(placement: Placement) -> Absence | None:
         return Absence.CONTRADICTED
     if placement.is_guess:
         return Absence.GUESSED
-    return Absence.LOST if placement.located.state is State.LOST and placement.lineage.action != Action.DELETE else None
+    return (
+        Absence.LOST
+        if placement.located.state is State.LOST and placement.lineage.action != Action.DELETE
+        else None
+    )
 
 
 def _creating(lineages: Iterable[Lineage]) -> frozenset[str]:
@@ -138,11 +154,15 @@ def _creating(lineages: Iterable[Lineage]) -> frozenset[str]:
         if lineage.first.id not in creating:
             creating.add(lineage.first.id)
             newer = (by_current[each] for each in lineage.superseded_by)
-            pending += [each for each in newer if not each.is_review and each.action != Action.DELETE]
+            pending += [
+                each for each in newer if not each.is_review and each.action != Action.DELETE
+            ]
     return frozenset(creating)
 
 
-def _pieces(placements: Iterable[Placement], creating: frozenset[str]) -> dict[str, list[tuple[int, int] | None]]:
+def _pieces(
+    placements: Iterable[Placement], creating: frozenset[str]
+) -> dict[str, list[tuple[int, int] | None]]:
     """Return the lines of each placement, by the id of its lineage's first record; None stands for those it records.
 
     A creation is cut where a person's lines or a later creation stand in it, so that a sum over creations has every line once. What is
@@ -157,17 +177,27 @@ def _pieces(placements: Iterable[Placement], creating: frozenset[str]) -> dict[s
         if placement.lineage.first.id in creating:
             own = range(placement.located.start or 1, (placement.located.end or 0) + 1)
             created.update(dict.fromkeys(written.intersection(own), placement.lineage.first.id))
-    return {placement.lineage.first.id: _ranges(placement, created, creating) for placement in known}
+    return {
+        placement.lineage.first.id: _ranges(placement, created, creating) for placement in known
+    }
 
 
-def _ranges(placement: Placement, created: Mapping[int, str], creating: frozenset[str]) -> list[tuple[int, int] | None]:
+def _ranges(
+    placement: Placement, created: Mapping[int, str], creating: frozenset[str]
+) -> list[tuple[int, int] | None]:
     located, identifier = placement.located, placement.lineage.first.id
-    unplaced = placement.shown.placeholder or placement.current.type != RecordType.LINE or placement.lineage.action == Action.DELETE
+    unplaced = (
+        placement.shown.placeholder
+        or placement.current.type != RecordType.LINE
+        or placement.lineage.action == Action.DELETE
+    )
     if unplaced or located.start is None or located.end is None:
         return [None]
     if identifier not in creating or not placement.may_own:
         return [(located.start, located.end)]
-    own = enumerate(line for line in range(located.start, located.end + 1) if created.get(line) == identifier)
+    own = enumerate(
+        line for line in range(located.start, located.end + 1) if created.get(line) == identifier
+    )
     runs = (list(run) for _, run in groupby(own, key=lambda pair: pair[1] - pair[0]))
     return [(run[0][1], run[-1][1]) for run in runs]
 
@@ -176,10 +206,20 @@ def _written(placement: Placement) -> Iterator[int]:
     """Give the lines of a placement that are the AI's, as far as is known."""
     start, end, kinds = placement.located.start, placement.located.end, placement.located.kinds
     if start is not None and end is not None:
-        yield from (line for line in range(start, end + 1) if not kinds or kinds[line - start] is not LineKind.HUMAN)
+        yield from (
+            line
+            for line in range(start, end + 1)
+            if not kinds or kinds[line - start] is not LineKind.HUMAN
+        )
 
 
-def _placed(placement: Placement, lines: tuple[int, int] | None, text: Text, places: Places, creating: frozenset[str]) -> Members:
+def _placed(
+    placement: Placement,
+    lines: tuple[int, int] | None,
+    text: Text,
+    places: Places,
+    creating: frozenset[str],
+) -> Members:
     facts = _facts(placement.lineage, places, creating)
     if placement.moved_from is not None and placement.lineage.action != Action.DELETE:
         facts["file_path"] = placement.path
@@ -190,17 +230,29 @@ def _placed(placement: Placement, lines: tuple[int, int] | None, text: Text, pla
     if lines != (located.start, located.end):
         facts |= {"anchor_context": None, "anchor_hash": None}  # they are of the whole range
     if any(placement.lineage.first.members.get(name) != facts.get(name) for name in _PLACE):
-        facts["file_content_hash"] = sha256(encode(text.content)) if located.sure else None  # it says that the lines are right
+        facts["file_content_hash"] = (
+            sha256(encode(text.content)) if located.sure else None
+        )  # it says that the lines are right
     return _record(placement.lineage, facts)
 
 
 def _facts(lineage: Lineage, places: Places, creating: frozenset[str]) -> Members:
     """Return what is known of a lineage beyond its first record."""
-    risk = dict.fromkeys(_RISK) if lineage.is_review else lineage.current.members  # a review is no code that sums may count (R6)
-    facts: Members = {name: risk[name] for name in _RISK if lineage.current.members.get(name) is not None}
-    facts |= {name: lineage.current.members[name] for name in _PLACE if name in lineage.current.members}
+    risk = (
+        dict.fromkeys(_RISK) if lineage.is_review else lineage.current.members
+    )  # a review is no code that sums may count (R6)
+    facts: Members = {
+        name: risk[name] for name in _RISK if lineage.current.members.get(name) is not None
+    }
+    facts |= {
+        name: lineage.current.members[name] for name in _PLACE if name in lineage.current.members
+    }
     commit = recorded_commit(lineage)
-    if commit is None and (derived := places.derived.get(lineage.first.id)) is not None and derived.method is CommitMethod.LOG:
+    if (
+        commit is None
+        and (derived := places.derived.get(lineage.first.id)) is not None
+        and derived.method is CommitMethod.LOG
+    ):
         commit = derived.commit  # an inferred one is a guess, and would stand here as a fact
     facts["commit_hash"] = commit
     facts["action"] = lineage.action or lineage.first.text("action")
@@ -215,7 +267,9 @@ def _record(lineage: Lineage, facts: Members) -> Members:
     changed = {name: value for name, value in facts.items() if first.get(name) != value}
     if not changed:
         return first
-    kept: dict[str, JsonValue] = {name: value for name, value in first.items() if name != "annotation_id"}
+    kept: dict[str, JsonValue] = {
+        name: value for name, value in first.items() if name != "annotation_id"
+    }
     return {**kept, **changed, SOURCE_ID: lineage.current.id}
 
 
@@ -228,7 +282,10 @@ def _columns() -> Members:
     Programs that take columns and their types from the first records (DuckDB's `read_json_auto`) then know all of them. Readers
     skip its type, which is not the standard's (RFC 12.2), and no query of RFC 10 selects it.
     """
-    standard = {name for _, names in RECORDS.values() for name in names} - {*STANDING, "annotation_id"}
+    standard = {name for _, names in RECORDS.values() for name in names} - {
+        *STANDING,
+        "annotation_id",
+    }
     factor: Members = {"signal": "", "value": 0.5, "weight": 0.5, "reason": ""}
     typed: Members = {
         "line_start": 0,
@@ -240,8 +297,15 @@ def _columns() -> Members:
         "timestamp": "1970-01-01T00:00:00.000Z",
         "commit_hash": "",
     }
-    references: Members = {name: None for name in standard if name.endswith("_hash")}  # any text would name no entry
-    members: Members = {"type": "columns", **dict.fromkeys(sorted(standard), ""), **references, **typed}
+    references: Members = {
+        name: None for name in standard if name.endswith("_hash")
+    }  # any text would name no entry
+    members: Members = {
+        "type": "columns",
+        **dict.fromkeys(sorted(standard), ""),
+        **references,
+        **typed,
+    }
     return {**members, "annotation_id": annotation_id(members)}
 
 
@@ -272,13 +336,19 @@ class CurrentTrail:
 
     def as_json(self) -> Members:
         """Return the numbers."""
-        kinds = Counter(kind if (kind := text(record, "type")) in set(RecordType) else "other" for record in self.records)
+        kinds = Counter(
+            kind if (kind := text(record, "type")) in set(RecordType) else "other"
+            for record in self.records
+        )
         return {
             "records": {kind: kinds[kind] for kind in _RECORDS},
             "changed": self.changed,
             "entries": len(self.entries),
             "blobs": len(self.blobs),
-            "leftOut": {**{reason.value: self.left_out[reason] for reason in Absence}, "edges": self.edges_left_out},
+            "leftOut": {
+                **{reason.value: self.left_out[reason] for reason in Absence},
+                "edges": self.edges_left_out,
+            },
             "missingBlobs": list(self.missing_blobs),
         }
 
@@ -301,13 +371,16 @@ def current_trail(places: Places) -> CurrentTrail:
     trail = places.trail
     if trail.manifest.problem is not None:
         raise VibesError(
-            f"manifest.json cannot be read: {trail.manifest.problem.message}", hint="`vibes check` says more; nothing was exported"
+            f"manifest.json cannot be read: {trail.manifest.problem.message}",
+            hint="`vibes check` says more; nothing was exported",
         )
     stand = current_records(places)
     current = CurrentTrail([], left_out=Counter(stand.absent.values()))
     ids = dict(stand.ids)
     seen: set[str] = set()
-    for record in trail.log.of_kind(*(kind for kind in Kind if kind not in (Kind.BLANK, Kind.BROKEN))):
+    for record in trail.log.of_kind(
+        *(kind for kind in Kind if kind not in (Kind.BLANK, Kind.BROKEN))
+    ):
         if record.id in seen:
             continue
         seen.add(record.id)
@@ -334,13 +407,26 @@ def _led(edge: Edge, ids: dict[str, tuple[str, ...]], trail: Trail) -> Iterator[
             if (source, target) == (edge.source, edge.target):
                 yield _identified(edge.record)
                 continue
-            names = {"source_ref": source, "source_id": source, "target_ref": target, "target_id": target}
-            members = {name: names.get(name, value) for name, value in edge.record.members.items() if name != "annotation_id"}
+            names = {
+                "source_ref": source,
+                "source_id": source,
+                "target_ref": target,
+                "target_id": target,
+            }
+            members = {
+                name: names.get(name, value)
+                for name, value in edge.record.members.items()
+                if name != "annotation_id"
+            }
             yield {**members, "annotation_id": annotation_id(members)}
 
 
 def _identified(record: LogRecord) -> Members:
-    return record.members if "annotation_id" in record.members else {**record.members, "annotation_id": record.id}
+    return (
+        record.members
+        if "annotation_id" in record.members
+        else {**record.members, "annotation_id": record.id}
+    )
 
 
 def _ends(identifier: str, ids: dict[str, tuple[str, ...]], trail: Trail) -> tuple[str, ...]:
@@ -369,7 +455,9 @@ def _add_blob(current: CurrentTrail, entry: Members, directory: AuditDir) -> Non
         place = file.resolve().relative_to(directory.path.resolve()).as_posix()
     except (BrokenBlob, UnreadableFile):
         content, place = None, path
-    if content is None or place != path.replace("\\", "/").removeprefix("./"):  # a link: copied elsewhere, it would not be found
+    if content is None or place != path.replace("\\", "/").removeprefix(
+        "./"
+    ):  # a link: copied elsewhere, it would not be found
         current.missing_blobs.append(path)
     else:
         current.blobs[place] = content

@@ -17,7 +17,9 @@ from typing import Final
 BEFORE: Final = "pre-commit.before-vibes"
 """What the hook is called, in the same folder, that was there before ours."""
 
-_MARK: Final = re.compile(rb"#!/bin/sh\n# vibes-lsp pre-commit hook (\d{1,4}), sha256 of what follows: ([0-9a-f]{64})\n")
+_MARK: Final = re.compile(
+    rb"#!/bin/sh\n# vibes-lsp pre-commit hook (\d{1,4}), sha256 of what follows: ([0-9a-f]{64})\n"
+)
 _VERSION: Final = 1
 _BODY: Final = """\
 # Written by `vibes init --git-hooks`, taken away by `vibes init --remove-git-hooks`. What you add here makes both refuse.
@@ -63,7 +65,10 @@ def write_script(projects: Iterable[str], program: str) -> bytes:
     calls = "\n".join(f"back_fill {shlex.quote(each)}" for each in sorted(set(projects)))
     body = os.fsencode(_BODY.format(program=shlex.quote(program), calls=calls, before=BEFORE))
     digest = hashlib.sha256(body).hexdigest()
-    return f"#!/bin/sh\n# vibes-lsp pre-commit hook {_VERSION}, sha256 of what follows: {digest}\n".encode() + body
+    return (
+        f"#!/bin/sh\n# vibes-lsp pre-commit hook {_VERSION}, sha256 of what follows: {digest}\n".encode()
+        + body
+    )
 
 
 def read_script(data: bytes) -> Script | None:
@@ -74,7 +79,11 @@ def read_script(data: bytes) -> Script | None:
     body = data[mark.end() :]
     intact = hashlib.sha256(body).hexdigest().encode() == mark[2]
     lines = os.fsdecode(body).split("\n")
-    return Script(tuple(_words(lines, "back_fill ")), next(iter(_words(lines, "vibes=$(command -v vibes) || vibes=")), ""), intact)
+    return Script(
+        tuple(_words(lines, "back_fill ")),
+        next(iter(_words(lines, "vibes=$(command -v vibes) || vibes=")), ""),
+        intact,
+    )
 
 
 def _words(lines: Iterable[str], start: str) -> list[str]:

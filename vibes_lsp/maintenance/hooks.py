@@ -48,7 +48,9 @@ def hooks_folder(repository: Repository) -> HooksFolder:
     Raises:
         HistoryUnavailable: Git does not answer.
     """
-    common = repository.root / os.fsdecode(run_git(repository.root, "rev-parse", "--git-common-dir").rstrip(b"\n"))
+    common = repository.root / os.fsdecode(
+        run_git(repository.root, "rev-parse", "--git-common-dir").rstrip(b"\n")
+    )
     own = common / "hooks"
     configured = _configured(repository)
     path = own if configured is None else repository.root / configured
@@ -68,9 +70,19 @@ def find_ours(folder: Path) -> tuple[Path, Script | None]:
 
 def _configured(repository: Repository) -> str | None:
     """Return what the user's and the repository's settings say, behind the one that our own calls are made with."""
-    said = run_git(repository.root, "config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath")
+    said = run_git(
+        repository.root,
+        "config",
+        "--show-scope",
+        "-z",
+        "--type=path",
+        "--get-all",
+        "core.hooksPath",
+    )
     parts = [os.fsdecode(part) for part in said.split(b"\0")]
-    values = [value for scope, value in zip(parts[::2], parts[1::2], strict=False) if scope != "command"]
+    values = [
+        value for scope, value in zip(parts[::2], parts[1::2], strict=False) if scope != "command"
+    ]
     return values[-1] if values else None
 
 
@@ -82,7 +94,10 @@ def open_hooks(project: Path) -> tuple[Repository, HooksFolder]:
     """
     repository = open_repository(project)
     if repository is None:
-        raise RefusedWrite(f"{project} is in no git work tree", hint="run `git init` first; hooks are a repository's")
+        raise RefusedWrite(
+            f"{project} is in no git work tree",
+            hint="run `git init` first; hooks are a repository's",
+        )
     try:
         return repository, hooks_folder(repository)
     except HistoryUnavailable as error:
@@ -93,7 +108,11 @@ def read_hook(file: Path) -> bytes:
     """Return the text of a hook; nothing for what is no regular file, or is too large to be one of ours."""
     try:
         status = file.lstat()
-        return file.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_HOOK else b""
+        return (
+            file.read_bytes()
+            if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_HOOK
+            else b""
+        )
     except OSError:
         return b""
 
@@ -143,10 +162,14 @@ def install_hook(project: Path, *, program: str = "") -> Changed:
             hint="have its pre-commit hook run `vibes backfill --pre-commit`",
         )
     if not folder.reachable:
-        raise RefusedWrite(f"{folder.path} is a link out of the repository", hint="put a folder there, or write the hook yourself")
+        raise RefusedWrite(
+            f"{folder.path} is a link out of the repository",
+            hint="put a folder there, or write the hook yourself",
+        )
     if folder.path.name == "_" and folder.path.parent.name == ".husky":
         raise RefusedWrite(
-            f"the hooks in {folder.path} are made anew by husky", hint="add the line `vibes backfill --pre-commit` to .husky/pre-commit"
+            f"the hooks in {folder.path} are made anew by husky",
+            hint="add the line `vibes backfill --pre-commit` to .husky/pre-commit",
         )
     file, found = find_ours(folder.path)
     if found is not None and not found.intact:
@@ -154,7 +177,9 @@ def install_hook(project: Path, *, program: str = "") -> Changed:
     projects = {name, *(found.projects if found else ())}
     text = write_script(projects, "" if folder.in_work_tree or "\n" in program else program)
     before = folder.path / BEFORE
-    done = Changed(file, HookChange.KEPT, before if os.path.lexists(before) else None, folder.in_work_tree)
+    done = Changed(
+        file, HookChange.KEPT, before if os.path.lexists(before) else None, folder.in_work_tree
+    )
     if found is not None:
         if read_hook(file) == text and os.access(file, os.X_OK):
             return done
@@ -167,7 +192,9 @@ def install_hook(project: Path, *, program: str = "") -> Changed:
         if moved:
             before.rename(file)
         raise
-    return Changed(file, HookChange.INSTALLED, before if os.path.lexists(before) else None, folder.in_work_tree)
+    return Changed(
+        file, HookChange.INSTALLED, before if os.path.lexists(before) else None, folder.in_work_tree
+    )
 
 
 def remove_hook(project: Path) -> Changed:
@@ -207,7 +234,8 @@ def _name(repository: Repository, project: Path) -> str:
     name = repository.name_of(project)
     if any(ord(character) < 32 for character in name):
         raise RefusedWrite(
-            f"the folder name {name!r} cannot stand in a hook", hint="have a hook of your own run `vibes backfill --pre-commit`"
+            f"the folder name {name!r} cannot stand in a hook",
+            hint="have a hook of your own run `vibes backfill --pre-commit`",
         )
     return name
 
@@ -216,7 +244,9 @@ def _move_away(file: Path, before: Path) -> bool:
     if not os.path.lexists(file):
         return False
     if file.is_dir():
-        raise RefusedWrite(f"{file} is a folder", hint="move it away; a hook is expected in its place")
+        raise RefusedWrite(
+            f"{file} is a folder", hint="move it away; a hook is expected in its place"
+        )
     if os.path.lexists(before):
         raise RefusedWrite(
             f"{before} is there already, and {file.name} is not the hook that calls it",
@@ -241,7 +271,10 @@ def _put(file: Path, text: bytes) -> None:
 
 
 def _edited(file: Path) -> RefusedWrite:
-    return RefusedWrite(f"{file} was changed since it was written", hint="take our lines out by hand, or move it away")
+    return RefusedWrite(
+        f"{file} was changed since it was written",
+        hint="take our lines out by hand, or move it away",
+    )
 
 
 _COMMAND: Final = b"vibes backfill --pre-commit"
@@ -288,9 +321,17 @@ def look_at_hook(project: Path) -> HookReport:
             return HookReport(HookStatus.OTHERS, other, f"{other} runs the back-fill")
         shadowed, ours = find_ours(folder.own)
         if ours is not None:
-            return HookReport(HookStatus.SHADOWED, shadowed, f"git does not run {shadowed}: core.hooksPath is {folder.configured!r}")
+            return HookReport(
+                HookStatus.SHADOWED,
+                shadowed,
+                f"git does not run {shadowed}: core.hooksPath is {folder.configured!r}",
+            )
         if os.path.lexists(folder.path / BEFORE):
-            return HookReport(HookStatus.BROKEN, file, f"{file} is not ours any more, though {BEFORE} beside it says that it was")
+            return HookReport(
+                HookStatus.BROKEN,
+                file,
+                f"{file} is not ours any more, though {BEFORE} beside it says that it was",
+            )
         return HookReport(HookStatus.NONE, file, "no pre-commit hook brings the trail up to date")
     trouble = _trouble(file, found, repository.name_of(project))
     return (
@@ -310,13 +351,19 @@ def _trouble(file: Path, found: Script, name: str) -> str:
     if read_hook(file) != write_script(found.projects, found.program):
         return "is of another version of this program"
     if shutil.which("vibes") is None and not os.access(found.program or "vibes", os.X_OK):
-        return "finds no program to run: `vibes` is not on PATH" + (f", and {found.program} is gone" if found.program else "")
+        return "finds no program to run: `vibes` is not on PATH" + (
+            f", and {found.program} is gone" if found.program else ""
+        )
     return ""
 
 
 def _other(repository: Repository, folder: Path) -> Path | None:
     """Return a hook of somebody else's that runs the back-fill: one written by hand, husky's, or the pre-commit framework's."""
-    for file in (folder / NAMES[0], folder.parent / NAMES[0]) if folder.name == "_" else (folder / NAMES[0],):
+    for file in (
+        (folder / NAMES[0], folder.parent / NAMES[0])
+        if folder.name == "_"
+        else (folder / NAMES[0],)
+    ):
         if _COMMAND in read_hook(file):
             return file
     framework = repository.root / _FRAMEWORK

@@ -69,7 +69,9 @@ def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
     """
     repository = open_repository(directory.project)
     if repository is None:
-        raise HistoryUnavailable(f"{directory.project} is in no git work tree", hint="merging compares what git has")
+        raise HistoryUnavailable(
+            f"{directory.project} is in no git work tree", hint="merging compares what git has"
+        )
     conflicts = unmerged_files(directory.path)
     commit = None if revision is None else repository.resolve(revision)
     common = None if commit is None else merge_base(repository, commit)
@@ -82,17 +84,31 @@ def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
     _refuse_versions({name: sides(name) for name in names if name in {CONFIG_NAME, MANIFEST_NAME}})
     with fold_lock(directory).acquire(), append_lock(directory).acquire() as held:
         repair((directory.log, own_file(directory)), held)
-        merged = [_merge(directory, name, sides(name), in_conflict=name in conflicts) for name in names]
+        merged = [
+            _merge(directory, name, sides(name), in_conflict=name in conflicts) for name in names
+        ]
     merged += [_link(directory.path / name) for name in links]
-    return [_resolved(repository, directory, each, conflicts.get(each.name)) for each in merged] + list(_others(conflicts))
+    return [
+        _resolved(repository, directory, each, conflicts.get(each.name)) for each in merged
+    ] + list(_others(conflicts))
 
 
-def _sides(repository: Repository, path: Path, conflict: Unmerged | None, commit: str | None, common: str | None) -> Sides:
+def _sides(
+    repository: Repository,
+    path: Path,
+    conflict: Unmerged | None,
+    commit: str | None,
+    common: str | None,
+) -> Sides:
     standing = read_file(path)
     clean = None if standing is None else without_markers(standing)
     if conflict is not None:
         base, ours, theirs = (conflict.stages.get(stage) for stage in (1, 2, 3))
-        by_hand = standing is not None and not has_markers(standing) and standing not in conflict.stages.values()
+        by_hand = (
+            standing is not None
+            and not has_markers(standing)
+            and standing not in conflict.stages.values()
+        )
         if by_hand and path.name == CONFIG_NAME:
             return Sides(standing, standing, standing, standing)
         return Sides(base, standing if by_hand else ours, theirs, standing)
@@ -117,33 +133,51 @@ def _merge(directory: AuditDir, name: str, sides: Sides, *, in_conflict: bool) -
 
 
 def _link(path: Path) -> MergedFile:
-    problem = RefusedWrite(f"{path} is a link", hint="put the file itself there; it is replaced whole, and the link would go")
+    problem = RefusedWrite(
+        f"{path} is a link",
+        hint="put the file itself there; it is replaced whole, and the link would go",
+    )
     return MergedFile(path.name, Outcome.REFUSED, problem=problem)
 
 
-def _resolved(repository: Repository, directory: AuditDir, merged: MergedFile, conflict: Unmerged | None) -> MergedFile:
+def _resolved(
+    repository: Repository, directory: AuditDir, merged: MergedFile, conflict: Unmerged | None
+) -> MergedFile:
     if conflict is None or merged.outcome is Outcome.REFUSED:
         return merged
     if conflict.mode not in _PLAIN:
-        no_file = RefusedWrite(f"git has {merged.name} as something else than a file", hint="resolve it by hand")
+        no_file = RefusedWrite(
+            f"git has {merged.name} as something else than a file", hint="resolve it by hand"
+        )
         return MergedFile(merged.name, Outcome.REFUSED, problem=no_file)
     try:
         mark_resolved(repository, directory.path / merged.name, conflict.mode)
     except HistoryUnavailable as error:
-        problem = HistoryUnavailable(f"{merged.name} is merged, but {error.message}", hint="run `git add` for it yourself")
+        problem = HistoryUnavailable(
+            f"{merged.name} is merged, but {error.message}", hint="run `git add` for it yourself"
+        )
         return MergedFile(merged.name, Outcome.REFUSED, problem=problem)
     return MergedFile(merged.name, merged.outcome, resolved=True)
 
 
 def _others(conflicts: dict[str, Unmerged]) -> Iterator[MergedFile]:
     for name in sorted(set(conflicts) - set(MERGES)):
-        problem = RefusedWrite(f"{name} is no file that can be merged", hint="take one side with `git checkout --ours` or `--theirs`")
+        problem = RefusedWrite(
+            f"{name} is no file that can be merged",
+            hint="take one side with `git checkout --ours` or `--theirs`",
+        )
         yield MergedFile(name, Outcome.REFUSED, problem=problem)
 
 
 def _refuse_versions(sides: dict[str, Sides]) -> None:
-    configs, manifests = ([each.ours, each.theirs] if each else [None] for each in (sides.get(CONFIG_NAME), sides.get(MANIFEST_NAME)))
+    configs, manifests = (
+        [each.ours, each.theirs] if each else [None]
+        for each in (sides.get(CONFIG_NAME), sides.get(MANIFEST_NAME))
+    )
     for config, manifest in product(configs, manifests):
         unsupported = unsupported_versions(parse_config(config or b"{}"), parse_manifest(manifest))
         if unsupported:
-            raise UnsupportedVersion(unsupported[0], hint="nothing was changed; upgrade, or correct the version if it is a mistake")
+            raise UnsupportedVersion(
+                unsupported[0],
+                hint="nothing was changed; upgrade, or correct the version if it is a mistake",
+            )

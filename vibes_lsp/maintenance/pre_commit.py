@@ -43,7 +43,11 @@ class Prepared:
 
 
 def prepare_commit(
-    folder: Path, environment: Mapping[str, str], audit_dir: Path | None = None, *, now: Callable[[], datetime] = utc_now
+    folder: Path,
+    environment: Mapping[str, str],
+    audit_dir: Path | None = None,
+    *,
+    now: Callable[[], datetime] = utc_now,
 ) -> list[Prepared]:
     """Bring the trails of a commit up to date and stage them.
 
@@ -65,7 +69,10 @@ def prepare_commit(
         return []
     named = [named_audit_dir(audit_dir)] if audit_dir is not None else _trails(folder, index)
     own = [directory for directory in named if inside(directory.path, index.repository.root)]
-    return [_prepare(directory, index, now, by_framework="PRE_COMMIT" in environment) for directory in own]
+    return [
+        _prepare(directory, index, now, by_framework="PRE_COMMIT" in environment)
+        for directory in own
+    ]
 
 
 def _trails(folder: Path, index: CommitIndex) -> list[AuditDir]:
@@ -83,7 +90,9 @@ def _nearest(folder: Path) -> Iterable[AuditDir]:
         return []
 
 
-def _prepare(directory: AuditDir, index: CommitIndex, now: Callable[[], datetime], *, by_framework: bool) -> Prepared:
+def _prepare(
+    directory: AuditDir, index: CommitIndex, now: Callable[[], datetime], *, by_framework: bool
+) -> Prepared:
     """Fold, back-fill and stage one trail; what fails is left out, and told.
 
     The pre-commit framework puts aside what is not staged, and brings it back by a patch: a trail that may be put aside is not touched.
@@ -102,7 +111,9 @@ def _prepare(directory: AuditDir, index: CommitIndex, now: Callable[[], datetime
         problems.append(report(error))
     try:
         housekeeping = (directory.config, directory.gitignore, directory.gitattributes)
-        staged = tuple(index.stage((directory.log, directory.manifest), (*housekeeping, *_blobs(directory))))
+        staged = tuple(
+            index.stage((directory.log, directory.manifest), (*housekeeping, *_blobs(directory)))
+        )
     except VibesError as error:
         problems.append(error)
     return Prepared(directory, backfilled, staged, tuple(problems))

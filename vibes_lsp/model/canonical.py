@@ -91,7 +91,9 @@ def _plain(data: bytes) -> JsonValue:
     try:
         value: JsonValue = _QUICK(data)
         text = data.rstrip(b"\r\n")
-        if _PRINT(value) != text or (text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH):
+        if _PRINT(value) != text or (
+            text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH
+        ):
             return None
     except _UNUSUAL:
         return None
@@ -117,13 +119,17 @@ def _parse(data: bytes | str, decode: Callable[[str], JsonValue]) -> JsonValue:
     except ValueError:  # the interpreter's own words are for programmers
         most = sys.get_int_max_str_digits()
         line, column = find_long_number(source, most)
-        raise MalformedJson(f"a number of more than {most:,} digits", line=line, column=column) from None
+        raise MalformedJson(
+            f"a number of more than {most:,} digits", line=line, column=column
+        ) from None
     if source.count("[") + source.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _too_deep(source)
     return value
 
 
-def parse_object(data: bytes | str, *, same: Callable[[JsonValue, JsonValue], bool] | None = None) -> Members:
+def parse_object(
+    data: bytes | str, *, same: Callable[[JsonValue, JsonValue], bool] | None = None
+) -> Members:
     """Parse a JSON text that must be an object.
 
     Args:
@@ -165,11 +171,17 @@ def _object(value: JsonValue) -> Members:
     return value
 
 
-_PRINTED: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
-_PRINTED_ASCII: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_PRINTED: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+).encode
+_PRINTED_ASCII: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), allow_nan=False
+).encode
 
 
-def canonical(value: JsonValue, *, ascii_only: bool = False, javascript_numbers: bool = False) -> bytes:
+def canonical(
+    value: JsonValue, *, ascii_only: bool = False, javascript_numbers: bool = False
+) -> bytes:
     r"""Return the canonical UTF-8 bytes of a value: keys sorted at every depth, no white space (RFC 5.2).
 
     Args:
@@ -188,13 +200,18 @@ _TELLING: Final = 64
 """Bytes of a text by which one sees whether there are spaces in it."""
 
 
-def _unique(pairs: list[tuple[str, Any]], same: Callable[[JsonValue, JsonValue], bool]) -> dict[str, Any]:
+def _unique(
+    pairs: list[tuple[str, Any]], same: Callable[[JsonValue, JsonValue], bool]
+) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         seen: dict[str, Any] = {}
         for name, value in pairs:
             if name in seen and not same(seen[name], value):
-                raise _Refused(f"member {name[:80]!r} is given twice with different values", partial(find_second, name=name))
+                raise _Refused(
+                    f"member {name[:80]!r} is given twice with different values",
+                    partial(find_second, name=name),
+                )
             seen[name] = value
     return members
 
@@ -221,7 +238,9 @@ def _too_deep(source: str) -> MalformedJson:
 
 
 def _strict(same: Callable[[JsonValue, JsonValue], bool]) -> json.JSONDecoder:
-    return json.JSONDecoder(object_pairs_hook=partial(_unique, same=same), parse_constant=_constant, parse_float=_finite)
+    return json.JSONDecoder(
+        object_pairs_hook=partial(_unique, same=same), parse_constant=_constant, parse_float=_finite
+    )
 
 
 _STRICT: Final = _strict(same_value)
@@ -275,7 +294,8 @@ def _javascript(value: JsonValue, *, ascii_only: bool) -> str:
     match value:
         case dict():
             members = (
-                f"{json.dumps(name, ensure_ascii=ascii_only)}:{_javascript(value[name], ascii_only=ascii_only)}" for name in sorted(value)
+                f"{json.dumps(name, ensure_ascii=ascii_only)}:{_javascript(value[name], ascii_only=ascii_only)}"
+                for name in sorted(value)
             )
             return "{" + ",".join(members) + "}"
         case list():
@@ -285,7 +305,9 @@ def _javascript(value: JsonValue, *, ascii_only: bool) -> str:
         case _:
             try:
                 return javascript_number(float(value))
-            except OverflowError:  # JavaScript reads such an integer as infinite, and prints that so
+            except (
+                OverflowError
+            ):  # JavaScript reads such an integer as infinite, and prints that so
                 return "null"
 
 
@@ -294,7 +316,10 @@ def javascript_number(number: float) -> str:
     if number == 0:
         return "0"
     sign, digits, exponent = _shortest(number)
-    count, point = len(digits), len(digits) + exponent  # the value is 0.digits times ten to the point
+    count, point = (
+        len(digits),
+        len(digits) + exponent,
+    )  # the value is 0.digits times ten to the point
     if count <= point <= 21:
         body = digits + "0" * (point - count)
     elif 0 < point <= 21:

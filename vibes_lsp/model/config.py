@@ -8,10 +8,22 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
 
-from vibes_lsp.model.defaults import BLOB_THRESHOLD, COMPRESS_THRESHOLD, DEFAULT_THRESHOLDS, DEFAULT_WEIGHTS
+from vibes_lsp.model.defaults import (
+    BLOB_THRESHOLD,
+    COMPRESS_THRESHOLD,
+    DEFAULT_THRESHOLDS,
+    DEFAULT_WEIGHTS,
+)
 from vibes_lsp.model.gitignore import MAX_PATTERN
 from vibes_lsp.model.schema_types import Fraction, LaxLevel, LaxRuleAction, NonEmpty, Number, Strict
-from vibes_lsp.model.vocabulary import AssuranceLevel, BackfillWhen, Band, Signal, Tier, is_custom_signal
+from vibes_lsp.model.vocabulary import (
+    AssuranceLevel,
+    BackfillWhen,
+    Band,
+    Signal,
+    Tier,
+    is_custom_signal,
+)
 
 
 def _weight(value: Number) -> Number:
@@ -20,7 +32,9 @@ def _weight(value: Number) -> Number:
     return value
 
 
-Weight: TypeAlias = Annotated[Number, AfterValidator(_weight), Field(json_schema_extra={"minimum": 0})]
+Weight: TypeAlias = Annotated[
+    Number, AfterValidator(_weight), Field(json_schema_extra={"minimum": 0})
+]
 Bytes: TypeAlias = Annotated[int, Field(ge=0)]
 LaxWhen: TypeAlias = Annotated[BackfillWhen, Field(strict=False)]
 LaxBand: TypeAlias = Annotated[Band, Field(strict=False)]
@@ -29,7 +43,9 @@ LaxTier: TypeAlias = Annotated[Tier, Field(strict=False)]
 
 def _signal(name: str) -> str:
     if name not in set(Signal) and not is_custom_signal(name):
-        raise PydanticCustomError("signal", "no signal of the standard, and no name with a namespace, as in org:name")
+        raise PydanticCustomError(
+            "signal", "no signal of the standard, and no name with a namespace, as in org:name"
+        )
     return name
 
 
@@ -40,7 +56,9 @@ def _baseline(value: Number) -> Number:
 
 
 SignalName: TypeAlias = Annotated[str, AfterValidator(_signal)]
-Baseline: TypeAlias = Annotated[Number, AfterValidator(_baseline), Field(json_schema_extra={"exclusiveMinimum": 0})]
+Baseline: TypeAlias = Annotated[
+    Number, AfterValidator(_baseline), Field(json_schema_extra={"exclusiveMinimum": 0})
+]
 Pattern: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
@@ -54,8 +72,12 @@ class ReviewRule(Strict):
 class Baselines(Strict):
     """What counts as 1.0, of the signals that have no upper end (RFC 10.4.1)."""
 
-    scope_files: Baseline | None = Field(default=None, description="files touched in a session; by default 20")
-    prompt_token_count: Baseline | None = Field(default=None, description="tokens of a prompt; by default 2000")
+    scope_files: Baseline | None = Field(
+        default=None, description="files touched in a session; by default 20"
+    )
+    prompt_token_count: Baseline | None = Field(
+        default=None, description="tokens of a prompt; by default 2000"
+    )
 
 
 class RiskScoring(Strict):
@@ -67,7 +89,9 @@ class RiskScoring(Strict):
     thresholds: dict[LaxBand, Fraction] = Field(default_factory=lambda: dict(DEFAULT_THRESHOLDS))
     review_rules: list[ReviewRule] = Field(default_factory=list)
     baselines: Baselines = Field(default_factory=Baselines)
-    capability_tiers: dict[Pattern, LaxTier] = Field(default_factory=dict, description="tiers of models by patterns of their names (R22)")
+    capability_tiers: dict[Pattern, LaxTier] = Field(
+        default_factory=dict, description="tiers of models by patterns of their names (R22)"
+    )
 
     @field_validator("thresholds")
     @classmethod
@@ -87,7 +111,10 @@ class Backfill(Strict):
 
 def _not_off(value: bool) -> bool:  # noqa: FBT001  # pydantic passes the value alone
     if not value:
-        raise PydanticCustomError("redaction", "a project cannot switch masking off; whoever records can, by VIBES_REDACTION=off")
+        raise PydanticCustomError(
+            "redaction",
+            "a project cannot switch masking off; whoever records can, by VIBES_REDACTION=off",
+        )
     return value
 
 
@@ -96,11 +123,15 @@ def _pattern(value: str) -> str:
     if not 4 <= len(words) <= 200 or len(value) > 220:
         raise PydanticCustomError("pattern", "a pattern has 4 to 200 characters beside its *")
     if "\n" in value or "\r" in value or ("*" in value and len(value.split()) != 1):
-        raise PydanticCustomError("pattern", "a pattern has no line break, and one with * no white space")
+        raise PydanticCustomError(
+            "pattern", "a pattern has no line break, and one with * no white space"
+        )
     return value
 
 
-MaskPattern: TypeAlias = Annotated[str, AfterValidator(_pattern), Field(json_schema_extra={"minLength": 4, "maxLength": 220})]
+MaskPattern: TypeAlias = Annotated[
+    str, AfterValidator(_pattern), Field(json_schema_extra={"minLength": 4, "maxLength": 220})
+]
 AllowedText: TypeAlias = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
@@ -113,7 +144,9 @@ class Redaction(Strict):
         allow: Exact texts that look like secrets and are none; only what lies within one of them is let through.
     """
 
-    enabled: Annotated[bool, AfterValidator(_not_off), Field(json_schema_extra={"const": True})] = True
+    enabled: Annotated[bool, AfterValidator(_not_off), Field(json_schema_extra={"const": True})] = (
+        True
+    )
     mask: list[MaskPattern] = Field(default_factory=list, max_length=100)
     allow: list[AllowedText] = Field(default_factory=list, max_length=1_000)
 

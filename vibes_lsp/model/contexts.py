@@ -93,7 +93,9 @@ class DecisionContext(Context):
     @model_validator(mode="after")
     def _selected_is_an_option(self) -> DecisionContext:
         if self.selected not in {option.id for option in self.options}:
-            raise PydanticCustomError("selected", "names none of the options", {"member": "selected"})
+            raise PydanticCustomError(
+                "selected", "names none of the options", {"member": "selected"}
+            )
         return self
 
 

@@ -22,6 +22,11 @@ DEFAULT_WEIGHTS: Final[Mapping[str, float]] = {
     Signal.PROMPT_TOKEN_COUNT: 0.10,
     Signal.MODEL_CAPABILITY_TIER: 0.10,
 }
-DEFAULT_THRESHOLDS: Final[Mapping[Band, float]] = {Band.LOW: 0.0, Band.MEDIUM: 0.30, Band.HIGH: 0.60, Band.CRITICAL: 0.80}
+DEFAULT_THRESHOLDS: Final[Mapping[Band, float]] = {
+    Band.LOW: 0.0,
+    Band.MEDIUM: 0.30,
+    Band.HIGH: 0.60,
+    Band.CRITICAL: 0.80,
+}
 BASELINES: Final[Mapping[str, float]] = {Signal.SCOPE_FILES: 20, Signal.PROMPT_TOKEN_COUNT: 2_000}
 """What counts as 1.0, of the signals that have no upper end (RFC 10.4.1)."""

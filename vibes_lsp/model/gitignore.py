@@ -64,7 +64,9 @@ class IgnorePattern:
 
 def read_pattern(line: str) -> IgnorePattern | None:
     """Return what a line says; None for a blank line, a comment, and one that can match nothing."""
-    text = _without_trailing_blanks(line).encode("utf-8", "surrogatepass").decode("latin-1")  # git compares bytes
+    text = (
+        _without_trailing_blanks(line).encode("utf-8", "surrogatepass").decode("latin-1")
+    )  # git compares bytes
     if text.startswith("#"):
         return None
     negated = text.startswith("!")
@@ -79,7 +81,9 @@ def read_pattern(line: str) -> IgnorePattern | None:
         return None
     if "/" not in text:
         tokens.insert(0, _FOLDERS)
-    whole, beginning = (_expression([*tokens, end]) for end in (r"\Z", "(?=/)" if for_folders else r"(?=/|\Z)"))
+    whole, beginning = (
+        _expression([*tokens, end]) for end in (r"\Z", "(?=/)" if for_folders else r"(?=/|\Z)")
+    )
     return IgnorePattern(negated, for_folders, whole, beginning)
 
 
@@ -109,7 +113,11 @@ def _tokens(pattern: str) -> Iterator[str]:
             yield "[^/]"
         elif char == "[":
             accepted, at = _class(pattern, at)
-            yield "[" + "".join(map(r"\x{:02x}".format, sorted(accepted))) + "]" if accepted else "(?!)"
+            yield (
+                "[" + "".join(map(r"\x{:02x}".format, sorted(accepted))) + "]"
+                if accepted
+                else "(?!)"
+            )
         else:
             if char == "\\":
                 char, at = _next(pattern, at), at + 1
@@ -135,7 +143,12 @@ def _class(pattern: str, at: int) -> tuple[set[int], int]:
             upto, at = _escapable(pattern, at)
             taken |= set(range(ord(before), ord(upto) + 1))
             before = ""
-        elif char == "[" and pattern.startswith(":", at) and (end := pattern.find("]", at)) > at + 1 and pattern[end - 1] == ":":
+        elif (
+            char == "["
+            and pattern.startswith(":", at)
+            and (end := pattern.find("]", at)) > at + 1
+            and pattern[end - 1] == ":"
+        ):
             named = _CLASSES.get(pattern[at + 1 : end - 1])
             if named is None:
                 raise _Never

@@ -67,7 +67,9 @@ def explain_context_hash(key: str, entry: Members) -> tuple[ContextVariant, ...]
     Returns:
         `(SPEC,)`, or the variants that together reproduce the key in the order of the enum, or `(MISMATCH,)`.
     """
-    return _explain(key, _without(entry, "created_at"), _CONTEXT_CHANGES) or (ContextVariant.MISMATCH,)
+    return _explain(key, _without(entry, "created_at"), _CONTEXT_CHANGES) or (
+        ContextVariant.MISMATCH,
+    )
 
 
 def explain_annotation_id(record: Members) -> tuple[IdVariant, ...]:
@@ -92,7 +94,11 @@ class _Form:
     javascript_numbers: bool = False
 
     def digest(self) -> str:
-        return sha256(canonical(self.members, ascii_only=self.ascii_only, javascript_numbers=self.javascript_numbers))
+        return sha256(
+            canonical(
+                self.members, ascii_only=self.ascii_only, javascript_numbers=self.javascript_numbers
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +108,9 @@ class _Change(Generic[_V]):
     change: Callable[[_Form], _Form]
 
 
-def _explain(digest: str, members: Members, changes: Sequence[_Change[_V]]) -> tuple[_V, ...] | None:
+def _explain(
+    digest: str, members: Members, changes: Sequence[_Change[_V]]
+) -> tuple[_V, ...] | None:
     plain = _Form(members)
     if plain.digest() == digest:
         return (type(changes[0].variant).SPEC,)
@@ -194,7 +202,9 @@ _CONTEXT_CHANGES: Final[tuple[_Change[ContextVariant], ...]] = (
     _Change(ContextVariant.ASCII, _has_non_ascii, _ascii),
     _Change(ContextVariant.NULL_DROPPED, lambda entry: None in entry.values(), _drop_nulls),
     _Change(ContextVariant.JS_NUMBER, _has_numbers, _javascript),
-    _Change(ContextVariant.REPLACER, lambda entry: any(map(_has_objects, entry.values())), _replaced),
+    _Change(
+        ContextVariant.REPLACER, lambda entry: any(map(_has_objects, entry.values())), _replaced
+    ),
     _Change(
         ContextVariant.ENVIRONMENT_UNKNOWN,
         lambda entry: entry.get("type") == ContextType.ENVIRONMENT,

@@ -37,6 +37,11 @@ def span(value: object, limit: int) -> str:
 
 def fenced(lines: Iterable[str], language: str = "") -> str:
     """Return untrusted lines as a block of Markdown that nothing in them ends; what nobody can see shows as its code, but for tabs."""
-    safe = [UNSEEN.sub(lambda match: match[0] if match[0] == "\t" else f"\\u{ord(match[0]):04x}", line) for line in lines]
-    fence = "`" * max(3, 1 + max((len(run) for line in safe for run in _TICKS.findall(line)), default=0))
+    safe = [
+        UNSEEN.sub(lambda match: match[0] if match[0] == "\t" else f"\\u{ord(match[0]):04x}", line)
+        for line in lines
+    ]
+    fence = "`" * max(
+        3, 1 + max((len(run) for line in safe for run in _TICKS.findall(line)), default=0)
+    )
     return "\n".join([f"{fence}{language}", *safe, fence])

@@ -42,15 +42,25 @@ def path_kind(path: str) -> PathKind:
 
 def is_too_long(path: str) -> bool:
     """Whether no file can have this path; to look for it would take time for each folder and for the length of its name."""
-    return len(path) > MAX_PATH or (4 * len(path) > MAX_PATH and len(path.encode("utf-8", "surrogatepass")) > MAX_PATH)
+    return len(path) > MAX_PATH or (
+        4 * len(path) > MAX_PATH and len(path.encode("utf-8", "surrogatepass")) > MAX_PATH
+    )
 
 
 def can_be_below(path: str) -> bool:
     """Whether a recorded path can be that of a file below the project on some system: control characters are no reason against it."""
-    return "\0" not in path and path_kind(path) not in {PathKind.ABSOLUTE, PathKind.ESCAPING, PathKind.TOO_LONG}
+    return "\0" not in path and path_kind(path) not in {
+        PathKind.ABSOLUTE,
+        PathKind.ESCAPING,
+        PathKind.TOO_LONG,
+    }
 
 
 @lru_cache(maxsize=1 << 16)
 def normal_path(path: str) -> str:
     """Return the path as we compare it: forward slashes, no `./`, no doubled slash. Meant for relative paths."""
-    return posixpath.normpath(path.replace("\\", "/")) if "\\" in path or "." in path or "//" in path else path
+    return (
+        posixpath.normpath(path.replace("\\", "/"))
+        if "\\" in path or "." in path or "//" in path
+        else path
+    )

@@ -66,7 +66,9 @@ def find_character(source: str, path: Sequence[str], offset: int) -> tuple[int, 
     place = find_member(source, path)
     if place is None:
         return None
-    start = sum(len(line) for line in source.split("\n")[: place[0] - 1]) + place[0] - 1 + place[1] - 1
+    start = (
+        sum(len(line) for line in source.split("\n")[: place[0] - 1]) + place[0] - 1 + place[1] - 1
+    )
     value = _VALUE.match(source, start)
     if value is None:
         return None
@@ -80,7 +82,10 @@ def find_character(source: str, path: Sequence[str], offset: int) -> tuple[int, 
 
 
 _VALUE: Final = re.compile(r'"(?:[^"\\]|\\.)*+"\s*+:\s*+"', re.DOTALL)
-_CHARACTER: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\"\\]", re.DOTALL)
+_CHARACTER: Final = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\"\\]",
+    re.DOTALL,
+)
 """One character as a JSON text writes it; a pair of surrogates is one."""
 
 
@@ -97,7 +102,9 @@ def _tokens(source: str) -> Iterator[re.Match[str]]:
         yield match
 
 
-def _deeper(keys: Sequence[str], path: Sequence[str], best: int, place: int | None, start: int) -> tuple[int, int | None]:
+def _deeper(
+    keys: Sequence[str], path: Sequence[str], best: int, place: int | None, start: int
+) -> tuple[int, int | None]:
     if best < len(keys) <= len(path) and list(keys) == list(path[: len(keys)]):
         return len(keys), start
     return best, place

@@ -42,7 +42,10 @@ def private_keys(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    marks = sorted([(match.span(), True) for match in _BEGIN.finditer(text)] + [(match.span(), False) for match in _END.finditer(text)])
+    marks = sorted(
+        [(match.span(), True) for match in _BEGIN.finditer(text)]
+        + [(match.span(), False) for match in _END.finditer(text)]
+    )
     done = 0
     for number, ((start, end), begins) in enumerate(marks):
         if start < done:

@@ -41,7 +41,9 @@ class RiskFactor(Strict):
 class Identified(Strict):
     """What every record has: an instant, and an id computed from its content (RFC 5.4)."""
 
-    annotation_id: Digest | None = Field(default=None, description="SHA-256 of the record; always written (R3)")
+    annotation_id: Digest | None = Field(
+        default=None, description="SHA-256 of the record; always written (R3)"
+    )
     timestamp: Timestamp
 
 
@@ -55,10 +57,14 @@ class Annotation(Identified):
     reasoning_hash: Digest | None = None
     decision_hash: Digest | None = None
     action: LaxAction
-    commit_hash: CommitHash | None = Field(default=None, description="null until the change is committed (R4)")
+    commit_hash: CommitHash | None = Field(
+        default=None, description="null until the change is committed (R4)"
+    )
     session_id: NonEmpty | None = None
     assurance_level: LaxLevel
-    anchor_context: str | None = Field(default=None, description="first three lines, at most 256 bytes (R14)")
+    anchor_context: str | None = Field(
+        default=None, description="first three lines, at most 256 bytes (R14)"
+    )
     anchor_hash: Digest | None = None
     file_content_hash: Digest | None = None
     risk_score: Fraction | None = None
@@ -107,7 +113,9 @@ class SessionRecord(Identified):
         if self.event == "start":
             for name in ("environment_hash", "assurance_level"):
                 if getattr(self, name) is None:
-                    raise PydanticCustomError("missing_on_start", "is required on a start", {"member": name})
+                    raise PydanticCustomError(
+                        "missing_on_start", "is required on a start", {"member": name}
+                    )
         return self
 
 
@@ -149,4 +157,7 @@ class DelegationRecord(Identified):
     child_environment_hash: Digest | None = None
 
 
-Record: TypeAlias = Annotated[LineRecord | FunctionRecord | SessionRecord | EdgeRecord | DelegationRecord, Field(discriminator="type")]
+Record: TypeAlias = Annotated[
+    LineRecord | FunctionRecord | SessionRecord | EdgeRecord | DelegationRecord,
+    Field(discriminator="type"),
+]

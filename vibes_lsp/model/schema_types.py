@@ -35,7 +35,9 @@ def _timestamp(value: str) -> str:
 
 
 Timestamp: TypeAlias = Annotated[
-    str, AfterValidator(_timestamp), Field(json_schema_extra={"format": "date-time"}, description="ISO-8601, UTC")
+    str,
+    AfterValidator(_timestamp),
+    Field(json_schema_extra={"format": "date-time"}, description="ISO-8601, UTC"),
 ]
 Digest: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 CommitHash: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4,64}$")]

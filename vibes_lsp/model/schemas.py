@@ -20,7 +20,9 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {
         "config.schema.json": _framed("config.json", config),
         "manifest.schema.json": _framed("manifest.json", TypeAdapter(ManifestFrame).json_schema()),
-        "record.schema.json": _framed("one line of annotations.jsonl", TypeAdapter(Record).json_schema()),
+        "record.schema.json": _framed(
+            "one line of annotations.jsonl", TypeAdapter(Record).json_schema()
+        ),
     }
 
 

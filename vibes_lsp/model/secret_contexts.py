@@ -60,15 +60,21 @@ _BARE: Final = r"""(?P<b>(?:[^\s"'`\\]|\\(?![nrt"'\s]))++)"""
 
 _ENVIRONMENT: Final = re.compile(f"=(?:{_QUOTED}|{_BARE})")
 """`DB_PASSWORD=…`, `export API_TOKEN="…"`: capital letters, no space around `=`."""
-_LITERAL: Final = re.compile(r"(?:(?:\\?[\"'])?\]?[ \t]{0,8}(?::=|=>|[:=])|\\?[\"'][ \t]{0,8},)[ \t]{0,8}[bfr@]?" + _QUOTED)
+_LITERAL: Final = re.compile(
+    r"(?:(?:\\?[\"'])?\]?[ \t]{0,8}(?::=|=>|[:=])|\\?[\"'][ \t]{0,8},)[ \t]{0,8}[bfr@]?" + _QUOTED
+)
 """`password = "…"`, `"apiKey": "…"`."""
-_PLAIN: Final = re.compile(r"(?:\\?[\"'])?[ \t]{0,20}[:=][ \t]{0,8}(?P<b>[A-Za-z0-9_+/=.~!@#%^&*-]++)(?![(\[,])")
+_PLAIN: Final = re.compile(
+    r"(?:\\?[\"'])?[ \t]{0,20}[:=][ \t]{0,8}(?P<b>[A-Za-z0-9_+/=.~!@#%^&*-]++)(?![(\[,])"
+)
 """`api_key: …`, `db.password=…`."""
 _FLAG: Final = re.compile(rf"(?:=|[ \t]{{1,4}})(?:{_QUOTED}|{_BARE})")
 """`--password …`, `--token=…`."""
 _MAX_NESTED: Final = 200
 """Characters of the longest value in which another assignment is looked for."""
-_IS_FLAG: Final = re.compile(r"(?:^|[\s\"'`,\[(])--?(?:[a-z0-9]{1,20}-){0,3}(?:api|access|secret)?$")
+_IS_FLAG: Final = re.compile(
+    r"(?:^|[\s\"'`,\[(])--?(?:[a-z0-9]{1,20}-){0,3}(?:api|access|secret)?$"
+)
 
 _HEADER: Final = re.compile(
     r"(?i:authorization)\\?[\"']?\]?[ \t]{0,4}[:=,][ \t]{0,4}[bf]?(?:\\?[\"'`])?[ \t]{0,4}"
@@ -85,13 +91,17 @@ _AUTHORITY: Final = re.compile(r"""://[^\s/:@"'`<>\\]*+:(?P<b>[^\s/"'`<>\\]+)(?=
 """`scheme://user:password@host`. No `/` within, so no character is looked at for two beginnings."""
 _USER: Final = re.compile(r"://(?P<b>[A-Za-z0-9_-]{20,}+)(?=@)")
 _ADDRESS: Final = re.compile(r"(?://|jdbc:|\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /)[^\s\"'`<>]++")
-_PARAMETER: Final = re.compile(r"[?&;#](?:amp;)?(?P<name>[A-Za-z_.-]{1,40}+)=(?P<b>[^\s&;#\"'<>]++)")
+_PARAMETER: Final = re.compile(
+    r"[?&;#](?:amp;)?(?P<name>[A-Za-z_.-]{1,40}+)=(?P<b>[^\s&;#\"'<>]++)"
+)
 _PARAMETER_NAME: Final = re.compile(
     r"(?i)(?:(?P<sure>password|passwd|pwd|passphrase|token|secret|pass)"
     r"|api[_-]?key|signature|sig|credential|auth|key|jwt|code)$"
 )
 _ORACLE: Final = re.compile(r"jdbc:oracle:[a-z]{1,10}:[^\s/@:\"']{1,100}/(?P<b>[^\s@/\"']++)(?=@)")
-_REGISTRY: Final = re.compile(rf":_(?:authToken|auth|password)[ \t]{{0,4}}=[ \t]{{0,4}}(?:{_QUOTED}|{_BARE})")
+_REGISTRY: Final = re.compile(
+    rf":_(?:authToken|auth|password)[ \t]{{0,4}}=[ \t]{{0,4}}(?:{_QUOTED}|{_BARE})"
+)
 _CURL: Final = re.compile(
     r"(?<=[ \t])(?:-u|--user|--proxy-user|-U)[ \t=]{0,4}[\"']?"
     r"[A-Za-z0-9_.@+-]{1,100}:(?P<b>[^\s\"'`]++)"
@@ -135,7 +145,9 @@ def is_reference(value: str) -> bool:
     return not stripped or _REFERENCE.match(stripped) is not None
 
 
-def _matches(literals: Iterable[str], pattern: re.Pattern[str], text: str, folded: str) -> Iterator[re.Match[str]]:
+def _matches(
+    literals: Iterable[str], pattern: re.Pattern[str], text: str, folded: str
+) -> Iterator[re.Match[str]]:
     """Give the matches of a pattern where one of its literals is."""
     for literal in literals:
         at = folded.find(literal)
@@ -151,7 +163,9 @@ def _value(match: re.Match[str]) -> Span:
     return match.span(match.lastgroup or 0)
 
 
-def _spans(matches: Iterable[re.Match[str]], text: str, accepts: Callable[[str], bool] = bool) -> Iterator[Span]:
+def _spans(
+    matches: Iterable[re.Match[str]], text: str, accepts: Callable[[str], bool] = bool
+) -> Iterator[Span]:
     for match in matches:
         start, end = _value(match)
         value = text[start:end]
@@ -170,7 +184,12 @@ def _has_digit(value: str) -> bool:
 
 def _is_mixed(value: str) -> bool:
     """Return whether a value has letters and digits and no white space, as what is made up has."""
-    return len(value) >= 6 and _has_digit(value) and any(map(str.isalpha, value)) and not any(map(str.isspace, value))
+    return (
+        len(value) >= 6
+        and _has_digit(value)
+        and any(map(str.isalpha, value))
+        and not any(map(str.isspace, value))
+    )
 
 
 def _is_random(value: str) -> bool:
@@ -308,7 +327,11 @@ def _aws(text: str, folded: str) -> Iterator[Span]:
 _RULES: Final[tuple[tuple[str, tuple[str, ...], Callable[[str, str], Iterator[Span]]], ...]] = (
     ("Password in URL", ("://",), _authorities),
     ("Secret in URL", ("//", "jdbc:", " /"), _parameters),
-    ("Authorization Header", ("authorization", "bearer", "basic", "x-", "-token", "api-key"), _headers),
+    (
+        "Authorization Header",
+        ("authorization", "bearer", "basic", "x-", "-token", "api-key"),
+        _headers,
+    ),
     ("Connection String", (";",), _connections),
     ("AWS Secret Key", ("aws", "secret"), _aws),
     ("Registry Token", (":_",), _registries),

@@ -73,11 +73,17 @@ _PREFIXED: Final = (
     ("Databricks Token", "dapi", _HEX + r"{32}" + _W + "*"),
     *(("DigitalOcean Token", each, _HEX + "{40,}") for each in ("doo_v1_", "dop_v1_", "dor_v1_")),
     *(("Docker Token", each, _W + "{20,}") for each in ("dckr_pat_", "dckr_oat_")),
-    *(("Doppler Token", f"dp.{each}.", r"[A-Za-z0-9_.-]{36,}") for each in ("pt", "st", "ct", "sa", "scim", "audit")),
+    *(
+        ("Doppler Token", f"dp.{each}.", r"[A-Za-z0-9_.-]{36,}")
+        for each in ("pt", "st", "ct", "sa", "scim", "audit")
+    ),
     ("Dynatrace Token", "dt0c01.", r"[A-Za-z0-9]{24}\." + _A + "{60,}"),
     ("Figma Token", "figd_", _W + "{30,}"),
     *(("Fly.io Token", each, r"[A-Za-z0-9_+/=-]{40,}") for each in ("fo1_", "fm1r_", "fm2_")),
-    *(("GitHub Token", f"gh{each}_", r"[A-Za-z0-9_]{30,}(?:\.[A-Za-z0-9_-]+){0,2}") for each in "pousr"),
+    *(
+        ("GitHub Token", f"gh{each}_", r"[A-Za-z0-9_]{30,}(?:\.[A-Za-z0-9_-]+){0,2}")
+        for each in "pousr"
+    ),
     ("GitHub Token", "github_pat_", "[A-Za-z0-9_]{22,}"),
     *(
         ("GitLab Token", f"gl{each}-", _W + r"{20,}(?:\.[A-Za-z0-9_-]+){0,4}")
@@ -109,26 +115,39 @@ _PREFIXED: Final = (
     ("npm Token", "npm_", _A + "{30,}"),
     ("NVIDIA API Key", "nvapi-", _W + "{40,}"),
     ("1Password Token", "ops_eyJ", r"[A-Za-z0-9_+/=-]{100,}"),
-    *(("OpenAI API Key", f"sk-{each}-", _W + "{20,}") for each in ("proj", "svcacct", "admin", "None", "service")),
+    *(
+        ("OpenAI API Key", f"sk-{each}-", _W + "{20,}")
+        for each in ("proj", "svcacct", "admin", "None", "service")
+    ),
     ("OpenRouter API Key", "sk-or-v1-", _W + "{20,}"),
     ("Langfuse Key", "sk-lf-", _HEX + "{8}-" + _W + "{20,}"),
     ("API Key", "sk-", "[A-Za-z0-9_]{20,}"),
     ("API Key", "sk_", _HEX + "{40,}"),
     ("Perplexity API Key", "pplx-", _A + "{40,}"),
-    *(("PlanetScale Token", f"pscale_{each}_", r"[A-Za-z0-9_.=-]{32,}") for each in ("tkn", "pw", "oauth")),
+    *(
+        ("PlanetScale Token", f"pscale_{each}_", r"[A-Za-z0-9_.=-]{32,}")
+        for each in ("tkn", "pw", "oauth")
+    ),
     ("Postman API Key", "PMAK-", "[0-9a-f]{24}-[0-9a-f]{30,}"),
     ("Pulumi Token", "pul-", _HEX + "{40}" + _A + "*"),
     ("PyPI Token", "pypi-AgE", _W + "{50,}"),
     ("Replicate Token", "r8_", _A + "{30,}"),
     ("RubyGems Key", "rubygems_", _HEX + "{40,}"),
     ("SendGrid API Key", "SG.", r"[A-Za-z0-9_-]{16,32}\." + _W + "{20,}"),
-    *(("Sentry Token", each, r"[A-Za-z0-9_+/=.-]{40,}") for each in ("sntrys_", "sntryu_", "sntrya_")),
+    *(
+        ("Sentry Token", each, r"[A-Za-z0-9_+/=.-]{40,}")
+        for each in ("sntrys_", "sntryu_", "sntrya_")
+    ),
     *(("Shopify Token", f"shp{each}_", _HEX + "{32,}") for each in ("at", "ca", "pa", "ss")),
     *(("Slack Token", f"xox{each}-", "[0-9][A-Za-z0-9-]{9,}") for each in "abceoprs"),
     ("Slack Token", "xoxd-", "[A-Za-z0-9%+/_-]{20,}"),
     ("Slack Token", "xapp-", r"[0-9]-[A-Za-z0-9-]{10,}"),
     *(("Square Token", each, _W + "{22,}") for each in ("sq0csp-", "sq0atp-", "sq0idp-")),
-    *(("Stripe Key", f"{role}_{mode}_", _A + "{10,}") for role in ("sk", "rk") for mode in ("live", "test", "prod")),
+    *(
+        ("Stripe Key", f"{role}_{mode}_", _A + "{10,}")
+        for role in ("sk", "rk")
+        for mode in ("live", "test", "prod")
+    ),
     ("Supabase Token", "sbp_", _HEX + "{40,}"),
     ("Supabase Token", "sb_secret_", _W + "{20,}"),
     ("Tailscale Key", "tskey-", r"[a-z]{2,12}-[A-Za-z0-9-]{20,}"),
@@ -140,7 +159,10 @@ _PREFIXED: Final = (
 )
 """Kind, literal at the beginning, and what follows it."""
 
-_TOKENS: Final = tuple(Format(kind, start, re.compile(_WORD + re.escape(start) + rest)) for kind, start, rest in _PREFIXED)
+_TOKENS: Final = tuple(
+    Format(kind, start, re.compile(_WORD + re.escape(start) + rest))
+    for kind, start, rest in _PREFIXED
+)
 
 _OTHERS: Final = (
     # The literal is not at the beginning.
@@ -172,11 +194,15 @@ _OTHERS: Final = (
     Format(
         "JSON Web Token",
         "eyJ",
-        re.compile(_DASHED + r"eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+(?:\.[A-Za-z0-9_-]*+){0,3}"),
+        re.compile(
+            _DASHED + r"eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+(?:\.[A-Za-z0-9_-]*+){0,3}"
+        ),
     ),
     # Addresses that let whoever knows them write: what is secret in them is the last part.
     *(
-        Format("Discord Webhook", host, re.compile(re.escape(host) + r"[0-9]{1,25}/[A-Za-z0-9_-]{20,}"))
+        Format(
+            "Discord Webhook", host, re.compile(re.escape(host) + r"[0-9]{1,25}/[A-Za-z0-9_-]{20,}")
+        )
         for host in (
             f"{name}.com/api/{version}webhooks/"
             for name in ("discord", "discordapp")
@@ -199,7 +225,9 @@ _OTHERS: Final = (
     ),
 )
 
-_DISCORD: Final = re.compile(_beginning("A-Za-z0-9_.-") + r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}")
+_DISCORD: Final = re.compile(
+    _beginning("A-Za-z0-9_.-") + r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"
+)
 _TELEGRAM: Final = re.compile(_WORD + r"[0-9]{6,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])")
 
 FORMATS: Final = _TOKENS + _OTHERS

@@ -25,14 +25,19 @@ class Tracking:
     """
 
     def __init__(self, extensions: Sequence[str] | None, excludes: Sequence[str] = ()) -> None:
-        self._extensions = None if extensions is None else frozenset(extension.lower() for extension in extensions)
+        self._extensions = (
+            None if extensions is None else frozenset(extension.lower() for extension in extensions)
+        )
         read = (read_pattern(line) for line in excludes[:MAX_PATTERNS] if len(line) <= MAX_PATTERN)
         self._patterns = [pattern for pattern in read if pattern is not None]
         self._in_order = any(pattern.negated for pattern in self._patterns)
 
     def tracks(self, path: str) -> bool:
         """Whether records about this project-relative path count in coverage, gates and risk."""
-        if self._extensions is not None and posixpath.splitext(path)[1].lower() not in self._extensions:
+        if (
+            self._extensions is not None
+            and posixpath.splitext(path)[1].lower() not in self._extensions
+        ):
             return False
         if not self._patterns:
             return True
@@ -46,11 +51,16 @@ class Tracking:
         if len(ends) > _MAX_LEVELS:
             return False
         folders = (name[:end] for end in ends)
-        return any(self._matches(folder, is_folder=True) for folder in folders) or self._matches(name, is_folder=False)
+        return any(self._matches(folder, is_folder=True) for folder in folders) or self._matches(
+            name, is_folder=False
+        )
 
     def _matches(self, name: bytes, *, is_folder: bool) -> bool:
         """Whether the last pattern that matches a file or a folder excludes it."""
-        found: IgnorePattern | None = next((each for each in reversed(self._patterns) if each.matches(name, is_folder=is_folder)), None)
+        found: IgnorePattern | None = next(
+            (each for each in reversed(self._patterns) if each.matches(name, is_folder=is_folder)),
+            None,
+        )
         return found is not None and not found.negated
 
 

@@ -38,24 +38,44 @@ class Problem:
 
 def record_problems(record: Members) -> list[Problem]:
     """Return what is wrong with a log record; nothing for a type we do not know (RFC 12.2)."""
-    return _problems(_records(), record) if text(record, "type") in set(RecordType) else _untyped(record)
+    return (
+        _problems(_records(), record)
+        if text(record, "type") in set(RecordType)
+        else _untyped(record)
+    )
 
 
 def entry_problems(entry: Members) -> list[Problem]:
     """Return what is wrong with a manifest entry; nothing for a type we do not know (RFC 12.3)."""
-    return _problems(_contexts(), entry) if text(entry, "type") in set(ContextType) else _untyped(entry)
+    return (
+        _problems(_contexts(), entry)
+        if text(entry, "type") in set(ContextType)
+        else _untyped(entry)
+    )
 
 
 def read_config(members: Members) -> tuple[Config, list[Problem]]:
     """Return the policy that the members state, and what is wrong with them; a broken part, or a null, counts as not given."""
-    problems = [Problem(name, "is required", "missing") for name in REQUIRED_MEMBERS if name not in members]
-    kept: Members = {name: value for name, value in members.items() if value is not None or name in REQUIRED_MEMBERS}
+    problems = [
+        Problem(name, "is required", "missing") for name in REQUIRED_MEMBERS if name not in members
+    ]
+    kept: Members = {
+        name: value
+        for name, value in members.items()
+        if value is not None or name in REQUIRED_MEMBERS
+    }
     while True:
         try:
             return Config.model_validate(kept), problems
         except ValidationError as error:
             problems.extend(_translate(error))
-            reduced = _without(kept, [tuple(item["loc"]) for item in error.errors(include_url=False, include_input=False)])
+            reduced = _without(
+                kept,
+                [
+                    tuple(item["loc"])
+                    for item in error.errors(include_url=False, include_input=False)
+                ],
+            )
             kept = reduced if reduced != kept else {}
 
 
@@ -75,7 +95,9 @@ def _without(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
             kept[name] = [each for number, each in enumerate(value) if number not in wrong]
     for name in _IN_PARTS:
         whole = mapping(kept, name)
-        inside = [location[1:] for location in locations if len(location) > 1 and location[0] == name]
+        inside = [
+            location[1:] for location in locations if len(location) > 1 and location[0] == name
+        ]
         if whole and inside:
             kept[name] = _without_parts(whole, inside)
     for location in locations:
@@ -110,7 +132,9 @@ def _is_text(name: str) -> bool:
 def _untyped(members: Members) -> list[Problem]:
     if isinstance(members.get("type"), str):
         return []
-    return [Problem("type", "is required" if "type" not in members else "must be a string", "missing")]
+    return [
+        Problem("type", "is required" if "type" not in members else "must be a string", "missing")
+    ]
 
 
 @cache
@@ -136,7 +160,9 @@ def _translate(error: ValidationError) -> Iterator[Problem]:
     seen: set[str] = set()
     for item in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
         location = [str(part) for part in item["loc"] if not _is_tag(part)]
-        location += [str(item["ctx"]["member"])] if "member" in item.get("ctx", {}) else []  # a rule about several members names one
+        location += (
+            [str(item["ctx"]["member"])] if "member" in item.get("ctx", {}) else []
+        )  # a rule about several members names one
         kind = item["type"]
         message = _WORDS.get(kind, item["msg"])
         field = ".".join(location)

@@ -149,7 +149,9 @@ def is_custom_signal(name: str) -> bool:
     return ":" in name and _CUSTOM_SIGNAL(name) is not None
 
 
-_CUSTOM_SIGNAL: Final = re.compile(r"[A-Za-z_][\w-]{0,59}(?::[A-Za-z_][\w-]{0,59})+", re.ASCII).fullmatch
+_CUSTOM_SIGNAL: Final = re.compile(
+    r"[A-Za-z_][\w-]{0,59}(?::[A-Za-z_][\w-]{0,59})+", re.ASCII
+).fullmatch
 
 
 class Tier(StrEnum):

@@ -41,7 +41,9 @@ class Accepted:
         """Return where lines of the text before are in the text after; what replaced some of them counts as theirs."""
         below, shift = self.above + self.removed, self.added - self.removed
         first = start if start <= self.above else self.above if start <= below else start + shift
-        last = end if end <= self.above else self.above + self.added if end <= below else end + shift
+        last = (
+            end if end <= self.above else self.above + self.added if end <= below else end + shift
+        )
         return first, last
 
 
@@ -66,9 +68,14 @@ def accept(before: str, start: Place, end: Place, new_text: str) -> Accepted:
     action = Action.MODIFY if replaced[above : len(replaced) - below].strip() else Action.CREATE
     written = _written(after, first + above, first + len(new) - below)
     head, tail = before.rfind("\n", 0, first) + 1, before.find("\n", last)
-    stood = [readable(line.strip()) for line in before[head : len(before) if tail < 0 else tail].split("\n")]
+    stood = [
+        readable(line.strip())
+        for line in before[head : len(before) if tail < 0 else tail].split("\n")
+    ]
     begun = 1 + before.count("\n", 0, first)
-    return Accepted(after, written, action.value, begun, replaced.count("\n"), new.count("\n"), tuple(stood))
+    return Accepted(
+        after, written, action.value, begun, replaced.count("\n"), new.count("\n"), tuple(stood)
+    )
 
 
 def accepted_already(now: str, start: Place, end: Place, new_text: str) -> Accepted | None:
@@ -86,7 +93,14 @@ def accepted_already(now: str, start: Place, end: Place, new_text: str) -> Accep
         return None
     action = Action.CREATE if start == end else Action.MODIFY
     begun = 1 + now.count("\n", 0, first)
-    return Accepted(now, _written(now, first, first + len(new)), action.value, begun, end[0] - start[0], new.count("\n"))
+    return Accepted(
+        now,
+        _written(now, first, first + len(new)),
+        action.value,
+        begun,
+        end[0] - start[0],
+        new.count("\n"),
+    )
 
 
 def line_count(text: str) -> int:

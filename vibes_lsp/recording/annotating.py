@@ -15,7 +15,14 @@ from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, Node
 from vibes_lsp.recording.arguments import Function, Origin, WrongArgument
 from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
-from vibes_lsp.recording.edges import add_causes, add_informants, add_replaced, informants, latest_prompt, unused_reads
+from vibes_lsp.recording.edges import (
+    add_causes,
+    add_informants,
+    add_replaced,
+    informants,
+    latest_prompt,
+    unused_reads,
+)
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import required_path, source_text
 from vibes_lsp.recording.results import Recorded
@@ -62,7 +69,9 @@ def annotate(situation: RecordingContext, edit: Edit, origin: Origin) -> tuple[D
     start, end = _range(edit, path, text)
     check_argument("origin", origin, Origin, within=False)
     contexts = write_contexts(situation, _with_prompt(situation, origin))
-    draft = compose(situation, edit.action, contexts, LineSpan(path, text, start, end), edit.function)
+    draft = compose(
+        situation, edit.action, contexts, LineSpan(path, text, start, end), edit.function
+    )
     return draft, result_of(draft.records, contexts)
 
 
@@ -101,7 +110,12 @@ class Contexts:
     def causes(self) -> list[Node | None]:
         """Return what may have triggered the edit, the nearest first; tool and model are always known."""
         prompt, command = self._entry("prompt_hash"), self._entry("command_hash")
-        return [prompt, command, Node(self.session_id, NodeType.SESSION) if self.session_id else None, self._entry("environment_hash")]
+        return [
+            prompt,
+            command,
+            Node(self.session_id, NodeType.SESSION) if self.session_id else None,
+            self._entry("environment_hash"),
+        ]
 
     def joined(self, later: Contexts) -> Contexts:
         """Return what this and a later part of one edit name: the last that says something counts."""
@@ -143,8 +157,12 @@ def write_contexts(situation: RecordingContext, origin: Origin) -> Contexts:
         "environment_hash": environment,
         "command_hash": entries.command(origin.command) if origin.command else None,
         "prompt_hash": (entries.prompt(prompt) if prompt else known) if keeps_prompt else None,
-        "reasoning_hash": entries.reasoning(reasoning, model) if reasoning and keeps_reasoning else None,
-        "decision_hash": entries.decision(decision) if decision is not None and not isinstance(decision, str) else decision,
+        "reasoning_hash": entries.reasoning(reasoning, model)
+        if reasoning and keeps_reasoning
+        else None,
+        "decision_hash": entries.decision(decision)
+        if decision is not None and not isinstance(decision, str)
+        else decision,
     }
     if keeps_prompt:
         files = prompt.context_files if prompt else _files_of(situation, known)
@@ -163,11 +181,22 @@ def write_contexts(situation: RecordingContext, origin: Origin) -> Contexts:
     )
 
 
-def compose(situation: RecordingContext, action: str, contexts: Contexts, lines: LineSpan, function: Function | None = None) -> Draft:
+def compose(
+    situation: RecordingContext,
+    action: str,
+    contexts: Contexts,
+    lines: LineSpan,
+    function: Function | None = None,
+) -> Draft:
     """Return the annotation of some lines, or of a function that stands there, and then its edges."""
     anchors = create_anchors(lines.text, lines.start, lines.end)
     place_members: Members = (
-        {"type": RecordType.LINE.value, "file_path": lines.path, "line_start": lines.start, "line_end": lines.end}
+        {
+            "type": RecordType.LINE.value,
+            "file_path": lines.path,
+            "line_start": lines.start,
+            "line_end": lines.end,
+        }
         if function is None
         else {
             "type": RecordType.FUNCTION.value,
@@ -180,14 +209,29 @@ def compose(situation: RecordingContext, action: str, contexts: Contexts, lines:
     record: Members = {
         **told(place_members, action, contexts, situation.timestamp),
         "assurance_level": situation.level.value,
-        **present({"anchor_context": anchors.context, "anchor_hash": anchors.hash, "file_content_hash": anchors.file_hash}),
+        **present(
+            {
+                "anchor_context": anchors.context,
+                "anchor_hash": anchors.hash,
+                "file_content_hash": anchors.file_hash,
+            }
+        ),
     }
-    risk = risk_members(situation, record, (lines.end - lines.start + 1, len(lines.text.lines)), contexts.signals)
+    risk = risk_members(
+        situation, record, (lines.end - lines.start + 1, len(lines.text.lines)), contexts.signals
+    )
     annotation = add_annotation(draft, {**record, **risk}, contexts)
     if action != Action.REVIEW:
         known = situation.whereabouts.of(lines.path, lines.text)
         older = place_on(situation.trail, lines.path, lines.text, (lines.start, lines.end), known)
-        add_replaced(draft, annotation, older, kind=str(place_members["type"]), start=lines.start, end=lines.end)
+        add_replaced(
+            draft,
+            annotation,
+            older,
+            kind=str(place_members["type"]),
+            start=lines.start,
+            end=lines.end,
+        )
     return draft
 
 
@@ -217,7 +261,9 @@ def add_annotation(draft: Draft, record: Members, contexts: Contexts) -> Node:
 def result_of(records: Sequence[Members], contexts: Contexts) -> Recorded:
     """Return the result for an annotation and the edges that follow it."""
     ids = [str(record["annotation_id"]) for record in records]
-    unscored = contexts.signals and "risk_factors" not in records[0]  # the project scores no risk, or weighs nothing
+    unscored = (
+        contexts.signals and "risk_factors" not in records[0]
+    )  # the project scores no risk, or weighs nothing
     return Recorded(
         ids[0],
         tuple(ids[1:]),
@@ -259,7 +305,10 @@ def _environment(situation: RecordingContext, entries: Entries, origin: Origin) 
     if origin.tool is not None and origin.model is not None:
         return entries.environment(origin.tool, origin.model), origin.model.name
     if (origin.tool is None) != (origin.model is None):
-        raise WrongArgument("model" if origin.model is None else "tool", "is required, as tool and model are given together")
+        raise WrongArgument(
+            "model" if origin.model is None else "tool",
+            "is required, as tool and model are given together",
+        )
     if session is None:
         raise WrongArgument("session_id", "is required, or tool and model instead of it")
     environment = situation.environment_of(session)
@@ -273,11 +322,15 @@ def _range(edit: Edit, path: str, text: Text) -> tuple[int, int]:
     if lines is None and edit.function is not None:
         found = find_function(text, path, edit.function.name, edit.function.signature)
         if found is None:
-            raise WrongArgument("function", f"{edit.function.name!r} is not found in {path}; give its lines as well")
+            raise WrongArgument(
+                "function", f"{edit.function.name!r} is not found in {path}; give its lines as well"
+            )
         lines = found.start, found.end
     if lines is None:
         raise WrongArgument("line_start", "is required, or a function")
     start, end = lines
     if not 1 <= start <= end <= len(text.lines):
-        raise WrongArgument("line_start", f"lines {start} to {end} are not in {path}, which has {len(text.lines)}")
+        raise WrongArgument(
+            "line_start", f"lines {start} to {end} are not in {path}, which has {len(text.lines)}"
+        )
     return start, end

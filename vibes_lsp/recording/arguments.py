@@ -17,7 +17,9 @@ from vibes_lsp.model.vocabulary import CommandType, Confidence, PromptType
 
 NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
 
-FORM: ConfigDict = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, protected_namespaces=())
+FORM: ConfigDict = ConfigDict(
+    alias_generator=to_camel, extra="forbid", strict=True, protected_namespaces=()
+)
 """How arguments and results are read from JSON, and written to it: names in camel case, nothing coerced, nothing unknown."""
 
 

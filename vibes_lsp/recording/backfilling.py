@@ -45,33 +45,56 @@ def backfill(situation: RecordingContext, scope: Scope) -> tuple[Draft, Backfill
     """
     repository = open_repository(situation.project)
     if repository is None:
-        raise HistoryUnavailable(f"{situation.project} is in no git repository", hint="only a commit can be written into the log")
+        raise HistoryUnavailable(
+            f"{situation.project} is in no git repository",
+            hint="only a commit can be written into the log",
+        )
     trail = situation.trail
     lineages = trail.lineages() if scope.since is None else trail.lineages_since(scope.since)
     pending = [lineage for lineage in lineages if recorded_commit(lineage) is None]
     renewals = Renewals(SupersedesReason.COMMIT)
-    done = _land(situation, repository, [each for each in pending if may_land(each)], scope, renewals)
+    done = _land(
+        situation, repository, [each for each in pending if may_land(each)], scope, renewals
+    )
     draft = Draft(situation.timestamp, None, renewals.records, renewals.edges)
     left = tuple(lineage.current.id for lineage in pending if lineage.first.id not in done)
     return draft, Backfilled(tuple(renewals.ids), left, tuple(renewals.edges), renewals.written())
 
 
-def _land(situation: RecordingContext, repository: Repository, pending: Sequence[Lineage], scope: Scope, renewals: Renewals) -> set[str]:
+def _land(
+    situation: RecordingContext,
+    repository: Repository,
+    pending: Sequence[Lineage],
+    scope: Scope,
+    renewals: Renewals,
+) -> set[str]:
     """Add the records of what is due, in the order of the edits, and return the ids of the first records of those."""
     head = repository.head()
     if not pending or head is None:
         return set()
-    since = None if scope.since is None else min(lineage.first.moment for lineage in pending) - _SLACK
-    commits = DerivedCommits(repository, situation.project, situation.trail.directory.log, since=since)
+    since = (
+        None if scope.since is None else min(lineage.first.moment for lineage in pending) - _SLACK
+    )
+    commits = DerivedCommits(
+        repository, situation.project, situation.trail.directory.log, since=since
+    )
     derived = derive_commits(pending, repository, situation.trail.directory, commits)
-    groups = {key: group for key, group in grouped(pending, derived).items() if key[1].commit != head}
+    groups = {
+        key: group for key, group in grouped(pending, derived).items() if key[1].commit != head
+    }
     with CommittedFiles(repository, situation.project) as files:
         files.look_ahead(list({path for path, _ in groups}), since)
         landings = Attributions(files, _allowed(repository, head, scope.when))
         landed = {
-            identifier: where for (path, commit), group in groups.items() for identifier, where in landings.of(path, commit, group).items()
+            identifier: where
+            for (path, commit), group in groups.items()
+            for identifier, where in landings.of(path, commit, group).items()
         }
-    return {each.first.id for each in pending if each.first.id in landed and renewals.add(each, landed[each.first.id])}
+    return {
+        each.first.id
+        for each in pending
+        if each.first.id in landed and renewals.add(each, landed[each.first.id])
+    }
 
 
 def _allowed(repository: Repository, head: str, when: BackfillWhen) -> Callable[[str], bool]:
@@ -79,4 +102,6 @@ def _allowed(repository: Repository, head: str, when: BackfillWhen) -> Callable[
     if when != BackfillWhen.LANDED:
         return lambda commit: commit != head
     branch = repository.landing_branch()
-    return lambda commit: commit != head and branch is not None and repository.is_ancestor(commit, branch)
+    return lambda commit: (
+        commit != head and branch is not None and repository.is_ancestor(commit, branch)
+    )

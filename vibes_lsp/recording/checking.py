@@ -65,9 +65,17 @@ def _fits(value: object, hint: Any) -> bool:
     if form is Annotated:
         return _fits(value, parts[0])
     if form is tuple and parts[-1:] != (...,):
-        return isinstance(value, tuple | list) and len(value) == len(parts) and all(map(_fits, value, parts))
+        return (
+            isinstance(value, tuple | list)
+            and len(value) == len(parts)
+            and all(map(_fits, value, parts))
+        )
     if form in {tuple, Sequence}:
-        return isinstance(value, Sequence) and not isinstance(value, str | bytes) and all(_fits(each, parts[0]) for each in value)
+        return (
+            isinstance(value, Sequence)
+            and not isinstance(value, str | bytes)
+            and all(_fits(each, parts[0]) for each in value)
+        )
     if form in {dict, Mapping}:
         return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
     if hint in {int, float}:
@@ -87,6 +95,12 @@ def _check_json(name: str, value: object) -> None:
                 raise WrongArgument(name, f"is nested deeper than {MAX_DEPTH} levels")
             if isinstance(each, Mapping) and not all(isinstance(key, str) for key in each):
                 raise WrongArgument(name, "has a name that is no text")
-            pending.extend((inner, depth + 1) for inner in (each.values() if isinstance(each, Mapping) else each))
-        elif not (isinstance(each, str | int | NoneType) or (isinstance(each, float) and math.isfinite(each))):
+            pending.extend(
+                (inner, depth + 1)
+                for inner in (each.values() if isinstance(each, Mapping) else each)
+            )
+        elif not (
+            isinstance(each, str | int | NoneType)
+            or (isinstance(each, float) and math.isfinite(each))
+        ):
             raise WrongArgument(name, f"{shortened(each)} is nothing that JSON has")

@@ -62,7 +62,9 @@ class Attributions:
     files: CommittedFiles
     may_be: Callable[[str], bool]
 
-    def of(self, path: str, derived: DerivedCommit, lineages: Sequence[Lineage]) -> dict[str, Landed]:
+    def of(
+        self, path: str, derived: DerivedCommit, lineages: Sequence[Lineage]
+    ) -> dict[str, Landed]:
         """Return where the lines of some annotations landed, by the id of their first record; those that did not are left out.
 
         Args:
@@ -76,7 +78,9 @@ class Attributions:
             if not left:
                 break
             own = file.commit == derived.commit
-            for lineage, where in zip(left, _find(left, Text.from_bytes(file.content), path), strict=True):
+            for lineage, where in zip(
+                left, _find(left, Text.from_bytes(file.content), path), strict=True
+            ):
                 if where is None:
                     continue
                 proven = where.sure and (not own or derived.method != CommitMethod.INFERRED)
@@ -89,7 +93,11 @@ class Attributions:
     def is_nowhere(self, lineage: Lineage, path: str, commits: Sequence[str]) -> bool:
         """Whether no trace of an annotation's lines is in its file in any of some commits."""
         known = (self.files.at(path, commit) for commit in commits)
-        return not any(_is_anywhere(lineage, Text.from_bytes(file.content), path) for file in known if file is not None)
+        return not any(
+            _is_anywhere(lineage, Text.from_bytes(file.content), path)
+            for file in known
+            if file is not None
+        )
 
     def _candidates(self, path: str, commit: str) -> Iterator[CommittedFile]:
         own = self.files.at(path, commit)
@@ -99,7 +107,10 @@ class Attributions:
 
     def _brought(self, lineage: Lineage, where: _Found, file: CommittedFile) -> bool:
         """Whether the lines as a commit has them are in none of the commits before it."""
-        earlier = (_find([lineage], Text.from_bytes(content), file.path)[0] for content in self.files.before(file))
+        earlier = (
+            _find([lineage], Text.from_bytes(content), file.path)[0]
+            for content in self.files.before(file)
+        )
         return all(before is None or before.lines != where.lines for before in earlier)
 
 
@@ -126,14 +137,23 @@ class Renewals:
 
         It is the same for everyone: it has the times of the edit and of the commit, none of today.
         """
-        members = {**lineage.current.members, "action": Action.REBASE_REMAP.value, "file_content_hash": sha256(landed.file.content)}
+        members = {
+            **lineage.current.members,
+            "action": Action.REBASE_REMAP.value,
+            "file_content_hash": sha256(landed.file.content),
+        }
         if lineage.current.type == RecordType.LINE:
             members.update(line_start=landed.start, line_end=landed.end)
         return self._add(lineage, members, landed.file.commit, landed.file.moment)
 
     def add_orphan(self, lineage: Lineage, commit: str, moment: datetime) -> bool:
         """Add a record which says that a lineage is nowhere in a commit, made at some time (RFC 7.3.1)."""
-        return self._add(lineage, {**lineage.current.members, "action": Action.REBASE_ORPHAN.value}, commit, moment)
+        return self._add(
+            lineage,
+            {**lineage.current.members, "action": Action.REBASE_ORPHAN.value},
+            commit,
+            moment,
+        )
 
     def written(self) -> tuple[dict[str, Any], ...]:
         """Return the new records without the edges."""
@@ -145,9 +165,14 @@ class Renewals:
         given = {name: value for name, value in members.items() if name != "annotation_id"}
         try:
             identifier = draft.add({**given, "commit_hash": commit})
-        except WrongArgument:  # another tool's record which is not what the RFC asks for: we do not write such
+        except (
+            WrongArgument
+        ):  # another tool's record which is not what the RFC asks for: we do not write such
             return False
-        source, target = Node(identifier, NodeType.ANNOTATION), Node(lineage.current.id, NodeType.ANNOTATION)
+        source, target = (
+            Node(identifier, NodeType.ANNOTATION),
+            Node(lineage.current.id, NodeType.ANNOTATION),
+        )
         draft.edge(EdgeType.SUPERSEDES, source, target, {"reason": self.reason.value})
         self.ids.append(identifier)
         self.replaced.append(lineage.current.id)
@@ -158,7 +183,10 @@ class Renewals:
 
 def may_land(lineage: Lineage) -> bool:
     """Whether an annotation has lines that can be looked for: a deletion's are gone, and what has no anchor proves nothing."""
-    if lineage.action in {Action.DELETE, ""} or lineage.current.text("action") == Action.REBASE_ORPHAN:
+    if (
+        lineage.action in {Action.DELETE, ""}
+        or lineage.current.text("action") == Action.REBASE_ORPHAN
+    ):
         return False
     if lineage.current.type == RecordType.FUNCTION:
         return bool(lineage.current.text("function_name"))
@@ -166,12 +194,16 @@ def may_land(lineage: Lineage) -> bool:
     return recorded is not None and recorded.anchors != Anchors()
 
 
-def grouped(lineages: Iterable[Lineage], derived: Mapping[str, DerivedCommit]) -> dict[tuple[str, DerivedCommit], list[Lineage]]:
+def grouped(
+    lineages: Iterable[Lineage], derived: Mapping[str, DerivedCommit]
+) -> dict[tuple[str, DerivedCommit], list[Lineage]]:
     """Return annotations by the file that they are about and the commit that they came with; those whose is not known are left out."""
     groups: dict[tuple[str, DerivedCommit], list[Lineage]] = defaultdict(list)
     for lineage in lineages:
         if lineage.first.id in derived:
-            groups[normal_path(lineage.current.text("file_path") or ""), derived[lineage.first.id]].append(lineage)
+            groups[
+                normal_path(lineage.current.text("file_path") or ""), derived[lineage.first.id]
+            ].append(lineage)
     return groups
 
 
@@ -179,7 +211,10 @@ def _is_anywhere(lineage: Lineage, text: Text, path: str) -> bool:
     recorded = lineage.recorded
     if recorded is not None:
         return locate([recorded], text)[0].start is not None
-    return located_by_name(text, path, lineage.current.text("function_name") or "", None).start is not None
+    return (
+        located_by_name(text, path, lineage.current.text("function_name") or "", None).start
+        is not None
+    )
 
 
 def _find(lineages: Sequence[Lineage], text: Text, path: str) -> list[_Found | None]:
@@ -187,7 +222,9 @@ def _find(lineages: Sequence[Lineage], text: Text, path: str) -> list[_Found | N
     ranges = [lineage.recorded for lineage in lineages]
     located = iter(locate([each for each in ranges if each is not None], text))
     return [
-        _function(lineage, text, path) if recorded is None else _lines(next(located), recorded.anchors, text)
+        _function(lineage, text, path)
+        if recorded is None
+        else _lines(next(located), recorded.anchors, text)
         for lineage, recorded in zip(lineages, ranges, strict=True)
     ]
 
@@ -196,7 +233,9 @@ def _lines(located: Located, anchors: Anchors, text: Text) -> _Found | None:
     if located.start is None or located.end is None:
         return None
     lines = text.lines[located.start - 1 : located.end]
-    if located.ambiguous and (located.state == State.EDITED or copies(lines, text, located.start) != []):
+    if located.ambiguous and (
+        located.state == State.EDITED or copies(lines, text, located.start) != []
+    ):
         return None
     if not located.sure and (located.state == State.UNVERIFIED or anchors.hash is None):
         return None
@@ -204,8 +243,18 @@ def _lines(located: Located, anchors: Anchors, text: Text) -> _Found | None:
 
 
 def _function(lineage: Lineage, text: Text, path: str) -> _Found | None:
-    located = located_by_name(text, path, lineage.current.text("function_name") or "", lineage.current.text("function_signature"))
+    located = located_by_name(
+        text,
+        path,
+        lineage.current.text("function_name") or "",
+        lineage.current.text("function_signature"),
+    )
     if located.start is None or located.end is None or located.ambiguous:
         return None
     lines = text.lines[located.start - 1 : located.end]
-    return _Found(located.start, located.end, lines, lineage.first.text("anchor_hash") in set(range_hashes(lines)))
+    return _Found(
+        located.start,
+        located.end,
+        lines,
+        lineage.first.text("anchor_hash") in set(range_hashes(lines)),
+    )

@@ -102,7 +102,9 @@ class Completions:
                 return Recorded(None, untracked=True)
             return self._record(situation, path, completion, origin)
 
-    def _record(self, situation: RecordingContext, path: str, completion: InlineCompletion, origin: Origin) -> Recorded | Pending:
+    def _record(
+        self, situation: RecordingContext, path: str, completion: InlineCompletion, origin: Origin
+    ) -> Recorded | Pending:
         name = name_of(path, completion.completion_id)
         with self._lock():
             done, held = self._holding.done.read(name), self._holding.held.read(name)
@@ -113,18 +115,32 @@ class Completions:
             accepted, before = _accepted(situation, completion, path)
             earlier = held or (None if done is None else done.held)
             carried = None if earlier is None else self._carried(name, earlier, accepted, before)
-            if carried is not None and accepted.lines is not None and _are_apart(accepted.text, carried, accepted.lines):
+            if (
+                carried is not None
+                and accepted.lines is not None
+                and _are_apart(accepted.text, carried, accepted.lines)
+            ):
                 if held is not None:
                     self._settle(name, held, None, final=False)  # it stands by itself
                 carried = None
             contexts = write_contexts(situation, origin)
-            whole = _whole(situation, completion, path, earlier=earlier, contexts=contexts, accepted=accepted, carried=carried)
+            whole = _whole(
+                situation,
+                completion,
+                path,
+                earlier=earlier,
+                contexts=contexts,
+                accepted=accepted,
+                carried=carried,
+            )
             self._texts[name] = Text(accepted.text)
             if not completion.final:
                 self._holding.held.write(name, whole)
                 return Pending()
             now = completion.current_text
-            return self._settle(name, whole, None if now is None or now == accepted.text else Text(now), final=True)
+            return self._settle(
+                name, whole, None if now is None or now == accepted.text else Text(now), final=True
+            )
 
     def settle(
         self,
@@ -151,14 +167,19 @@ class Completions:
         with self._threads:
             for name, age, seen in list(self._holding.waiting()):
                 is_due = age >= (own_after if name in self._texts else others_after)
-                is_meant = (paths is None or seen.path in paths) and session_id in (None, seen.contexts.session_id)
+                is_meant = (paths is None or seen.path in paths) and session_id in (
+                    None,
+                    seen.contexts.session_id,
+                )
                 if not is_due or not is_meant:
                     continue
                 with self._lock():
                     held = self._holding.held.read(name)
                     if held is not None:
                         content = (texts or {}).get(held.path)
-                        self._settle(name, held, None if content is None else Text(content), final=False)
+                        self._settle(
+                            name, held, None if content is None else Text(content), final=False
+                        )
                         is_any = True
         return is_any
 
@@ -171,7 +192,9 @@ class Completions:
         make_hidden_folder(self._folder)
         return FileLock(self._folder / LOCK, timeout=PATIENCE).acquire()
 
-    def _settle(self, name: str, held: HeldCompletion, now: Text | None, *, final: bool) -> Recorded:
+    def _settle(
+        self, name: str, held: HeldCompletion, now: Text | None, *, final: bool
+    ) -> Recorded:
         done = self._holding.done.read(name)
         if done is None or set(done.held.parts) < set(held.parts):
             records = self._records(name, held, now)
@@ -206,14 +229,22 @@ class Completions:
         then = replace(situation, now=parse_timestamp(held.timestamp) or situation.now)
         return compose(then, held.action, held.contexts, lines).records
 
-    def _carried(self, name: str, earlier: HeldCompletion, accepted: Accepted, before: str | None) -> tuple[int, int] | None:
+    def _carried(
+        self, name: str, earlier: HeldCompletion, accepted: Accepted, before: str | None
+    ) -> tuple[int, int] | None:
         """Return where the earlier parts are in a text in which one more was accepted; None where nothing of them is found."""
         if earlier.lines is None:
             return None
-        [where] = locate([_range(earlier)], Text(accepted.text if before is None else before), [self._made(name, earlier)])
+        [where] = locate(
+            [_range(earlier)],
+            Text(accepted.text if before is None else before),
+            [self._made(name, earlier)],
+        )
         if where.start is None or where.end is None:
             return None
-        return (where.start, where.end) if before is None else accepted.follow(where.start, where.end)
+        return (
+            (where.start, where.end) if before is None else accepted.follow(where.start, where.end)
+        )
 
     def _made(self, name: str, held: HeldCompletion) -> Made | None:
         """Return the text in which the last part was accepted; None where it was in another program."""
@@ -221,7 +252,9 @@ class Completions:
         return None if made is None or held.lines is None else Made(made, *held.lines)
 
 
-def _accepted(situation: RecordingContext, completion: InlineCompletion, path: str) -> tuple[Accepted, str | None]:
+def _accepted(
+    situation: RecordingContext, completion: InlineCompletion, path: str
+) -> tuple[Accepted, str | None]:
     """Return the text in which a completion was accepted, and the one before it; None where that is not known."""
     before = completion.text
     if before is None:
@@ -238,7 +271,10 @@ def _refuse_outside(completion: InlineCompletion, before: str, path: str) -> Non
     lines = line_count(before)
     for name, (line, _) in (("start", completion.start), ("end", completion.end)):
         if line > lines:
-            raise WrongArgument(f"range.{name}", f"line {line} (from 0) is not in {path}, which has {lines}; give the text before as text")
+            raise WrongArgument(
+                f"range.{name}",
+                f"line {line} (from 0) is not in {path}, which has {lines}; give the text before as text",
+            )
     if completion.end < completion.start:
         raise WrongArgument("range.end", "is before the start")
 
@@ -274,8 +310,18 @@ def _whole(
         if carried is not None:
             action = Action.MODIFY.value if Action.MODIFY in (earlier.action, action) else action
             replaced = (*earlier.replaced, *replaced)
-    records = () if lines is None else tuple(compose(situation, action, contexts, LineSpan(path, Text(accepted.text), *lines)).records)
-    return HeldCompletion(path, parts, contexts, situation.timestamp, action, lines, replaced, records)
+    records = (
+        ()
+        if lines is None
+        else tuple(
+            compose(
+                situation, action, contexts, LineSpan(path, Text(accepted.text), *lines)
+            ).records
+        )
+    )
+    return HeldCompletion(
+        path, parts, contexts, situation.timestamp, action, lines, replaced, records
+    )
 
 
 def _are_apart(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -287,4 +333,12 @@ def _are_apart(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
 def _range(held: HeldCompletion) -> Range:
     record = held.records[0]
     start, end = held.lines or (1, 1)
-    return Range(start, end, Anchors(text(record, "anchor_context"), text(record, "anchor_hash"), text(record, "file_content_hash")))
+    return Range(
+        start,
+        end,
+        Anchors(
+            text(record, "anchor_context"),
+            text(record, "anchor_hash"),
+            text(record, "file_content_hash"),
+        ),
+    )

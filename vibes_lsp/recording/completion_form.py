@@ -52,5 +52,7 @@ class RecordInlineCompletion(Request):
             1 if self.partial is None else self.partial.part,
             self.partial is None or self.partial.final,
         )
-        origin = Origin(session_id=self.session_id, tool=self.tool, model=self.model, prompt=self.prompt)
+        origin = Origin(
+            session_id=self.session_id, tool=self.tool, model=self.model, prompt=self.prompt
+        )
         return recorder.record_inline_completion(completion, origin)

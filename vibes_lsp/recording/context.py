@@ -104,7 +104,9 @@ class RecordingContext:
 
     def entry_of(self, key: str) -> Members | None:
         """Return an entry by its hash; None when there is none."""
-        return self.written.get(key) or (self.trail.manifest.entry(key) if key in self.trail.manifest else None)
+        return self.written.get(key) or (
+            self.trail.manifest.entry(key) if key in self.trail.manifest else None
+        )
 
     def session(self, identifier: str) -> LoggedSession:
         """Return a session that was started.
@@ -114,7 +116,10 @@ class RecordingContext:
         """
         found = read_session(self.trail.log, identifier)
         if found is None or found.start is None:
-            raise UnknownId(f"no session {identifier!r} was started", hint="`vibes record session-start` starts one")
+            raise UnknownId(
+                f"no session {identifier!r} was started",
+                hint="`vibes record session-start` starts one",
+            )
         return found
 
     def environment_of(self, session: LoggedSession) -> str:
@@ -167,10 +172,14 @@ class Draft:
         for problem in record_problems(record):
             raise WrongArgument(problem.field, problem.message)
         identifier = annotation_id(record)
-        self.records.append(dict(sorted({**record, "annotation_id": identifier}.items())))  # in the order on disk
+        self.records.append(
+            dict(sorted({**record, "annotation_id": identifier}.items()))
+        )  # in the order on disk
         return identifier
 
-    def edge(self, kind: EdgeType, source: Node, target: Node, metadata: Members | None = None) -> str:
+    def edge(
+        self, kind: EdgeType, source: Node, target: Node, metadata: Members | None = None
+    ) -> str:
         """Add an edge, read "source [kind] target", and return its id; the same one again is the same."""
         members: Members = {
             "type": RecordType.EDGE.value,
@@ -183,7 +192,12 @@ class Draft:
             "session_id": self.session_id,
             "metadata": metadata,
         }
-        identifier = self.add({name: str(value) if isinstance(value, str) else value for name, value in present(members).items()})
+        identifier = self.add(
+            {
+                name: str(value) if isinstance(value, str) else value
+                for name, value in present(members).items()
+            }
+        )
         if identifier in self.edges:
             self.records.pop()
         else:

@@ -52,14 +52,25 @@ def reanchor(situation: RecordingContext, wanted: Reanchoring) -> tuple[Draft, C
     text = Text(wanted.text) if wanted.text is not None else source_text(situation.project, path)
     start, end = wanted.lines
     if not 1 <= start <= end <= len(text.lines):
-        raise WrongArgument("line_start", f"lines {start} to {end} are not in {path}, which has {len(text.lines)}")
+        raise WrongArgument(
+            "line_start", f"lines {start} to {end} are not in {path}, which has {len(text.lines)}"
+        )
     current = lineage.current.members
-    changes: Members = {"line_start": start, "line_end": end, "file_content_hash": create_anchors(text, start, end).file_hash}
+    changes: Members = {
+        "line_start": start,
+        "line_end": end,
+        "file_content_hash": create_anchors(text, start, end).file_hash,
+    }
     if normal_path(lineage.current.text("file_path") or "") != path:
         changes["file_path"] = path
     if not lineage.is_orphaned and {name: current.get(name) for name in changes} == changes:
         return Draft(situation.timestamp), Corrected(lineage.current.id)
-    return _renewed(situation, lineage, {**changes, "action": Action.REBASE_REMAP.value}, SupersedesReason.REWRITE)
+    return _renewed(
+        situation,
+        lineage,
+        {**changes, "action": Action.REBASE_REMAP.value},
+        SupersedesReason.REWRITE,
+    )
 
 
 def mark_lost(situation: RecordingContext, annotation_id: str) -> tuple[Draft, Corrected]:
@@ -72,22 +83,34 @@ def mark_lost(situation: RecordingContext, annotation_id: str) -> tuple[Draft, C
     lineage = _lineage(situation, annotation_id)
     if lineage.is_orphaned:
         return Draft(situation.timestamp), Corrected(lineage.members[-1].id)
-    return _renewed(situation, lineage, {"action": Action.REBASE_ORPHAN.value}, SupersedesReason.ORPHAN)
+    return _renewed(
+        situation, lineage, {"action": Action.REBASE_ORPHAN.value}, SupersedesReason.ORPHAN
+    )
 
 
 def _lineage(situation: RecordingContext, annotation_id: str) -> Lineage:
     lineage = situation.trail.lineage_of(annotation_id)
     if lineage is None:
-        raise UnknownId(f"annotation_id: no annotation has the id {annotation_id}", hint="give a whole id")
+        raise UnknownId(
+            f"annotation_id: no annotation has the id {annotation_id}", hint="give a whole id"
+        )
     if lineage.current.type != RecordType.LINE or lineage.action == Action.DELETE:
-        raise WrongArgument("annotation_id", "is that of a function or a deletion, which no line numbers place")
+        raise WrongArgument(
+            "annotation_id", "is that of a function or a deletion, which no line numbers place"
+        )
     return lineage
 
 
-def _renewed(situation: RecordingContext, lineage: Lineage, changes: Members, reason: SupersedesReason) -> tuple[Draft, Corrected]:
+def _renewed(
+    situation: RecordingContext, lineage: Lineage, changes: Members, reason: SupersedesReason
+) -> tuple[Draft, Corrected]:
     draft = Draft(situation.timestamp)
-    kept = {name: value for name, value in lineage.current.members.items() if name != "annotation_id"}
+    kept = {
+        name: value for name, value in lineage.current.members.items() if name != "annotation_id"
+    }
     identifier = draft.add({**kept, **changes})
     former = Node(lineage.current.id, NodeType.ANNOTATION)
-    draft.edge(EdgeType.SUPERSEDES, Node(identifier, NodeType.ANNOTATION), former, {"reason": reason.value})
+    draft.edge(
+        EdgeType.SUPERSEDES, Node(identifier, NodeType.ANNOTATION), former, {"reason": reason.value}
+    )
     return draft, Corrected(identifier, tuple(draft.edges), dict(draft.records[0]))

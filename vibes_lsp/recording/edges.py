@@ -39,7 +39,11 @@ def informants(situation: RecordingContext, entries: Entries, named: Sequence[st
     Raises:
         UnknownId: A hash or an id names nothing.
     """
-    return [node for each in named if (node := node_of(situation, each) or _read_file(entries, each)) is not None]
+    return [
+        node
+        for each in named
+        if (node := node_of(situation, each) or _read_file(entries, each)) is not None
+    ]
 
 
 def node_of(situation: RecordingContext, reference: str) -> Node | None:
@@ -56,7 +60,9 @@ def node_of(situation: RecordingContext, reference: str) -> Node | None:
         return None
     record = situation.trail.log.by_id(reference)
     if record is None:
-        raise UnknownId(f"no record, context entry or session has the id {reference}", hint="give whole ids")
+        raise UnknownId(
+            f"no record, context entry or session has the id {reference}", hint="give whole ids"
+        )
     return Node(reference, NodeType.ANNOTATION)
 
 
@@ -66,19 +72,41 @@ def unused_reads(trail: Trail, session: str) -> list[Node]:
     for edge in trail.log.edges(out_of=session):
         if edge.type == EdgeType.INFORMED_BY and edge.target_type == NodeType.CONTEXT:
             read[edge.target] = edge.record.line
-    return [Node(target, NodeType.CONTEXT) for target, line in read.items() if line > _last_use(trail, session, target)]
+    return [
+        Node(target, NodeType.CONTEXT)
+        for target, line in read.items()
+        if line > _last_use(trail, session, target)
+    ]
 
 
 def latest_prompt(trail: Trail, session: str) -> str | None:
     """Return the hash of the prompt that a session was given last; None when none was recorded by itself."""
     edges = trail.log.edges(out_of=session, kind=EdgeType.CAUSED_BY)
-    prompts = (edge.target for edge in reversed(edges) if edge.source == session and edge.target_type == NodeType.CONTEXT)
+    prompts = (
+        edge.target
+        for edge in reversed(edges)
+        if edge.source == session and edge.target_type == NodeType.CONTEXT
+    )
     return next(
-        (key for key in prompts if key in trail.manifest and text(trail.manifest.entry(key) or {}, "type") == ContextType.PROMPT), None
+        (
+            key
+            for key in prompts
+            if key in trail.manifest
+            and text(trail.manifest.entry(key) or {}, "type") == ContextType.PROMPT
+        ),
+        None,
     )
 
 
-def add_replaced(draft: Draft, annotation: Node, placements: Iterable[Placement], *, kind: str, start: int, end: int) -> None:
+def add_replaced(
+    draft: Draft,
+    annotation: Node,
+    placements: Iterable[Placement],
+    *,
+    kind: str,
+    start: int,
+    end: int,
+) -> None:
     """Add what a new annotation lies on: it supersedes an older one that it covers whole, and depends on one that it only overlaps (R7).
 
     Lines are compared with lines and functions with functions: a function owns no line, so the record of one ends none of another kind.
@@ -94,16 +122,32 @@ def add_replaced(draft: Draft, annotation: Node, placements: Iterable[Placement]
     """
     for placement in placements:
         located = placement.located
-        if located.start is None or located.end is None or located.start > end or located.end < start:
+        if (
+            located.start is None
+            or located.end is None
+            or located.start > end
+            or located.end < start
+        ):
             continue
         if placement.is_history or located.is_contradicted or placement.current.type != kind:
             continue
         older = Node(placement.current.id, NodeType.ANNOTATION)
-        covered = start <= located.start and located.end <= end and placement.lineage.action not in _NO_OWNERS
-        certain = (located.state in _CERTAIN or located.method == Method.NAME) and not located.ambiguous
+        covered = (
+            start <= located.start
+            and located.end <= end
+            and placement.lineage.action not in _NO_OWNERS
+        )
+        certain = (
+            located.state in _CERTAIN or located.method == Method.NAME
+        ) and not located.ambiguous
         if covered and certain:
-            draft.edge(EdgeType.SUPERSEDES, annotation, older, {"reason": SupersedesReason.COVERS.value})
-        elif covered or any(first <= end and start <= last for first, last in _lines_of(placement, located.start, located.end)):
+            draft.edge(
+                EdgeType.SUPERSEDES, annotation, older, {"reason": SupersedesReason.COVERS.value}
+            )
+        elif covered or any(
+            first <= end and start <= last
+            for first, last in _lines_of(placement, located.start, located.end)
+        ):
             draft.edge(EdgeType.DEPENDS_ON, annotation, older)
 
 
@@ -118,7 +162,9 @@ def _last_use(trail: Trail, session: str, target: str) -> int:
     uses = (
         edge.record.line
         for edge in trail.log.edges(into=target)
-        if edge.type == EdgeType.INFORMED_BY and edge.source_type == NodeType.ANNOTATION and edge.record.text("session_id") == session
+        if edge.type == EdgeType.INFORMED_BY
+        and edge.source_type == NodeType.ANNOTATION
+        and edge.record.text("session_id") == session
     )
     return max(uses, default=0)
 

@@ -12,7 +12,16 @@ from vibes_lsp.anchors.text import readable
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.secrets import Rules, mask_secrets
 from vibes_lsp.model.vocabulary import CommandType, ContextType
-from vibes_lsp.recording.arguments import Command, Decision, DecisionOption, Model, Prompt, Reasoning, Tool, WrongArgument
+from vibes_lsp.recording.arguments import (
+    Command,
+    Decision,
+    DecisionOption,
+    Model,
+    Prompt,
+    Reasoning,
+    Tool,
+    WrongArgument,
+)
 from vibes_lsp.recording.context import RecordingContext
 from vibes_lsp.recording.paths import project_path, project_paths, without_project
 
@@ -91,8 +100,12 @@ class Entries:
                 "command_text": self.clean(_something("command.text", command.text)),
                 "command_type": str(command.type),
                 "command_exit_code": command.exit_code,
-                "command_output_summary": None if output is None else _cut(self.clean(output[:_MAX_OUTPUT])),
-                "working_directory": None if command.working_directory is None else self._folder(command.working_directory),
+                "command_output_summary": None
+                if output is None
+                else _cut(self.clean(output[:_MAX_OUTPUT])),
+                "working_directory": None
+                if command.working_directory is None
+                else self._folder(command.working_directory),
             }
         )
 

@@ -35,7 +35,14 @@ class Execution:
         completions: Those that wait for another part.
     """
 
-    def __init__(self, directory: AuditDir, *, now: Callable[[], datetime], new_id: Callable[[], str], beside: Trail | None) -> None:
+    def __init__(
+        self,
+        directory: AuditDir,
+        *,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str],
+        beside: Trail | None,
+    ) -> None:
         self._directory: Final = directory
         self._trail: Final = Trail(directory, beside=beside)
         self._writer: Final = AuditWriter(directory, last=self._trail.last_read)
@@ -45,13 +52,22 @@ class Execution:
         self._config: LoadedConfig | None = None
         self._threads: Final = threading.RLock()
         self.whereabouts: Final = KnownLocations()
-        self.completions: Final = Completions(directory, self._situation, self._write, self._threads)
+        self.completions: Final = Completions(
+            directory, self._situation, self._write, self._threads
+        )
 
-    def once(self, kind: type[_R], request_id: str | None, decide: Callable[[RecordingContext], tuple[Draft, _R]]) -> _R:
+    def once(
+        self,
+        kind: type[_R],
+        request_id: str | None,
+        decide: Callable[[RecordingContext], tuple[Draft, _R]],
+    ) -> _R:
         """Carry a use case out and return its result; that of the first time, where the request was carried out before."""
         with self._threads:
             if request_id is not None:
-                return self._repeats.once(kind, request_id, lambda: decide(self._situation()), self._write)
+                return self._repeats.once(
+                    kind, request_id, lambda: decide(self._situation()), self._write
+                )
             draft, result = decide(self._situation())
             self._write(draft.records)
             return result
@@ -64,7 +80,9 @@ class Execution:
         """
         with self._threads:
             situation = self._situation()
-            if self._trail.log.problem is not None:  # what was read of it says nothing of what is there
+            if (
+                self._trail.log.problem is not None
+            ):  # what was read of it says nothing of what is there
                 raise self._trail.log.problem
             draft, result = decide(situation)
             if not dry_run:
@@ -93,16 +111,24 @@ class Execution:
     def warning(self) -> str | None:
         """That the project's policy cannot be read, and what was recorded last went by the defaults."""
         problem = None if self._config is None else self._config.problem
-        return None if problem is None else f"recorded, but by the defaults: {CONFIG_NAME} cannot be read: {problem.message}"
+        return (
+            None
+            if problem is None
+            else f"recorded, but by the defaults: {CONFIG_NAME} cannot be read: {problem.message}"
+        )
 
     def _situation(self) -> RecordingContext:
         self._trail.refresh()
         self._config = load_config(self._directory, self._config)
-        return RecordingContext(self._trail, self._config, self._writer, self._now(), self._new_id, self.whereabouts)
+        return RecordingContext(
+            self._trail, self._config, self._writer, self._now(), self._new_id, self.whereabouts
+        )
 
     def _write(self, records: list[Members], repeated: bool = False) -> None:  # noqa: FBT001, FBT002  # a callable's arguments
         if not repeated:
             self._writer.append(records)
             return
         self._trail.refresh()
-        self._writer.append(records, known=lambda identifier: self._trail.log.by_id(identifier) is not None)
+        self._writer.append(
+            records, known=lambda identifier: self._trail.log.by_id(identifier) is not None
+        )

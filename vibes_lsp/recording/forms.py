@@ -81,7 +81,10 @@ class InText(Request, ABC):
         if self.line_start is None and self.line_end is None:
             return None
         if self.line_start is None or self.line_end is None:
-            raise WrongArgument("lineEnd" if self.line_end is None else "lineStart", "is required, as both are given together")
+            raise WrongArgument(
+                "lineEnd" if self.line_end is None else "lineStart",
+                "is required, as both are given together",
+            )
         return self.line_start, self.line_end
 
 

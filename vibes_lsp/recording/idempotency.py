@@ -54,7 +54,11 @@ class CompletedRequests:
     brought: TrackedSpoolFiles = field(default_factory=TrackedSpoolFiles)
 
     def once(
-        self, kind: type[_R], request_id: str, decide: Callable[[], tuple[Draft, _R]], write: Callable[[list[Members], bool], None]
+        self,
+        kind: type[_R],
+        request_id: str,
+        decide: Callable[[], tuple[Draft, _R]],
+        write: Callable[[list[Members], bool], None],
     ) -> _R:
         """Carry a request out, unless it was, and return its result.
 
@@ -67,7 +71,9 @@ class CompletedRequests:
         Raises:
             RefusedWrite: The trail cannot be locked or written.
         """
-        digest = hashlib.sha256(f"{kind.__name__} {request_id}".encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256(
+            f"{kind.__name__} {request_id}".encode("utf-8", "surrogatepass")
+        ).hexdigest()
         path = self._folder / f"{digest}.json"
         make_hidden_folder(self._folder)
         with FileLock(self._folder / LOCK, timeout=PATIENCE).acquire():
@@ -113,7 +119,9 @@ class CompletedRequests:
                     return written, _result(kind, result)
         except (MalformedJson, UnreadableFile, ValueError):
             pass
-        _logger.warning("%s is passed over: no program of ours wrote it here, or it is damaged", path)
+        _logger.warning(
+            "%s is passed over: no program of ours wrote it here, or it is damaged", path
+        )
         return None
 
     @property

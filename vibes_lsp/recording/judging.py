@@ -60,7 +60,9 @@ class ReanchorRequest(InText):
         lines = self.lines()
         if self.path is None or lines is None:
             raise WrongArgument("file" if self.path is None else "range", "is required")
-        return recorder.reanchor(Reanchoring(self.annotation_id, self.path, lines, self.text), request_id=self.request_id)
+        return recorder.reanchor(
+            Reanchoring(self.annotation_id, self.path, lines, self.text), request_id=self.request_id
+        )
 
 
 class MarkLostRequest(Request):

@@ -27,8 +27,16 @@ def project_path(project: Path, path: str) -> str | None:
         project: The project's root.
         path: Absolute, or relative to the project.
     """
-    relative = _relative(project, path) if path_kind(path) == PathKind.ABSOLUTE else normal_path(path).rstrip("/")
-    if relative is None or path_kind(relative) != PathKind.INSIDE or not inside(project / relative, project):
+    relative = (
+        _relative(project, path)
+        if path_kind(path) == PathKind.ABSOLUTE
+        else normal_path(path).rstrip("/")
+    )
+    if (
+        relative is None
+        or path_kind(relative) != PathKind.INSIDE
+        or not inside(project / relative, project)
+    ):
         return None
     return relative
 
@@ -43,7 +51,10 @@ def required_path(project: Path, path: str) -> str:
     if relative is None:
         raise WrongArgument("file", f"{path!r} is no file inside the project {project}")
     if is_bookkeeping(project, relative):
-        raise WrongArgument("file", f"{path!r} belongs to git or to an audit trail; give a source file of the project")
+        raise WrongArgument(
+            "file",
+            f"{path!r} belongs to git or to an audit trail; give a source file of the project",
+        )
     return relative
 
 
@@ -55,7 +66,10 @@ def is_bookkeeping(project: Path, relative: str) -> bool:
         relative: Relative to the project, and inside it.
     """
     there = (project / relative).resolve()
-    parts = [*relative.split("/"), *(there.relative_to(project.resolve()).parts if inside(there, project) else ())]
+    parts = [
+        *relative.split("/"),
+        *(there.relative_to(project.resolve()).parts if inside(there, project) else ()),
+    ]
     return any(part.casefold() in _BOOKKEEPING for part in parts)
 
 
@@ -77,17 +91,27 @@ def without_project(text: str, project: Path) -> str:
     for spelling in _spellings(project):
         if len(spelling) < 2 or spelling not in text:
             continue
-        text = re.sub(rf"(?<![\w./\\-])(?:file://)?{re.escape(spelling)}(?:/|\\{{1,2}})(?=[\w.@+%-])", "", text)
+        text = re.sub(
+            rf"(?<![\w./\\-])(?:file://)?{re.escape(spelling)}(?:/|\\{{1,2}})(?=[\w.@+%-])",
+            "",
+            text,
+        )
         text = re.sub(rf"(?<![\w./\\-])(?:file://)?{re.escape(spelling)}(?![\w.-])", ".", text)
     return text
 
 
-@lru_cache(maxsize=64)  # asked for each text; that a link above the project changes meanwhile only leaves a path as it was written
+@lru_cache(
+    maxsize=64
+)  # asked for each text; that a link above the project changes meanwhile only leaves a path as it was written
 def _spellings(project: Path) -> list[str]:
     """Return how a project's folder may be written: with and without links, as in a URI, as in JSON."""
     places = (project.absolute(), project.resolve())
     plain = [each for place in places for each in (str(place), place.as_posix())]
-    quoted = [each for place in places for each in (place.as_uri().removeprefix("file://"), str(place).replace("\\", "\\\\"))]
+    quoted = [
+        each
+        for place in places
+        for each in (place.as_uri().removeprefix("file://"), str(place).replace("\\", "\\\\"))
+    ]
     return list(dict.fromkeys([*plain, *quoted]))
 
 
@@ -96,7 +120,9 @@ def _relative(project: Path, path: str) -> str | None:
     with suppress(ValueError):
         return normal_path(there.relative_to(project).as_posix())
     with suppress(ValueError):
-        return normal_path((there.parent.resolve() / there.name).relative_to(project.resolve()).as_posix())
+        return normal_path(
+            (there.parent.resolve() / there.name).relative_to(project.resolve()).as_posix()
+        )
     return None
 
 

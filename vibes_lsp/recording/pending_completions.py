@@ -93,19 +93,28 @@ class _Files(Generic[_T]):
             if data is None:
                 return None
             value = self.form.validate_json(canonical(parse(data)))
-        except (MalformedJson, UnreadableFile, ValueError):  # pydantic's errors are of the last kind
+        except (
+            MalformedJson,
+            UnreadableFile,
+            ValueError,
+        ):  # pydantic's errors are of the last kind
             value = None
         if value is not None and self.is_sound(value) and self.folder / name not in self.brought:
             return value
         if name not in self.passed_over:
             self.passed_over.add(name)
-            _logger.warning("%s is passed over: no program of ours wrote it here, or it is damaged", self.folder / name)
+            _logger.warning(
+                "%s is passed over: no program of ours wrote it here, or it is damaged",
+                self.folder / name,
+            )
         return None
 
     def write(self, name: str, value: _T) -> None:
         members: Members = self.form.dump_python(value, mode="json", by_alias=True)
         make_folder(self.folder)
-        replace_file(write_temporary(self.folder, canonical(members), durable=False), self.folder / name)
+        replace_file(
+            write_temporary(self.folder, canonical(members), durable=False), self.folder / name
+        )
         self.brought.not_this(self.folder / name)
 
 
@@ -118,8 +127,14 @@ class PendingStore:
     done: _Files[Done] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "held", _Files(self.directory.held, TypeAdapter(HeldCompletion), self._may_be_held))
-        object.__setattr__(self, "done", _Files(self.directory.spool, TypeAdapter(Done), self._may_be_done))
+        object.__setattr__(
+            self,
+            "held",
+            _Files(self.directory.held, TypeAdapter(HeldCompletion), self._may_be_held),
+        )
+        object.__setattr__(
+            self, "done", _Files(self.directory.spool, TypeAdapter(Done), self._may_be_done)
+        )
 
     def waiting(self) -> Iterator[tuple[str, float, HeldCompletion]]:
         """Give what is held: the name of its file, the seconds since something of it was last accepted, and it."""
@@ -136,7 +151,9 @@ class PendingStore:
 
     def release(self, name: str) -> None:
         """Hold one no longer."""
-        with suppress(PermissionError):  # Windows, while a reader has it open: what it holds is recorded, and it goes next time
+        with suppress(
+            PermissionError
+        ):  # Windows, while a reader has it open: what it holds is recorded, and it goes next time
             (self.directory.held / name).unlink(missing_ok=True)
 
     def _may_be_held(self, held: HeldCompletion) -> bool:
@@ -145,16 +162,22 @@ class PendingStore:
             return False
         if held.lines is None:
             return not held.records
-        return is_completion(held.path, held.action, held.timestamp, held.contexts, held.records, lines=held.lines)
+        return is_completion(
+            held.path, held.action, held.timestamp, held.contexts, held.records, lines=held.lines
+        )
 
     def _may_be_done(self, done: Done) -> bool:
         held = done.held
         if not self._may_be_held(held):
             return False
-        return not done.records or is_completion(held.path, held.action, held.timestamp, held.contexts, done.records)
+        return not done.records or is_completion(
+            held.path, held.action, held.timestamp, held.contexts, done.records
+        )
 
 
 def name_of(path: str, completion_id: str) -> str:
     """Return the name of the file that a completion is kept in."""
-    digest = hashlib.sha256(f"inline-completion {path} {completion_id}".encode("utf-8", "surrogatepass"))
+    digest = hashlib.sha256(
+        f"inline-completion {path} {completion_id}".encode("utf-8", "surrogatepass")
+    )
     return f"{digest.hexdigest()}.json"

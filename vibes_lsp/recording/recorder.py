@@ -12,7 +12,15 @@ from typing import Final, Self
 from vibes_lsp.errors import RefusedWrite, VibesError, report
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import DelegationType
-from vibes_lsp.recording import annotating, backfilling, correcting, relating, remapping, reviewing, sessions
+from vibes_lsp.recording import (
+    annotating,
+    backfilling,
+    correcting,
+    relating,
+    remapping,
+    reviewing,
+    sessions,
+)
 from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Prompt, Tool
 from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.completing import FORGOTTEN, InlineCompletion
@@ -76,7 +84,9 @@ class Recorder:
         new_id: Callable[[], str] = _new_id,
         beside: Trail | None = None,
     ) -> None:
-        self.directory: Final = place if isinstance(place, AuditDir) else find_audit_dir(Path(place))
+        self.directory: Final = (
+            place if isinstance(place, AuditDir) else find_audit_dir(Path(place))
+        )
         self.now: Final = now
         self._execution: Final = Execution(self.directory, now=now, new_id=new_id, beside=beside)
         self.whereabouts: Final = self._execution.whereabouts
@@ -85,7 +95,12 @@ class Recorder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -119,7 +134,9 @@ class Recorder:
         except VibesError as error:
             return error
         except OSError as error:
-            return RefusedWrite(f"{error.filename or self.directory.path} cannot be written: {error.strerror or error}")
+            return RefusedWrite(
+                f"{error.filename or self.directory.path} cannot be written: {error.strerror or error}"
+            )
         except Exception as error:  # noqa: BLE001  # an answer that was given stands
             return report(error)
         return None
@@ -137,12 +154,18 @@ class Recorder:
     ) -> Session:
         """Start a session (RFC 7.5); one with a parent is recorded as delegated by it."""
         start = sessions.Start(description, parent_session_id, agent_name, agent_type)
-        return self._execution.once(Session, request_id, lambda situation: sessions.start_session(situation, tool, model, start))
+        return self._execution.once(
+            Session,
+            request_id,
+            lambda situation: sessions.start_session(situation, tool, model, start),
+        )
 
     def end_session(self, session_id: str, *, request_id: str | None = None) -> Ended:
         """End a session, whoever started it; nothing happens when it has ended already. What is held of it is recorded before."""
         self.completions.settle(session_id=session_id)
-        ended = self._execution.once(Ended, request_id, lambda situation: sessions.end_session(situation, session_id))
+        ended = self._execution.once(
+            Ended, request_id, lambda situation: sessions.end_session(situation, session_id)
+        )
         self.finish()  # what fails now is tried again, and said, by whoever finishes
         return ended
 
@@ -201,13 +224,19 @@ class Recorder:
         edit = annotating.Edit(str(path), action, lines, Function(name, signature), text)
         return self.annotate(edit, origin, request_id=request_id)
 
-    def annotate(self, edit: annotating.Edit, origin: Origin, *, request_id: str | None = None) -> Recorded:
+    def annotate(
+        self, edit: annotating.Edit, origin: Origin, *, request_id: str | None = None
+    ) -> Recorded:
         """Record an edit of lines or of a function."""
         check_argument("edit", edit, annotating.Edit, within=False)
         self._execution.settle_in(edit.path, edit.text)
-        return self._execution.once(Recorded, request_id, lambda situation: annotating.annotate(situation, edit, origin))
+        return self._execution.once(
+            Recorded, request_id, lambda situation: annotating.annotate(situation, edit, origin)
+        )
 
-    def record_inline_completion(self, completion: InlineCompletion, origin: Origin) -> Recorded | Pending:
+    def record_inline_completion(
+        self, completion: InlineCompletion, origin: Origin
+    ) -> Recorded | Pending:
         """Record an inline completion that a person accepted; one id, and within it one part, changes something only once.
 
         A part that is not the last is held. It is recorded when the last one comes, by `completions.settle`, and when its session ends.
@@ -218,21 +247,45 @@ class Recorder:
         check_argument("completion", completion, InlineCompletion, within=False)
         return self.completions.record(completion, origin)
 
-    def record_prompt(self, session_id: str, prompt: Prompt, *, request_id: str | None = None) -> RecordedPrompt:
+    def record_prompt(
+        self, session_id: str, prompt: Prompt, *, request_id: str | None = None
+    ) -> RecordedPrompt:
         """Record what a session was asked, before it acts (RFC 9.1): its annotations without a prompt name the latest."""
-        return self._execution.once(RecordedPrompt, request_id, lambda situation: relating.record_prompt(situation, session_id, prompt))
+        return self._execution.once(
+            RecordedPrompt,
+            request_id,
+            lambda situation: relating.record_prompt(situation, session_id, prompt),
+        )
 
-    def record_command(self, session_id: str, command: Command, *, request_id: str | None = None) -> RecordedCommand:
+    def record_command(
+        self, session_id: str, command: Command, *, request_id: str | None = None
+    ) -> RecordedCommand:
         """Record a command that a session has run (RFC 6.4)."""
-        return self._execution.once(RecordedCommand, request_id, lambda situation: relating.record_command(situation, session_id, command))
+        return self._execution.once(
+            RecordedCommand,
+            request_id,
+            lambda situation: relating.record_command(situation, session_id, command),
+        )
 
-    def record_read(self, session_id: str, files: Sequence[str], *, request_id: str | None = None) -> RecordedCommand:
+    def record_read(
+        self, session_id: str, files: Sequence[str], *, request_id: str | None = None
+    ) -> RecordedCommand:
         """Record that a session has read files; its next annotation is informed by them."""
-        return self._execution.once(RecordedCommand, request_id, lambda situation: relating.record_read(situation, session_id, files))
+        return self._execution.once(
+            RecordedCommand,
+            request_id,
+            lambda situation: relating.record_read(situation, session_id, files),
+        )
 
-    def record_decision(self, decision: Decision, *, request_id: str | None = None) -> RecordedDecision:
+    def record_decision(
+        self, decision: Decision, *, request_id: str | None = None
+    ) -> RecordedDecision:
         """Record a decision (RFC 6.6); annotations may name its hash."""
-        return self._execution.once(RecordedDecision, request_id, lambda situation: relating.record_decision(situation, decision))
+        return self._execution.once(
+            RecordedDecision,
+            request_id,
+            lambda situation: relating.record_decision(situation, decision),
+        )
 
     def record_delegation(
         self,
@@ -267,12 +320,24 @@ class Recorder:
         return self._execution.once(
             Delegated,
             request_id,
-            lambda situation: sessions.delegate(situation, parent_session_id, child_session_id, task, start=start, tool=tool, model=model),
+            lambda situation: sessions.delegate(
+                situation,
+                parent_session_id,
+                child_session_id,
+                task,
+                start=start,
+                tool=tool,
+                model=model,
+            ),
         )
 
-    def record_edge(self, relation: relating.Relation, *, request_id: str | None = None) -> RecordedEdge:
+    def record_edge(
+        self, relation: relating.Relation, *, request_id: str | None = None
+    ) -> RecordedEdge:
         """Record an edge between two things that are there (RFC 7.6)."""
-        return self._execution.once(RecordedEdge, request_id, lambda situation: relating.record_edge(situation, relation))
+        return self._execution.once(
+            RecordedEdge, request_id, lambda situation: relating.record_edge(situation, relation)
+        )
 
     def review(self, review: Reviewing, *, request_id: str | None = None) -> Reviewed:
         """Record a verdict on annotations (R6); the same one again, with nothing between them, changes nothing.
@@ -282,27 +347,40 @@ class Recorder:
             UnreadableFile: The file cannot be read.
         """
         self._execution.settle_in(review.path, review.text)
-        return self._execution.once(Reviewed, request_id, lambda situation: reviewing.review(situation, review))
+        return self._execution.once(
+            Reviewed, request_id, lambda situation: reviewing.review(situation, review)
+        )
 
-    def reanchor(self, wanted: correcting.Reanchoring, *, request_id: str | None = None) -> Corrected:
+    def reanchor(
+        self, wanted: correcting.Reanchoring, *, request_id: str | None = None
+    ) -> Corrected:
         """Record a person's word that an annotation is at these lines; its anchors stay those of what the AI wrote (R14).
 
         Raises:
             UnreadableFile: The file cannot be read.
         """
-        return self._execution.once(Corrected, request_id, lambda situation: correcting.reanchor(situation, wanted))
+        return self._execution.once(
+            Corrected, request_id, lambda situation: correcting.reanchor(situation, wanted)
+        )
 
     def mark_lost(self, annotation_id: str, *, request_id: str | None = None) -> Corrected:
         """Record a person's word that an annotation's lines are nowhere (RFC 7.3.1): only what is certain is still found."""
-        return self._execution.once(Corrected, request_id, lambda situation: correcting.mark_lost(situation, annotation_id))
+        return self._execution.once(
+            Corrected, request_id, lambda situation: correcting.mark_lost(situation, annotation_id)
+        )
 
-    def backfill(self, scope: backfilling.Scope | None = None, *, dry_run: bool = False) -> Backfilled:
+    def backfill(
+        self, scope: backfilling.Scope | None = None, *, dry_run: bool = False
+    ) -> Backfilled:
         """Write into the log which commits brought annotations, but for the last one (R4); by default, all that is due.
 
         Raises:
             HistoryUnavailable: The project is in no git repository.
         """
-        return self._execution.renew(lambda situation: backfilling.backfill(situation, scope or backfilling.Scope()), dry_run=dry_run)
+        return self._execution.renew(
+            lambda situation: backfilling.backfill(situation, scope or backfilling.Scope()),
+            dry_run=dry_run,
+        )
 
     def remap(self, *, dry_run: bool = False, request_id: str | None = None) -> Remapped:
         """Write anew where annotations are whose commit was rewritten, by a rebase or a squash (RFC 7.3.1).

@@ -12,7 +12,12 @@ from vibes_lsp.recording.arguments import Command, Decision, Prompt, WrongArgume
 from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.context import Draft, Node, RecordingContext
 from vibes_lsp.recording.entries import Entries
-from vibes_lsp.recording.results import RecordedCommand, RecordedDecision, RecordedEdge, RecordedPrompt
+from vibes_lsp.recording.results import (
+    RecordedCommand,
+    RecordedDecision,
+    RecordedEdge,
+    RecordedPrompt,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,9 @@ class Relation:
     metadata: Members | None = None
 
 
-def record_prompt(situation: RecordingContext, session: str, prompt: Prompt) -> tuple[Draft, RecordedPrompt]:
+def record_prompt(
+    situation: RecordingContext, session: str, prompt: Prompt
+) -> tuple[Draft, RecordedPrompt]:
     """Return what a session was asked, before it does anything: the session's next work is caused by it (RFC 9.1).
 
     Raises:
@@ -42,10 +49,14 @@ def record_prompt(situation: RecordingContext, session: str, prompt: Prompt) -> 
     entries = Entries(situation)
     key = entries.prompt(prompt)
     draft.edge(EdgeType.CAUSED_BY, Node(session, NodeType.SESSION), Node(key, NodeType.CONTEXT))
-    return draft, RecordedPrompt(key, tuple(draft.edges), entries.masked, left_out=tuple(entries.left_out))
+    return draft, RecordedPrompt(
+        key, tuple(draft.edges), entries.masked, left_out=tuple(entries.left_out)
+    )
 
 
-def record_command(situation: RecordingContext, session: str, command: Command) -> tuple[Draft, RecordedCommand]:
+def record_command(
+    situation: RecordingContext, session: str, command: Command
+) -> tuple[Draft, RecordedCommand]:
     """Return a command that a session has run: the session caused it.
 
     Raises:
@@ -60,7 +71,9 @@ def record_command(situation: RecordingContext, session: str, command: Command) 
     return draft, RecordedCommand(key, tuple(draft.edges), entries.masked, tuple(entries.left_out))
 
 
-def record_read(situation: RecordingContext, session: str, files: Sequence[str]) -> tuple[Draft, RecordedCommand]:
+def record_read(
+    situation: RecordingContext, session: str, files: Sequence[str]
+) -> tuple[Draft, RecordedCommand]:
     """Return that a session has read files of the project: they inform it, and its next annotation.
 
     Raises:
@@ -78,7 +91,9 @@ def record_read(situation: RecordingContext, session: str, files: Sequence[str])
     return draft, RecordedCommand(key, tuple(draft.edges), entries.masked, tuple(entries.left_out))
 
 
-def record_decision(situation: RecordingContext, decision: Decision) -> tuple[Draft, RecordedDecision]:
+def record_decision(
+    situation: RecordingContext, decision: Decision
+) -> tuple[Draft, RecordedDecision]:
     """Return a decision; annotations name it by its hash."""
     check_argument("decision", decision, Decision)
     entries = Entries(situation)
@@ -95,13 +110,17 @@ def record_edge(situation: RecordingContext, relation: Relation) -> tuple[Draft,
     """
     check_argument("relation", relation, Relation, within=False)
     if relation.edge_type not in set(EdgeType):
-        raise WrongArgument("edge_type", f"is one of {', '.join(EdgeType)}, not {relation.edge_type!r}")
+        raise WrongArgument(
+            "edge_type", f"is one of {', '.join(EdgeType)}, not {relation.edge_type!r}"
+        )
     if relation.session_id is not None:
         situation.session(relation.session_id)
     draft = Draft(situation.timestamp, relation.session_id)
     source = _end(situation, "source", relation.source_ref, relation.source_type)
     target = _end(situation, "target", relation.target_ref, relation.target_type)
-    return draft, RecordedEdge(draft.edge(EdgeType(relation.edge_type), source, target, relation.metadata))
+    return draft, RecordedEdge(
+        draft.edge(EdgeType(relation.edge_type), source, target, relation.metadata)
+    )
 
 
 def _end(situation: RecordingContext, end: str, reference: str, kind: str) -> Node:

@@ -29,9 +29,15 @@ def remap(situation: RecordingContext) -> tuple[Draft, Remapped]:
     """
     repository = open_repository(situation.project)
     if repository is None:
-        raise HistoryUnavailable(f"{situation.project} is in no git repository", hint="only what a commit had can be remapped")
+        raise HistoryUnavailable(
+            f"{situation.project} is in no git repository",
+            hint="only what a commit had can be remapped",
+        )
     if repository.boundary():
-        raise HistoryUnavailable("this clone is shallow: which commits were rewritten cannot be told", hint="run `git fetch --unshallow`")
+        raise HistoryUnavailable(
+            "this clone is shallow: which commits were rewritten cannot be told",
+            hint="run `git fetch --unshallow`",
+        )
     lineages = situation.trail.lineages()
     commits = DerivedCommits(repository, situation.project, situation.trail.directory.log)
     gone = rewritten(lineages, commits)
@@ -45,22 +51,41 @@ def remap(situation: RecordingContext) -> tuple[Draft, Remapped]:
         landings = Attributions(files, lambda _: True)
         for (path, commit), group in groups.items():
             own = files.at(path, commit.commit)
-            rewritten_file = [each for each in group if own is None or sha256(own.content) != each.current.text("file_content_hash")]
+            rewritten_file = [
+                each
+                for each in group
+                if own is None or sha256(own.content) != each.current.text("file_content_hash")
+            ]
             landed = landings.of(path, commit, rewritten_file)
             for lineage in rewritten_file:
                 if lineage.first.id in landed:
                     remapped.add(lineage, landed[lineage.first.id])
-                elif not _is_orphan(lineage, commits) and landings.is_nowhere(lineage, path, (commit.commit, repository.head() or "")):
-                    orphaned.add_orphan(lineage, commit.commit, files.moment_of(commit.commit) or situation.now)
+                elif not _is_orphan(lineage, commits) and landings.is_nowhere(
+                    lineage, path, (commit.commit, repository.head() or "")
+                ):
+                    orphaned.add_orphan(
+                        lineage, commit.commit, files.moment_of(commit.commit) or situation.now
+                    )
     return _written(situation, remapped, orphaned, affected)
 
 
-def _written(situation: RecordingContext, remapped: Renewals, orphaned: Renewals, affected: Sequence[Lineage]) -> tuple[Draft, Remapped]:
-    draft = Draft(situation.timestamp, None, [*remapped.records, *orphaned.records], [*remapped.edges, *orphaned.edges])
+def _written(
+    situation: RecordingContext, remapped: Renewals, orphaned: Renewals, affected: Sequence[Lineage]
+) -> tuple[Draft, Remapped]:
+    draft = Draft(
+        situation.timestamp,
+        None,
+        [*remapped.records, *orphaned.records],
+        [*remapped.edges, *orphaned.edges],
+    )
     replaced = {*remapped.replaced, *orphaned.replaced}
-    unchanged = tuple(lineage.current.id for lineage in affected if lineage.current.id not in replaced)
+    unchanged = tuple(
+        lineage.current.id for lineage in affected if lineage.current.id not in replaced
+    )
     records = (*remapped.written(), *orphaned.written())
-    return draft, Remapped(tuple(remapped.ids), tuple(orphaned.ids), unchanged, tuple(draft.edges), records)
+    return draft, Remapped(
+        tuple(remapped.ids), tuple(orphaned.ids), unchanged, tuple(draft.edges), records
+    )
 
 
 def _is_unchanged(situation: RecordingContext, lineage: Lineage) -> bool:
@@ -75,5 +100,9 @@ def _is_unchanged(situation: RecordingContext, lineage: Lineage) -> bool:
 
 def _is_orphan(lineage: Lineage, commits: DerivedCommits) -> bool:
     """Whether a record says already that it is not found in a commit that HEAD comes from."""
-    marks = [each.text("commit_hash") or "" for each in lineage.members if each.text("action") == Action.REBASE_ORPHAN]
+    marks = [
+        each.text("commit_hash") or ""
+        for each in lineage.members
+        if each.text("action") == Action.REBASE_ORPHAN
+    ]
     return bool(commits.reached(filter(None, marks)))

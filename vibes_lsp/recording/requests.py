@@ -149,7 +149,9 @@ class RecordDecision(Request):
 
     @override
     def _record(self, recorder: Recorder) -> Result:
-        decision = Decision(self.decision_point, self.options, self.selected, self.rationale, self.confidence)
+        decision = Decision(
+            self.decision_point, self.options, self.selected, self.rationale, self.confidence
+        )
         return recorder.record_decision(decision, request_id=self.request_id)
 
 
@@ -196,7 +198,13 @@ class RecordEdge(Request):
     @override
     def _record(self, recorder: Recorder) -> Result:
         relation = Relation(
-            self.edge_type, self.source_ref, self.source_type, self.target_ref, self.target_type, self.session_id, self.metadata
+            self.edge_type,
+            self.source_ref,
+            self.source_type,
+            self.target_ref,
+            self.target_type,
+            self.session_id,
+            self.metadata,
         )
         return recorder.record_edge(relation, request_id=self.request_id)
 
@@ -251,12 +259,17 @@ _BRANCHES: Final = frozenset({"constrained-str", "Decision"})
 def _wrong(kind: type[Request], error: ValidationError) -> WrongArgument:
     """Return the error about one member: an unknown one first, for it is often what is missing under another name."""
     items = error.errors(include_url=False, include_input=False)
-    item = min(items, key=lambda each: (each["type"] not in _UNKNOWN, "constrained-str" in each["loc"]))
+    item = min(
+        items, key=lambda each: (each["type"] not in _UNKNOWN, "constrained-str" in each["loc"])
+    )
     parts = [str(part) for part in item["loc"] if part not in _BRANCHES]
     member = ".".join(parts)
     if item["type"] == "missing":
         return WrongArgument(member, "is required")
     if item["type"] in _UNKNOWN:
         names = ", ".join(sorted(field.alias or name for name, field in kind.model_fields.items()))
-        return WrongArgument(member, f"is not a member; there are {names}" if len(parts) == 1 else "is not a member of it")
+        return WrongArgument(
+            member,
+            f"is not a member; there are {names}" if len(parts) == 1 else "is not a member of it",
+        )
     return WrongArgument(member, item["msg"][:1].lower() + item["msg"][1:])

@@ -123,13 +123,20 @@ class Chooser:
         for identifier, shown in self.reviewing.shown.items():
             current = self._lineage(identifier).current.id
             if chosen.get(current, shown.text) != shown.text:
-                raise NotAsShown(f"{shown.file_path}: the lines of {identifier[:8]} have changed since they were shown", hint="look again")
+                raise NotAsShown(
+                    f"{shown.file_path}: the lines of {identifier[:8]} have changed since they were shown",
+                    hint="look again",
+                )
         return chosen, left_out
 
     def _meant(self) -> tuple[dict[str, str], tuple[str, ...]]:
         if self.reviewing.scope == ReviewScope.FILE:
             path = required_path(self.situation.project, self.reviewing.path or "")
-            found = {identifier: place.digest for identifier, place in self._placed(path).items() if place.is_judged}
+            found = {
+                identifier: place.digest
+                for identifier, place in self._placed(path).items()
+                if place.is_judged
+            }
             if not found:
                 raise WrongArgument("file", f"no annotation is placed in {path}")
             return found, ()
@@ -163,22 +170,32 @@ class Chooser:
         recorded = normal_path(lineage.current.text("file_path") or "")
         shown = self.reviewing.shown.get(identifier)
         looked = [recorded] if shown is None else [shown.file_path, recorded]
-        for path in dict.fromkeys([*self._given, *(required_path(self.situation.project, each) for each in looked)]):
+        for path in dict.fromkeys(
+            [*self._given, *(required_path(self.situation.project, each) for each in looked)]
+        ):
             place = self._placed(path).get(lineage.current.id)
             if place is not None:
                 return lineage.current.id, place.digest
-        raise WrongArgument("annotation_ids", f"the lines of {identifier} are not found in {recorded}")
+        raise WrongArgument(
+            "annotation_ids", f"the lines of {identifier} are not found in {recorded}"
+        )
 
     def _lineage(self, identifier: str) -> Lineage:
         lineage = self.situation.trail.lineage_of(identifier)
         if lineage is None:
-            raise UnknownId(f"annotation_ids: no annotation has the id {identifier}", hint="give whole ids")
+            raise UnknownId(
+                f"annotation_ids: no annotation has the id {identifier}", hint="give whole ids"
+            )
         return lineage
 
     @property
     def _given(self) -> Sequence[str]:
         """The file that is named, if one is: an annotation may have come to it from another."""
-        return () if self.reviewing.path is None else (required_path(self.situation.project, self.reviewing.path),)
+        return (
+            ()
+            if self.reviewing.path is None
+            else (required_path(self.situation.project, self.reviewing.path),)
+        )
 
     def _sharing(self, chosen: Iterable[str], member: str) -> dict[str, str]:
         """Return the current annotations that have a member in common with some, with their files.
@@ -187,8 +204,14 @@ class Chooser:
             WrongArgument: Those have no such member.
         """
         trail = self.situation.trail
-        lineages = [lineage for identifier in chosen if (lineage := trail.lineage_of(identifier)) is not None]
-        values = {value for lineage in lineages if (value := lineage.current.text(member)) is not None}
+        lineages = [
+            lineage
+            for identifier in chosen
+            if (lineage := trail.lineage_of(identifier)) is not None
+        ]
+        values = {
+            value for lineage in lineages if (value := lineage.current.text(member)) is not None
+        }
         if not values:
             raise WrongArgument("scope", f"means nothing: the annotation has no {member}")
         return {
@@ -203,12 +226,18 @@ class Chooser:
             placed = self._placed(required_path(self.situation.project, path))
         except (WrongArgument, UnreadableFile):
             return {}
-        return {identifier: place.digest for identifier, place in placed.items() if place.is_judged and identifier in wanted}
+        return {
+            identifier: place.digest
+            for identifier, place in placed.items()
+            if place.is_judged and identifier in wanted
+        }
 
     def _placed(self, path: str) -> dict[str, _Place]:
         """Return the annotations that are somewhere in a file."""
         if path not in self._looked:
-            given = self.reviewing.text if path in self._given or self.reviewing.path is None else None
+            given = (
+                self.reviewing.text if path in self._given or self.reviewing.path is None else None
+            )
             text = Text(given) if given is not None else source_text(self.situation.project, path)
             found: dict[str, _Place] = {}
             for placement in self.places.of(path, text):

@@ -51,7 +51,9 @@ def review(situation: RecordingContext, reviewing: Reviewing) -> tuple[Draft, Re
     if reviewing.verdict not in set(Verdict):
         raise WrongArgument("verdict", f"is one of {', '.join(Verdict)}, not {reviewing.verdict!r}")
     reviewer = _reviewer(situation, reviewing)
-    with Places(situation.trail) as places:  # as the reviewer saw them: with all that git's history knows
+    with Places(
+        situation.trail
+    ) as places:  # as the reviewer saw them: with all that git's history knows
         chosen, left_out = Chooser(situation, reviewing, places).choose()
     entries = Entries(situation)
     given: Members = present(
@@ -62,21 +64,34 @@ def review(situation: RecordingContext, reviewing: Reviewing) -> tuple[Draft, Re
             "note": entries.clean_or_none(reviewing.note),
         }
     )
-    edges = {identifier: _last(situation, identifier, given | {"text": digest}) for identifier, digest in chosen.items()}
+    edges = {
+        identifier: _last(situation, identifier, given | {"text": digest})
+        for identifier, digest in chosen.items()
+    }
     draft = Draft(situation.timestamp, reviewer.session)
     if None in edges.values():
         session = draft.session_id = reviewer.session or situation.new_id()
         if reviewer.author is not None:
             environment = entries.environment(*reviewer.author)
             agent = HUMAN if reviewing.kind == ReviewerKind.HUMAN else _AI
-            add_start(draft, situation, session, environment, Start(agent_name=reviewer.name, agent_type=agent))
+            add_start(
+                draft,
+                situation,
+                session,
+                environment,
+                Start(agent_name=reviewer.name, agent_type=agent),
+            )
         for identifier in [each for each, edge in edges.items() if edge is None]:
             source = Node(identifier, NodeType.ANNOTATION)
             said = given | {"text": chosen[identifier]}
-            edges[identifier] = draft.edge(EdgeType.REVIEWED_BY, source, Node(session, NodeType.SESSION), said)
+            edges[identifier] = draft.edge(
+                EdgeType.REVIEWED_BY, source, Node(session, NodeType.SESSION), said
+            )
         if reviewer.author is not None:
             add_end(draft, session, situation.timestamp)
-    return draft, Reviewed(tuple(chosen), tuple(edge for edge in edges.values() if edge is not None), left_out)
+    return draft, Reviewed(
+        tuple(chosen), tuple(edge for edge in edges.values() if edge is not None), left_out
+    )
 
 
 def git_user(project: Path) -> str:
@@ -94,12 +109,18 @@ def git_user(project: Path) -> str:
 def _last(situation: RecordingContext, identifier: str, said: Members) -> str | None:
     """Return the edge of an annotation's last review, if that says the very same."""
     lineage = situation.trail.lineage_of(identifier)
-    last = next(reversed(situation.trail.reviews_of(lineage)), None) if lineage is not None else None
+    last = (
+        next(reversed(situation.trail.reviews_of(lineage)), None) if lineage is not None else None
+    )
     return last.edge.record.id if last is not None and _said(last) == said else None
 
 
 def _said(review: Review) -> Members:
-    return {name: value for name, value in review.edge.metadata.items() if name in {"verdict", "reviewer", "kind", "text", "note"}}
+    return {
+        name: value
+        for name, value in review.edge.metadata.items()
+        if name in {"verdict", "reviewer", "kind", "text", "note"}
+    }
 
 
 def _reviewer(situation: RecordingContext, reviewing: Reviewing) -> _Reviewer:
@@ -113,17 +134,26 @@ def _reviewer(situation: RecordingContext, reviewing: Reviewing) -> _Reviewer:
     if reviewing.kind == ReviewerKind.HUMAN:
         named = {"session_id": session, "tool": tool, "model": model}
         for member in (name for name, value in named.items() if value is not None):
-            raise WrongArgument(member, "is for an AI that reviews (reviewer_kind ai); a person has a session of their own")
+            raise WrongArgument(
+                member,
+                "is for an AI that reviews (reviewer_kind ai); a person has a session of their own",
+            )
         author = Tool(REVIEWER_TOOL, __version__), Model(NO_MODEL, NO_MODEL)
         return _Reviewer(reviewing.reviewer or git_user(situation.project), author=author)
     if reviewing.kind != ReviewerKind.AI:
         raise WrongArgument("reviewer_kind", f"is human or ai, not {str(reviewing.kind)!r}")
     if session is not None:
         if tool is not None or model is not None:
-            raise WrongArgument("tool" if tool is not None else "model", "is the session's, and not given with session_id")
+            raise WrongArgument(
+                "tool" if tool is not None else "model",
+                "is the session's, and not given with session_id",
+            )
         return _in_session(situation, session, reviewing.reviewer)
     if tool is None or model is None:
-        raise WrongArgument("tool" if tool is None else "model", "is required of an AI that reviews, or its session_id")
+        raise WrongArgument(
+            "tool" if tool is None else "model",
+            "is required of an AI that reviews, or its session_id",
+        )
     if model.name == NO_MODEL:
         raise WrongArgument("model.name", f"must not be {NO_MODEL!r}, which stands for a person")
     return _Reviewer(reviewing.reviewer or model.name, author=(tool, model))

@@ -27,15 +27,25 @@ def custom_signals(given: Sequence[RiskSignal], entries: Entries) -> tuple[Custo
         raise WrongArgument("signals", f"are {MAX_CUSTOM} at most")
     for number, each in enumerate(given):
         if not is_custom_signal(each.signal):
-            raise WrongArgument(f"signals.{number}.signal", f"is a name with a namespace, as in org:name, not {each.signal[:60]!r}")
+            raise WrongArgument(
+                f"signals.{number}.signal",
+                f"is a name with a namespace, as in org:name, not {each.signal[:60]!r}",
+            )
         if not 0 <= each.value <= 1:
             raise WrongArgument(f"signals.{number}.value", "is a number from 0 to 1")
         if each.signal in {other.signal for other in given[:number]}:
             raise WrongArgument(f"signals.{number}.signal", f"{each.signal!r} is given twice")
-    return tuple(CustomSignal(each.signal, each.value, entries.clean_or_none(each.reason)) for each in given)
+    return tuple(
+        CustomSignal(each.signal, each.value, entries.clean_or_none(each.reason)) for each in given
+    )
 
 
-def risk_members(situation: RecordingContext, record: Members, lines: tuple[int, int], custom: tuple[CustomSignal, ...]) -> Members:
+def risk_members(
+    situation: RecordingContext,
+    record: Members,
+    lines: tuple[int, int],
+    custom: tuple[CustomSignal, ...],
+) -> Members:
     """Return the risk members of an annotation; none while the project scores no risk (R27).
 
     Args:
@@ -65,7 +75,10 @@ def risk_members(situation: RecordingContext, record: Members, lines: tuple[int,
     )
     if score is None:
         return {}
-    return {"risk_score": round(score.value, _SCORE_DIGITS), "risk_factors": factors_as_recorded(score.factors)}
+    return {
+        "risk_score": round(score.value, _SCORE_DIGITS),
+        "risk_factors": factors_as_recorded(score.factors),
+    }
 
 
 def _entry(situation: RecordingContext, key: str | None) -> Members:

@@ -34,7 +34,9 @@ class Task:
     type: DelegationType = DelegationType.TASK
 
 
-def start_session(situation: RecordingContext, tool: Tool, model: Model, start: Start) -> tuple[Draft, Session]:
+def start_session(
+    situation: RecordingContext, tool: Tool, model: Model, start: Start
+) -> tuple[Draft, Session]:
     """Return the start of a session; one that names a parent is delegated by it, and the parent's record says so (RFC 9.2).
 
     Raises:
@@ -48,7 +50,13 @@ def start_session(situation: RecordingContext, tool: Tool, model: Model, start: 
     environment = entries.environment(tool, model)
     draft = Draft(situation.timestamp)
     identifier = situation.new_id()
-    add_start(draft, situation, identifier, environment, replace(start, description=entries.clean_or_none(start.description)))
+    add_start(
+        draft,
+        situation,
+        identifier,
+        environment,
+        replace(start, description=entries.clean_or_none(start.description)),
+    )
     if known is not None:
         _add_delegation(situation, draft, known, identifier, environment=environment, task=Task())
     return draft, Session(identifier, environment)
@@ -64,12 +72,21 @@ def end_session(situation: RecordingContext, identifier: str) -> tuple[Draft, En
     draft = Draft(situation.timestamp)
     if session.is_open:
         started = max(start.moment for start in session.starts)
-        add_end(draft, identifier, format_timestamp(max(situation.now, started)))  # a clock may go backwards
+        add_end(
+            draft, identifier, format_timestamp(max(situation.now, started))
+        )  # a clock may go backwards
     return draft, Ended()
 
 
 def delegate(
-    situation: RecordingContext, parent: str, child: str | None, task: Task, *, start: Start, tool: Tool | None, model: Model | None
+    situation: RecordingContext,
+    parent: str,
+    child: str | None,
+    task: Task,
+    *,
+    start: Start,
+    tool: Tool | None,
+    model: Model | None,
 ) -> tuple[Draft, Delegated]:
     """Return the delegation of work; the child's session is started unless it was.
 
@@ -95,21 +112,32 @@ def delegate(
     identifier = child or situation.new_id()
     known = log.read_session(situation.trail.log, identifier)
     if (tool is None) != (model is None):
-        raise WrongArgument("model" if model is None else "tool", "is required, as tool and model are given together")
+        raise WrongArgument(
+            "model" if model is None else "tool",
+            "is required, as tool and model are given together",
+        )
     if known is not None:
         if known.text("parent_session_id") != parent:
             raise WrongArgument("child_session_id", f"session {identifier!r} has another parent")
         environment = situation.environment_of(known)
     else:
-        environment = entries.environment(tool, model) if tool and model else situation.environment_of(session)
-        described = replace(start, description=entries.clean_or_none(start.description), parent_session_id=parent)
+        environment = (
+            entries.environment(tool, model)
+            if tool and model
+            else situation.environment_of(session)
+        )
+        described = replace(
+            start, description=entries.clean_or_none(start.description), parent_session_id=parent
+        )
         add_start(draft, situation, identifier, environment, described)
     cleaned = Task(entries.clean_or_none(task.description), entries.files(task.files), task.type)
     _add_delegation(situation, draft, session, identifier, environment=environment, task=cleaned)
     return draft, Delegated(identifier, tuple(draft.edges), entries.masked, tuple(entries.left_out))
 
 
-def add_start(draft: Draft, situation: RecordingContext, identifier: str, environment: str, start: Start) -> None:
+def add_start(
+    draft: Draft, situation: RecordingContext, identifier: str, environment: str, start: Start
+) -> None:
     """Add the start of a session."""
     draft.add(
         present(
@@ -132,12 +160,23 @@ def add_start(draft: Draft, situation: RecordingContext, identifier: str, enviro
 def add_end(draft: Draft, identifier: str, timestamp: str) -> None:
     """Add the end of a session."""
     draft.add(
-        {"type": RecordType.SESSION.value, "event": SessionEvent.END.value, "session_id": identifier, "timestamp": timestamp},
+        {
+            "type": RecordType.SESSION.value,
+            "event": SessionEvent.END.value,
+            "session_id": identifier,
+            "timestamp": timestamp,
+        },
     )
 
 
 def _add_delegation(
-    situation: RecordingContext, draft: Draft, parent: log.LoggedSession, child: str, *, environment: str, task: Task
+    situation: RecordingContext,
+    draft: Draft,
+    parent: log.LoggedSession,
+    child: str,
+    *,
+    environment: str,
+    task: Task,
 ) -> None:
     if parent.id == child:
         raise WrongArgument("child_session_id", "a session cannot delegate to itself")
@@ -160,4 +199,6 @@ def _add_delegation(
     )
     known = situation.trail.log.edges(out_of=parent.id)
     if not any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in known):
-        draft.edge(EdgeType.DELEGATED_TO, Node(parent.id, NodeType.SESSION), Node(child, NodeType.SESSION))
+        draft.edge(
+            EdgeType.DELEGATED_TO, Node(parent.id, NodeType.SESSION), Node(child, NodeType.SESSION)
+        )

@@ -14,7 +14,14 @@ from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.validation import record_problems
-from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, RecordType, SupersedesReason, is_custom_signal
+from vibes_lsp.model.vocabulary import (
+    Action,
+    EdgeType,
+    NodeType,
+    RecordType,
+    SupersedesReason,
+    is_custom_signal,
+)
 from vibes_lsp.recording.annotating import Contexts, add_annotation, told
 from vibes_lsp.recording.context import Draft, Node
 from vibes_lsp.recording.results import (
@@ -30,13 +37,24 @@ from vibes_lsp.recording.results import (
     Session,
 )
 
-_NAMED: Final = frozenset({"environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"})
-_MEASURED: Final = ("assurance_level", "anchor_context", "anchor_hash", "file_content_hash", "risk_score", "risk_factors")
+_NAMED: Final = frozenset(
+    {"environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"}
+)
+_MEASURED: Final = (
+    "assurance_level",
+    "anchor_context",
+    "anchor_hash",
+    "file_content_hash",
+    "risk_score",
+    "risk_factors",
+)
 """The members of an annotation that follow from the text, which is not in the file."""
 
 _ANNOTATIONS: Final = frozenset({RecordType.LINE, RecordType.FUNCTION})
 _SESSIONS: Final = frozenset({RecordType.SESSION, RecordType.DELEGATION})
-_OF_ANNOTATIONS: Final = frozenset({EdgeType.CAUSED_BY, EdgeType.INFORMED_BY, EdgeType.SUPERSEDES, EdgeType.DEPENDS_ON})
+_OF_ANNOTATIONS: Final = frozenset(
+    {EdgeType.CAUSED_BY, EdgeType.INFORMED_BY, EdgeType.SUPERSEDES, EdgeType.DEPENDS_ON}
+)
 _WRITTEN: Final[dict[type[Any], frozenset[str]]] = {
     Session: _SESSIONS | {EdgeType.DELEGATED_TO},
     Ended: frozenset({RecordType.SESSION}),
@@ -79,7 +97,13 @@ def are_written_by(kind: type[Any], records: Sequence[Members]) -> bool:
 
 
 def is_completion(
-    path: str, action: str, timestamp: str, contexts: Contexts, records: Sequence[Members], *, lines: tuple[int, int] | None = None
+    path: str,
+    action: str,
+    timestamp: str,
+    contexts: Contexts,
+    records: Sequence[Members],
+    *,
+    lines: tuple[int, int] | None = None,
 ) -> bool:
     """Whether records are those that `annotating.compose` makes of a completion: they are made again, and have to be the same.
 
@@ -95,16 +119,25 @@ def is_completion(
     """
     if action not in (Action.CREATE, Action.MODIFY) or not contexts.hashes.keys() <= _NAMED:
         return False
-    if not records or not all(is_custom_signal(each.signal) and 0 <= each.value <= 1 for each in contexts.signals):
+    if not records or not all(
+        is_custom_signal(each.signal) and 0 <= each.value <= 1 for each in contexts.signals
+    ):
         return False
     first = records[0]
     if lines not in (None, (first.get("line_start"), first.get("line_end"))):
         return False
-    place = {"type": RecordType.LINE.value, "file_path": path, "line_start": first.get("line_start"), "line_end": first.get("line_end")}
+    place = {
+        "type": RecordType.LINE.value,
+        "file_path": path,
+        "line_start": first.get("line_start"),
+        "line_end": first.get("line_end"),
+    }
     measured: Members = {name: first[name] for name in _MEASURED if name in first}
     draft = Draft(timestamp, contexts.session_id)
     try:
-        annotation = add_annotation(draft, {**told(place, action, contexts, timestamp), **measured}, contexts)
+        annotation = add_annotation(
+            draft, {**told(place, action, contexts, timestamp), **measured}, contexts
+        )
         for edge in records[len(draft.records) :]:
             _add_replaced(draft, annotation, edge)
     except VibesError:  # one is not what the RFC asks for
@@ -115,7 +148,9 @@ def is_completion(
 def _add_replaced(draft: Draft, annotation: Node, edge: Members) -> None:
     older = Node(text(edge, "target_ref") or "", NodeType.ANNOTATION)
     if edge.get("edge_type") == EdgeType.SUPERSEDES:
-        draft.edge(EdgeType.SUPERSEDES, annotation, older, {"reason": SupersedesReason.COVERS.value})
+        draft.edge(
+            EdgeType.SUPERSEDES, annotation, older, {"reason": SupersedesReason.COVERS.value}
+        )
     else:
         draft.edge(EdgeType.DEPENDS_ON, annotation, older)
 

@@ -52,7 +52,9 @@ class Authors:
         """Return who an environment names; unknown where it is absent or no environment."""
         if environment_hash not in self._known:
             entry = self._trail.manifest.entry(environment_hash) if environment_hash else None
-            named = entry if entry is not None and entry.get("type") == ContextType.ENVIRONMENT else {}
+            named = (
+                entry if entry is not None and entry.get("type") == ContextType.ENVIRONMENT else {}
+            )
             self._known[environment_hash] = Author(
                 tool=text(named, "tool_name") or UNKNOWN,
                 tool_version=text(named, "tool_version") or UNKNOWN,

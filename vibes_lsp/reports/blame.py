@@ -34,13 +34,22 @@ class Blame:
 
     def as_json(self) -> Members:
         """Return `{filePath, placements, lines}`."""
-        return {"filePath": self.path, "placements": self.report.placements(self.placements), "lines": line_kinds(self.placements)}
+        return {
+            "filePath": self.path,
+            "placements": self.report.placements(self.placements),
+            "lines": line_kinds(self.placements),
+        }
 
 
 def blame(places: Places, path: str, text: Text, scorer: Scorer) -> Blame:
     """Return a file's blame against a text."""
     placements = tuple(places.of(path, text))
-    return Blame(path, text, placements, PlacementReport(places.trail, text, scorer=scorer, derived=places.derived))
+    return Blame(
+        path,
+        text,
+        placements,
+        PlacementReport(places.trail, text, scorer=scorer, derived=places.derived),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +109,22 @@ def owners(placements: Sequence[Placement]) -> dict[int, Placement]:
 def line_kinds(placements: Sequence[Placement]) -> list[JsonValue]:
     """Return `{line, annotationId, kind}` for every owned line, down the document; see `kind_of`."""
     owned = owners(placements)
-    return [{"line": line, "annotationId": owned[line].current.id, "kind": kind_of(owned[line], line).value} for line in sorted(owned)]
+    return [
+        {
+            "line": line,
+            "annotationId": owned[line].current.id,
+            "kind": kind_of(owned[line], line).value,
+        }
+        for line in sorted(owned)
+    ]
 
 
 def runs(placement: Placement) -> list[JsonValue]:
     """Return `{lineStart, lineEnd, kind}` for the lines that a placement owns, down the document: lines in a row of one kind together."""
-    rows = groupby(enumerate(_lines(placement)), key=lambda each: (each[1] - each[0], kind_of(placement, each[1]).value))
+    rows = groupby(
+        enumerate(_lines(placement)),
+        key=lambda each: (each[1] - each[0], kind_of(placement, each[1]).value),
+    )
     found: list[JsonValue] = []
     for (_, kind), row in rows:
         lines = [line for _, line in row]

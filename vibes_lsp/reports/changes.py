@@ -29,7 +29,9 @@ from vibes_lsp.reports.blame import LineCounts, kind_of, owners
 from vibes_lsp.reports.placements import PlacementReport
 
 
-def as_of(trail: Trail, placements: Sequence[Placement], moment: datetime, length: int) -> list[Placement]:
+def as_of(
+    trail: Trail, placements: Sequence[Placement], moment: datetime, length: int
+) -> list[Placement]:
     """Return the placements that an older text can have, with the lines that they own then.
 
     What is sure counts whenever it was recorded: its text stands there, and clocks differ.
@@ -44,8 +46,17 @@ def as_of(trail: Trail, placements: Sequence[Placement], moment: datetime, lengt
     ids = {each.current.id for each in known}
 
     def then(placement: Placement) -> Placement:
-        replacing = tuple(each for each in placement.lineage.superseded_by if each in ids or _was_recorded(trail, each, moment))
-        return replace(placement, shown=replace(placement.shown, lineage=replace(placement.lineage, superseded_by=replacing)))
+        replacing = tuple(
+            each
+            for each in placement.lineage.superseded_by
+            if each in ids or _was_recorded(trail, each, moment)
+        )
+        return replace(
+            placement,
+            shown=replace(
+                placement.shown, lineage=replace(placement.lineage, superseded_by=replacing)
+            ),
+        )
 
     return replaced([then(each) for each in known], [each.located for each in known], length)
 
@@ -118,10 +129,19 @@ class ChangedFile:
 
     def _range(self, changed: ChangedRange) -> Members:
         lines: list[JsonValue] = [
-            {"line": number, "kind": kind_of(changed.placement, number).value, "text": self.text.lines[number - 1]}
+            {
+                "line": number,
+                "kind": kind_of(changed.placement, number).value,
+                "text": self.text.lines[number - 1],
+            }
             for number in range(changed.start, changed.end + 1)
         ]
-        return {"annotationId": changed.placement.current.id, "lineStart": changed.start, "lineEnd": changed.end, "lines": lines}
+        return {
+            "annotationId": changed.placement.current.id,
+            "lineStart": changed.start,
+            "lineEnd": changed.end,
+            "lines": lines,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +210,10 @@ def changes(
     project = places.trail.directory.project
     repository = open_repository(project)
     if repository is None:
-        raise HistoryUnavailable(f"{project} is in no git repository, or git is absent", hint="a change is what git knows of")
+        raise HistoryUnavailable(
+            f"{project} is in no git repository, or git is absent",
+            hint="a change is what git knows of",
+        )
     span = span_of(repository, given)
     with Blobs(repository.root) as blobs:
         moment = repository.commit_moment(span.head) if span.head is not None else None
@@ -233,10 +256,16 @@ class _View:
         if old is None or new is None:
             return None
         changed = [] if _is_binary(old) or _is_binary(new) else _changed_lines(old, new)
-        former = self.path_of(difference.former) if difference.former not in {None, difference.name} else None
+        former = (
+            self.path_of(difference.former)
+            if difference.former not in {None, difference.name}
+            else None
+        )
         placements = self._placements(path, new) if changed else ()
         ranges = tuple(_ranges(placements, changed))
-        report = PlacementReport(self.places.trail, new, scorer=self.scorer, derived=self.places.derived)
+        report = PlacementReport(
+            self.places.trail, new, scorer=self.scorer, derived=self.places.derived
+        )
         owning = {id(each.placement): each.placement for each in ranges}
         facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
         return ChangedFile(path, former, new, len(changed), ranges, facts, report)
@@ -263,7 +292,11 @@ class _View:
 
     def _placements(self, path: str, text: Text) -> Sequence[Placement]:
         placements = self.places.of(path, text)
-        return placements if self.moment is None else as_of(self.places.trail, placements, self.moment, len(text.lines))
+        return (
+            placements
+            if self.moment is None
+            else as_of(self.places.trail, placements, self.moment, len(text.lines))
+        )
 
 
 def _changed_lines(old: Text, new: Text) -> list[int]:
@@ -275,8 +308,16 @@ def _changed_lines(old: Text, new: Text) -> list[int]:
 def _ranges(placements: Sequence[Placement], changed: Sequence[int]) -> Iterator[ChangedRange]:
     """Give the changed lines that are an AI's; those that a person put among an AI's are not."""
     owned = owners(placements)
-    mine = [number for number in changed if number in owned and kind_of(owned[number], number) != LineKind.HUMAN]
-    ends = [number for number, following in pairwise(mine) if following != number + 1 or owned[following] is not owned[number]]
+    mine = [
+        number
+        for number in changed
+        if number in owned and kind_of(owned[number], number) != LineKind.HUMAN
+    ]
+    ends = [
+        number
+        for number, following in pairwise(mine)
+        if following != number + 1 or owned[following] is not owned[number]
+    ]
     start = 0
     for end in [*ends, *mine[-1:]]:
         stop = mine.index(end, start)

@@ -52,7 +52,9 @@ class FileCoverage:
         return {"lines": self.lines, **self.counts.as_json(), "share": round(self.share, 4)}
 
 
-def coverage(places: Places, tracking: Tracking, repository: Repository | None) -> list[FileCoverage]:
+def coverage(
+    places: Places, tracking: Tracking, repository: Repository | None
+) -> list[FileCoverage]:
     """Return the coverage of every text file that the project tracks, by path."""
     trail = places.trail
     places.read_ahead()
@@ -71,7 +73,9 @@ def untracked(places: Places, tracking: Tracking, repository: Repository | None)
     if repository is None:
         return []
     known = frozenset(_files(places.trail.directory.project, repository))
-    return [path for path in places.annotated_files() if path not in known and tracking.tracks(path)]
+    return [
+        path for path in places.annotated_files() if path not in known and tracking.tracks(path)
+    ]
 
 
 def total(files: list[FileCoverage]) -> FileCoverage:
@@ -111,5 +115,7 @@ def _content(project: Path, path: str) -> bytes | None:
     except UnreadableFile:
         return None
     beginning = content[: 4 * _BEGINNING]
-    is_binary = b"\0" in beginning and "\0" in beginning.decode("utf-8", "surrogateescape")[:_BEGINNING]
+    is_binary = (
+        b"\0" in beginning and "\0" in beginning.decode("utf-8", "surrogateescape")[:_BEGINNING]
+    )
     return None if is_binary else content

@@ -49,7 +49,8 @@ def find(places: Places, question: Question, scorer: Scorer) -> list[tuple[Place
     return [
         (placement, facts)
         for placement, facts in found
-        if (placement.moved_from is not None or placement.current.id not in went) and _answers(placement, facts, question)
+        if (placement.moved_from is not None or placement.current.id not in went)
+        and _answers(placement, facts, question)
     ]
 
 
@@ -63,7 +64,9 @@ def _in_file(places: Places, path: str, scorer: Scorer) -> Iterator[tuple[Placem
     text = Text.from_bytes(content)
     placements = places.of(path, text)
     report = PlacementReport(places.trail, text, scorer=scorer, derived=places.derived)
-    yield from ((placement, report.placement(placement)) for placement in placements if _is_found(placement))
+    yield from (
+        (placement, report.placement(placement)) for placement in placements if _is_found(placement)
+    )
 
 
 def _is_found(placement: Placement) -> bool:
@@ -107,7 +110,9 @@ ANYTHING: Final = Question()
 """Asks for all there is."""
 
 
-def review_queue(places: Places, scorer: Scorer, question: Question = ANYTHING, *, rejected: bool = False) -> list[Members]:
+def review_queue(
+    places: Places, scorer: Scorer, question: Question = ANYTHING, *, rejected: bool = False
+) -> list[Members]:
     """Return placements without a review that still holds, by falling score, then by file and line; without a score last.
 
     What could not be found, what was removed and what only may be here has no lines to read, and does not wait; nor does what is not
@@ -121,7 +126,10 @@ def review_queue(places: Places, scorer: Scorer, question: Question = ANYTHING, 
     """
     found = find(places, question, scorer)
     wanted = (
-        facts for placement, facts in found if waits(placement, facts) or (rejected and _may_wait(placement, facts) and is_rejected(facts))
+        facts
+        for placement, facts in found
+        if waits(placement, facts)
+        or (rejected and _may_wait(placement, facts) and is_rejected(facts))
     )
     return sorted(wanted, key=_urgency)
 
@@ -134,7 +142,11 @@ def waits(placement: Placement, facts: Members) -> bool:
 def is_rejected(facts: Members) -> bool:
     """Whether a placement was rejected as it stands now: it waits for who wrote it."""
     review = facts["review"]
-    return is_reviewed(facts) and isinstance(review, dict) and review.get("verdict") == Verdict.REJECTED
+    return (
+        is_reviewed(facts)
+        and isinstance(review, dict)
+        and review.get("verdict") == Verdict.REJECTED
+    )
 
 
 def _may_wait(placement: Placement, facts: Members) -> bool:
@@ -151,4 +163,9 @@ def _urgency(facts: Members) -> tuple[bool, float, str, int]:
     scores = (facts["score"], facts["storedScore"])
     score = next((score for score in scores if isinstance(score, int | float)), -1.0)
     start = facts["lineStart"]
-    return (is_rejected(facts), -score, str(facts["filePath"]), start if isinstance(start, int) else 0)
+    return (
+        is_rejected(facts),
+        -score,
+        str(facts["filePath"]),
+        start if isinstance(start, int) else 0,
+    )

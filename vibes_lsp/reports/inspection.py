@@ -64,7 +64,12 @@ def inspect(places: Places, scorer: Scorer, path: str, identifier: str) -> Inspe
         return None
     placements = places.of(path, text)
     placement = next((each for each in placements if identifier in each.lineage.ids), None)
-    if placement is None or placement.is_history or placement.located.start is None or placement.located.end is None:
+    if (
+        placement is None
+        or placement.is_history
+        or placement.located.start is None
+        or placement.located.end is None
+    ):
         return None
     start, end = placement.located.start, placement.located.end
     lines = text.lines[start - 1 : end]

@@ -21,7 +21,11 @@ from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.scoring import Score, band_of, figure
 from vibes_lsp.risk.signals import factors_as_recorded
 
-_OPTIONAL: Final = {"functionName": "function_name", "sessionId": "session_id", "promptHash": "prompt_hash"}
+_OPTIONAL: Final = {
+    "functionName": "function_name",
+    "sessionId": "session_id",
+    "promptHash": "prompt_hash",
+}
 
 
 class PlacementReport:
@@ -51,7 +55,9 @@ class PlacementReport:
         self._derived: Mapping[str, DerivedCommit] = derived or {}
         self._authors = Authors(trail)
 
-    def placements(self, placements: Sequence[Placement], *, with_prompts: bool = True) -> list[JsonValue]:
+    def placements(
+        self, placements: Sequence[Placement], *, with_prompts: bool = True
+    ) -> list[JsonValue]:
         """Return all placements, in the order given.
 
         Args:
@@ -64,7 +70,9 @@ class PlacementReport:
         """Return one placement."""
         return self.scored(placement, self.score(placement), with_prompts=with_prompts)
 
-    def scored(self, placement: Placement, live: Score | None, *, with_prompts: bool = True) -> Members:
+    def scored(
+        self, placement: Placement, live: Score | None, *, with_prompts: bool = True
+    ) -> Members:
         """Return one placement whose live score is known."""
         record, located = placement.current, placement.located
         recorded = recorded_lines(record) or (None, None)
@@ -86,7 +94,9 @@ class PlacementReport:
             "confidence": located.confidence,
             "ambiguous": located.ambiguous,
             "intactLines": located.intact,
-            "totalLines": None if recorded[0] is None or recorded[1] is None else recorded[1] - recorded[0] + 1,
+            "totalLines": None
+            if recorded[0] is None or recorded[1] is None
+            else recorded[1] - recorded[0] + 1,
             "band": _band(live, stored, self._scorer.thresholds),
             "score": None if live is None else live.value,
             "storedScore": stored,
@@ -107,9 +117,22 @@ class PlacementReport:
         if placement.replaced_by is not None:
             result["replacedBy"] = placement.replaced_by
         if located.since is not None:
-            result["inGitSince"] = {"commit": located.since.commit, "at": format_timestamp(located.since.moment)}
-        result.update({name: value for name, member in _OPTIONAL.items() if (value := record.text(member)) is not None})
-        factors = record.members.get("risk_factors") if live is None else factors_as_recorded(live.factors)
+            result["inGitSince"] = {
+                "commit": located.since.commit,
+                "at": format_timestamp(located.since.moment),
+            }
+        result.update(
+            {
+                name: value
+                for name, member in _OPTIONAL.items()
+                if (value := record.text(member)) is not None
+            }
+        )
+        factors = (
+            record.members.get("risk_factors")
+            if live is None
+            else factors_as_recorded(live.factors)
+        )
         if isinstance(factors, list):
             result["factors"] = factors
         commit = self._commit(placement)
@@ -131,7 +154,9 @@ class PlacementReport:
         if not isinstance(live, int | float):
             return None if recorded is None else f"{recorded} {facts['band']} (as recorded)"
         shown = figure(live, bounds)
-        return f"{shown} {facts['band']}" + (f" ({recorded} as recorded)" if recorded not in {None, shown} else "")
+        return f"{shown} {facts['band']}" + (
+            f" ({recorded} as recorded)" if recorded not in {None, shown} else ""
+        )
 
     def _commit(self, placement: Placement) -> DerivedCommit | None:
         return known_commit(placement.lineage, self._derived.get(placement.lineage.first.id))
@@ -140,13 +165,24 @@ class PlacementReport:
         """Return what the AI was asked; None when that is not known."""
         key = placement.current.text("prompt_hash")
         entry = self._trail.manifest.entry(key) if key else None
-        return text(entry, "prompt_text") if entry is not None and entry.get("type") == ContextType.PROMPT else None
+        return (
+            text(entry, "prompt_text")
+            if entry is not None and entry.get("type") == ContextType.PROMPT
+            else None
+        )
 
     def review(self, placement: Placement) -> Members | None:
         """Return the review that counts; stale when the lines changed since."""
         reviews = self._trail.reviews_of(placement.lineage)
-        lines, is_removed = lines_of(placement, self._content), placement.lineage.action == Action.DELETE
-        objections = {} if self._objection is None else {id(each): self._objection(placement, each) for each in reviews}
+        lines, is_removed = (
+            lines_of(placement, self._content),
+            placement.lineage.action == Action.DELETE,
+        )
+        objections = (
+            {}
+            if self._objection is None
+            else {id(each): self._objection(placement, each) for each in reviews}
+        )
         counted = [each for each in reviews if objections.get(id(each)) is None]
         chosen = counting(counted or reviews, lines, is_removed=is_removed) if reviews else None
         if chosen is None:
@@ -165,13 +201,21 @@ class PlacementReport:
 def is_reviewed(facts: Members) -> bool:
     """Whether a placement was reviewed as it is now, by a person or by somebody of whom nothing is known; an AI's word is none (R6)."""
     review = facts["review"]
-    return isinstance(review, dict) and not review.get("stale") and review.get("kind") != ReviewerKind.AI
+    return (
+        isinstance(review, dict)
+        and not review.get("stale")
+        and review.get("kind") != ReviewerKind.AI
+    )
 
 
 def stored_score(placement: Placement) -> float | None:
     """Return the risk score that the record carries; None when it has none between 0 and 1."""
     score = placement.current.members.get("risk_score")
-    return score if isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1 else None
+    return (
+        score
+        if isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
+        else None
+    )
 
 
 def _band(live: Score | None, stored: float | None, thresholds: Mapping[Band, float]) -> str | None:

@@ -20,10 +20,15 @@ def shown(trail: Trail, found: Found) -> Members:
     elif found.kind == "entry":
         result["entry"] = found.entry
     elif found.session is not None:
-        records: list[JsonValue] = [record.members for record in (*found.session.starts, *found.session.ends)]
+        records: list[JsonValue] = [
+            record.members for record in (*found.session.starts, *found.session.ends)
+        ]
         result["record"] = records[0] if records else None
         result["records"] = records
-    result["edges"] = {"out": [edge.record.members for edge in out], "in": [edge.record.members for edge in into]}
+    result["edges"] = {
+        "out": [edge.record.members for edge in out],
+        "in": [edge.record.members for edge in into],
+    }
     return result
 
 

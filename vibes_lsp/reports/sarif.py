@@ -17,11 +17,21 @@ def findings_sarif(findings: Sequence[Finding], version: str) -> Members:
     """Return a SARIF log with one run; paths are relative to the project's root."""
     used = {finding.check.id: finding.check for finding in findings}
     rules = [check for check in ALL if check.id in used]
-    rules += [used[identifier] for identifier in sorted(used.keys() - {check.id for check in rules})]
+    rules += [
+        used[identifier] for identifier in sorted(used.keys() - {check.id for check in rules})
+    ]
     places = {check.id: number for number, check in enumerate(rules)}
-    driver: Members = {"name": "vibes-lsp", "version": version, "rules": [_rule(check) for check in rules]}
+    driver: Members = {
+        "name": "vibes-lsp",
+        "version": version,
+        "rules": [_rule(check) for check in rules],
+    }
     results: list[JsonValue] = [_result(finding, places[finding.check.id]) for finding in findings]
-    run: Members = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    run: Members = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 

@@ -63,8 +63,13 @@ def model_shares(trail: Trail, lineages: Sequence[Lineage]) -> list[ModelShare]:
         counts[author] += 1
         files.setdefault(author, set()).add(lineage.current.text("file_path") or "")
     total = counts.total()
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0].model, item[0].tool, item[0].tool_version))
-    return [ModelShare(author, count, len(files[author]), count / total) for author, count in ordered]
+    ordered = sorted(
+        counts.items(),
+        key=lambda item: (-item[1], item[0].model, item[0].tool, item[0].tool_version),
+    )
+    return [
+        ModelShare(author, count, len(files[author]), count / total) for author, count in ordered
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +118,12 @@ class SessionSummary:
 def session_summaries(trail: Trail) -> list[SessionSummary]:
     """Return all sessions in the order of the log."""
     authors = Authors(trail)
-    counts = Counter(record.text("session_id") for record in trail.log.of_kind(Kind.LINE, Kind.FUNCTION))
+    counts = Counter(
+        record.text("session_id") for record in trail.log.of_kind(Kind.LINE, Kind.FUNCTION)
+    )
     return [
-        SessionSummary(session, authors.of(session.text("environment_hash")), counts[session.id]) for session in read_sessions(trail.log)
+        SessionSummary(session, authors.of(session.text("environment_hash")), counts[session.id])
+        for session in read_sessions(trail.log)
     ]
 
 
@@ -193,7 +201,9 @@ def trail_stats(trail: Trail, tracking: Tracking) -> Stats:
 
 
 def _counted(lineages: list[Lineage], name: str) -> dict[str, int]:
-    values = (lineage.action if name == "action" else lineage.current.text(name) for lineage in lineages)
+    values = (
+        lineage.action if name == "action" else lineage.current.text(name) for lineage in lineages
+    )
     return dict(Counter(value or "unknown" for value in values).most_common())
 
 
@@ -263,14 +273,19 @@ def survival(places: Places) -> SurvivalReport:
             continue
         for placement in places.of(path, text):
             if _is_lines(placement) or _is_function(placement):
-                models[authors.of(placement.current.text("environment_hash")).label].append(placement)
+                models[authors.of(placement.current.text("environment_hash")).label].append(
+                    placement
+                )
                 files[path].append(placement)
     everything = [placement for placements in files.values() for placement in placements]
     return SurvivalReport(_survival_of("in all", everything), _ordered(models), _ordered(files))
 
 
 def _ordered(groups: dict[str, list[Placement]]) -> list[Survival]:
-    return sorted((_survival_of(name, group) for name, group in groups.items()), key=lambda each: (-each.recorded, each.name))
+    return sorted(
+        (_survival_of(name, group) for name, group in groups.items()),
+        key=lambda each: (-each.recorded, each.name),
+    )
 
 
 def _is_lines(placement: Placement) -> bool:

@@ -32,7 +32,11 @@ def _state(placement: Placement, before: str) -> str:
     if why is not None:
         when = since(placement)
         sentence = why if when is None else f"{why}, {when}"
-        return sentence if placement.current.type == RecordType.FUNCTION else f"not verified: {sentence}"
+        return (
+            sentence
+            if placement.current.type == RecordType.FUNCTION
+            else f"not verified: {sentence}"
+        )
     located = placement.located
     match located.state:
         case State.EXACT:
@@ -42,14 +46,24 @@ def _state(placement: Placement, before: str) -> str:
         case State.EDITED:
             total = recorded_lines(placement.current)
             if located.intact is None or total is None:
-                return "edited since" if total is None else f"edited since, which lines is not known (recorded at {before})"
+                return (
+                    "edited since"
+                    if total is None
+                    else f"edited since, which lines is not known (recorded at {before})"
+                )
             return f"edited since: {located.intact} of {total[1] - total[0] + 1} lines intact"
         case _ if placement.replaced_by is not None:
             name = placement.replaced_by[:8]
-            by = name if name.isascii() and name.isalnum() else "a later edit"  # the rest of an id is anything
+            by = (
+                name if name.isascii() and name.isalnum() else "a later edit"
+            )  # the rest of an id is anything
             return f"replaced by {by}, which wrote the whole file (recorded at {before})"
         case _:  # lost: what is not verified was said above
-            return f"could not be found (recorded at {before})" if placement.current.type == RecordType.LINE else "could not be found"
+            return (
+                f"could not be found (recorded at {before})"
+                if placement.current.type == RecordType.LINE
+                else "could not be found"
+            )
 
 
 def title(placement: Placement) -> str:

@@ -101,9 +101,7 @@ def read_policy(config: Config, members: Members) -> tuple[Policy, list[PolicyPr
         return Policy(level=level), []
     rules, problems = _rules(mapping(members, "risk_scoring"))
     if scoring.algorithm != WEIGHTED_AVERAGE:
-        message = (
-            f"{scoring.algorithm[:60]!r} is not known here: stored scores are shown, and none is computed; known is {WEIGHTED_AVERAGE!r}"
-        )
+        message = f"{scoring.algorithm[:60]!r} is not known here: stored scores are shown, and none is computed; known is {WEIGHTED_AVERAGE!r}"
         problems.insert(0, PolicyProblem("risk_scoring.algorithm", message, is_known=False))
     policy = Policy(
         scoring.enabled,
@@ -125,16 +123,27 @@ def _rules(scoring: Members) -> tuple[list[Rule], list[PolicyProblem]]:
     problems: list[PolicyProblem] = []
     listed = given if isinstance(given, list) else []
     for number, each in enumerate(listed[:MAX_RULES]):
-        condition, action = (each.get("condition"), each.get("action")) if isinstance(each, dict) else (None, None)
+        condition, action = (
+            (each.get("condition"), each.get("action")) if isinstance(each, dict) else (None, None)
+        )
         if not isinstance(condition, str) or not condition:
             continue
         try:
             expression = parse(condition)
         except BrokenRule as error:
-            problems.append(PolicyProblem(f"risk_scoring.review_rules.{number}.condition", error.message, error.offset))
+            problems.append(
+                PolicyProblem(
+                    f"risk_scoring.review_rules.{number}.condition", error.message, error.offset
+                )
+            )
             continue
         if isinstance(action, str) and action in set(RuleAction):
             rules.append(Rule(condition, RuleAction(action), expression))
     if len(listed) > MAX_RULES:
-        problems.append(PolicyProblem(f"risk_scoring.review_rules.{MAX_RULES}", f"only the first {MAX_RULES} rules are used"))
+        problems.append(
+            PolicyProblem(
+                f"risk_scoring.review_rules.{MAX_RULES}",
+                f"only the first {MAX_RULES} rules are used",
+            )
+        )
     return rules, problems

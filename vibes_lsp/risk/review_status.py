@@ -75,7 +75,9 @@ def decided_by(answers: Sequence[ReviewAnswer]) -> tuple[ReviewStatus, int | Non
     return ReviewStatus.UNREVIEWED, None
 
 
-def _since_rejection(answers: Sequence[tuple[int, ReviewAnswer]]) -> Sequence[tuple[int, ReviewAnswer]]:
+def _since_rejection(
+    answers: Sequence[tuple[int, ReviewAnswer]],
+) -> Sequence[tuple[int, ReviewAnswer]]:
     """Return the last rejection and what came after it; everything where nobody rejected."""
     rejections = [place for place, (_, each) in enumerate(answers) if _rejects(each)]
     return answers[rejections[-1] :] if rejections else answers
@@ -92,7 +94,11 @@ def _rejects(answer: ReviewAnswer) -> bool:
 
 def _is_of_unknown_kind(answer: ReviewAnswer) -> bool:
     """Whether an edge says that there was a review, which may hold, and not all that R6 wants to know of it."""
-    if answer.kind == ReviewerKind.AI or answer.verdict == Verdict.REJECTED or answer.holds is False:
+    if (
+        answer.kind == ReviewerKind.AI
+        or answer.verdict == Verdict.REJECTED
+        or answer.holds is False
+    ):
         return False
     return answer.kind == ReviewerKind.UNKNOWN or answer.verdict is None or answer.holds is None
 

@@ -82,7 +82,11 @@ def _truth(expression: Expression, quantities: Mapping[str, Quantity]) -> bool |
     match expression:
         case Comparison(left, sign, right):
             one, other = _resolved(left, quantities), _resolved(right, quantities)
-            return None if one is None or other is None or isinstance(one, str) != isinstance(other, str) else _SIGNS[sign](one, other)
+            return (
+                None
+                if one is None or other is None or isinstance(one, str) != isinstance(other, str)
+                else _SIGNS[sign](one, other)
+            )
         case Membership(operand, choices):
             one = _resolved(operand, quantities)
             return None if one is None else one in choices
@@ -129,7 +133,10 @@ MAX_DEPTH: Final = 20
 """Deepest nesting of parentheses and NOT."""
 
 _EQUALITY: Final = frozenset({"==", "!="})
-_WORDS: Final[Mapping[str, Sequence[str]]] = {Signal.ACTION_TYPE: list(Action), Signal.MODEL_CAPABILITY_TIER: list(Tier)}
+_WORDS: Final[Mapping[str, Sequence[str]]] = {
+    Signal.ACTION_TYPE: list(Action),
+    Signal.MODEL_CAPABILITY_TIER: list(Tier),
+}
 """The signals that are words, with all that there are."""
 _KEYWORDS: Final = frozenset({"AND", "OR", "NOT", "IN"})
 _TOKEN: Final = re.compile(
@@ -211,7 +218,9 @@ class _Parser:
     def finish(self) -> None:
         token = self._token
         if token.kind != "end":
-            raise BrokenRule(f"{token.text!r} is not expected after a whole condition: AND or OR?", token.offset)
+            raise BrokenRule(
+                f"{token.text!r} is not expected after a whole condition: AND or OR?", token.offset
+            )
 
     @property
     def _token(self) -> _Token:
@@ -256,11 +265,17 @@ class _Parser:
             self._take()
             return Not(Membership(left, self._choices(left)))
         if token.kind != "sign":
-            raise BrokenRule(f"a comparison is expected after {first.text!r}: ==, !=, <, <=, >, >= or IN", token.offset)
+            raise BrokenRule(
+                f"a comparison is expected after {first.text!r}: ==, !=, <, <=, >, >= or IN",
+                token.offset,
+            )
         second, right = self._token, self._operand()
         _check_pair(left, right, second.offset)
         if token.text not in _EQUALITY and _is_word(left):
-            raise BrokenRule(f"words have no order: compare them with ==, != or IN, not with {token.text!r}", token.offset)
+            raise BrokenRule(
+                f"words have no order: compare them with ==, != or IN, not with {token.text!r}",
+                token.offset,
+            )
         return Comparison(left, token.text, right)
 
     def _choices(self, operand: Operand) -> tuple[Quantity, ...]:
@@ -281,7 +296,11 @@ class _Parser:
     def _mark(self, mark: str, opening: _Token | None) -> _Token:
         token = self._take()
         if token.kind != "mark" or token.text != mark:
-            words = f"{mark!r} is expected" if opening is None else f"this {opening.text!r} is never closed"
+            words = (
+                f"{mark!r} is expected"
+                if opening is None
+                else f"this {opening.text!r} is never closed"
+            )
             raise BrokenRule(words, token.offset if opening is None else opening.offset)
         return token
 
@@ -305,10 +324,16 @@ def _name(token: _Token) -> Name:
     signal, dot, member = token.text.partition(".")
     if signal not in set(Signal) and not is_custom_signal(signal):
         close = get_close_matches(signal, list(Signal), 1)
-        words = f"did you mean {close[0]}?" if close else "a name of your own has a namespace, as in org:name; a word stands in quotes"
+        words = (
+            f"did you mean {close[0]}?"
+            if close
+            else "a name of your own has a namespace, as in org:name; a word stands in quotes"
+        )
         raise BrokenRule(f"{signal[:60]!r} is no signal; {words}", token.offset)
     if dot and member != "value":
-        raise BrokenRule(f"a signal has nothing but .value, not .{member[:40]}", token.offset + len(signal))
+        raise BrokenRule(
+            f"a signal has nothing but .value, not .{member[:40]}", token.offset + len(signal)
+        )
     return Name(token.text)
 
 
@@ -327,4 +352,7 @@ def _check_pair(one: Operand, other: Operand, offset: int) -> None:
         raise BrokenRule("a number is compared with a word", offset)
     for named, word in ((one, other), (other, one)):
         if isinstance(named, Name) and isinstance(word, str) and word not in _WORDS[named.text]:
-            raise BrokenRule(f"{named.text} is never {word[:40]!r}: it is one of {', '.join(_WORDS[named.text])}", offset)
+            raise BrokenRule(
+                f"{named.text} is never {word[:40]!r}: it is one of {', '.join(_WORDS[named.text])}",
+                offset,
+            )

@@ -31,7 +31,14 @@ def band_of(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS)
 def figure(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> str:
     """Return a score for people: two decimals, or as many as it takes to stay within its band."""
     band = band_of(score, thresholds)
-    return next((text for digits in (2, 4, 6) if band_of(float(text := f"{score:.{digits}f}"), thresholds) == band), repr(score))
+    return next(
+        (
+            text
+            for digits in (2, 4, 6)
+            if band_of(float(text := f"{score:.{digits}f}"), thresholds) == band
+        ),
+        repr(score),
+    )
 
 
 _DIGITS: Final = 12
@@ -70,7 +77,9 @@ def weighted_average(pairs: Sequence[tuple[float, float]]) -> float | None:
     shares, whole = _shares(tuple([weight for weight, _ in pairs]))
     if not whole:
         return None
-    return min(1.0, max(0.0, round(fsum(map(mul, shares, [value for _, value in pairs])) / whole, _DIGITS)))
+    return min(
+        1.0, max(0.0, round(fsum(map(mul, shares, [value for _, value in pairs])) / whole, _DIGITS))
+    )
 
 
 @lru_cache(maxsize=256)  # the same for all annotations of which the same is known

@@ -92,8 +92,17 @@ _KEPT: Final = 4_096
     _MODEL_CAPABILITY_TIER,
 ) = (signal.value for signal in Signal)
 
-ACTION_VALUES: Final[Mapping[str, float]] = {Action.CREATE: 0.6, Action.MODIFY: 0.4, Action.DELETE: 0.8, Action.REVIEW: 0.1}
-GAP_VALUES: Final[Mapping[str, float]] = {AssuranceLevel.LOW: 1.0, AssuranceLevel.MEDIUM: 0.5, AssuranceLevel.HIGH: 0.0}
+ACTION_VALUES: Final[Mapping[str, float]] = {
+    Action.CREATE: 0.6,
+    Action.MODIFY: 0.4,
+    Action.DELETE: 0.8,
+    Action.REVIEW: 0.1,
+}
+GAP_VALUES: Final[Mapping[str, float]] = {
+    AssuranceLevel.LOW: 1.0,
+    AssuranceLevel.MEDIUM: 0.5,
+    AssuranceLevel.HIGH: 0.0,
+}
 STANDING_VALUES: Final[Mapping[ReviewStatus, float]] = {
     ReviewStatus.UNREVIEWED: 1.0,
     ReviewStatus.APPROVED: 0.0,
@@ -140,18 +149,29 @@ def assess(measured: Measured, policy: Policy) -> tuple[Factor, ...]:
         _scope_files(measured.files, baselines[_SCOPE_FILES], weights.get(_SCOPE_FILES, 0.0)),
         _assurance_gap(measured.level, weights.get(_ASSURANCE_GAP, 0.0)),
         _human_review_present(measured.standing, weights.get(_HUMAN_REVIEW_PRESENT, 0.0)),
-        _prompt_token_count(measured.prompt, baselines[_PROMPT_TOKEN_COUNT], weights.get(_PROMPT_TOKEN_COUNT, 0.0)),
-        None if model is None else _model_capability_tier(model, tier_of(model, policy.tiers), weights.get(_MODEL_CAPABILITY_TIER, 0.0)),
+        _prompt_token_count(
+            measured.prompt, baselines[_PROMPT_TOKEN_COUNT], weights.get(_PROMPT_TOKEN_COUNT, 0.0)
+        ),
+        None
+        if model is None
+        else _model_capability_tier(
+            model, tier_of(model, policy.tiers), weights.get(_MODEL_CAPABILITY_TIER, 0.0)
+        ),
     ]
     for each in measured.custom:
         reason = each.reason or "given without a reason"
-        found.append(_factor(each.signal, each.value, each.value, weights.get(each.signal, 0.0), reason))
+        found.append(
+            _factor(each.signal, each.value, each.value, weights.get(each.signal, 0.0), reason)
+        )
     return tuple([factor for factor in found if factor is not None])
 
 
 def factors_as_recorded(factors: Sequence[Factor]) -> list[JsonValue]:
     """Return factors as records have them (RFC 10.4.4)."""
-    return [{"signal": each.signal, "value": each.value, "weight": each.weight, "reason": each.reason} for each in factors]
+    return [
+        {"signal": each.signal, "value": each.value, "weight": each.weight, "reason": each.reason}
+        for each in factors
+    ]
 
 
 def _factor(signal: str, quantity: Quantity, value: float, weight: float, reason: str) -> Factor:
@@ -181,7 +201,9 @@ def _scope_lines(lines: int | None, total: int | None, weight: float) -> Factor 
     if not lines or not total:
         return None
     share = min(1.0, lines / total)
-    return _factor(_SCOPE_LINES, lines, share, weight, f"{lines:,} of {total:,} lines ({share:.0%})")
+    return _factor(
+        _SCOPE_LINES, lines, share, weight, f"{lines:,} of {total:,} lines ({share:.0%})"
+    )
 
 
 @lru_cache(maxsize=_KEPT)
@@ -190,7 +212,13 @@ def _scope_files(files: int | None, baseline: float, weight: float) -> Factor | 
     if not files:
         return None
     words = "1 file" if files == 1 else f"{files:,} files"
-    return _factor(_SCOPE_FILES, files, files / baseline, weight, f"{words} in its session, where {baseline:,g} count as 1.0")
+    return _factor(
+        _SCOPE_FILES,
+        files,
+        files / baseline,
+        weight,
+        f"{words} in its session, where {baseline:,g} count as 1.0",
+    )
 
 
 @lru_cache(maxsize=_KEPT)
@@ -198,7 +226,13 @@ def _assurance_gap(level: str | None, weight: float) -> Factor | None:
     """What was not captured."""
     if level is None or level not in GAP_VALUES:
         return None
-    return _factor(_ASSURANCE_GAP, GAP_VALUES[level], GAP_VALUES[level], weight, f"recorded at {level} assurance")
+    return _factor(
+        _ASSURANCE_GAP,
+        GAP_VALUES[level],
+        GAP_VALUES[level],
+        weight,
+        f"recorded at {level} assurance",
+    )
 
 
 @lru_cache(maxsize=_KEPT)
@@ -209,16 +243,34 @@ def _human_review_present(standing: ReviewStatus, weight: float) -> Factor | Non
 
 
 @lru_cache(maxsize=_KEPT)
-def _prompt_token_count(prompt: PromptLength | None, baseline: float, weight: float) -> Factor | None:
+def _prompt_token_count(
+    prompt: PromptLength | None, baseline: float, weight: float
+) -> Factor | None:
     """Tokens of the prompt, against a baseline; estimated unless the producer counted (R22)."""
     if prompt is None or prompt.tokens < 0:
         return None
     counted = f"{prompt.tokens:,} tokens as counted by the tool"
-    words = counted if prompt.bytes is None else f"about {prompt.tokens:,} tokens, estimated from {prompt.bytes:,} bytes"
-    return _factor(_PROMPT_TOKEN_COUNT, prompt.tokens, prompt.tokens / baseline, weight, f"{words}, where {baseline:,g} count as 1.0")
+    words = (
+        counted
+        if prompt.bytes is None
+        else f"about {prompt.tokens:,} tokens, estimated from {prompt.bytes:,} bytes"
+    )
+    return _factor(
+        _PROMPT_TOKEN_COUNT,
+        prompt.tokens,
+        prompt.tokens / baseline,
+        weight,
+        f"{words}, where {baseline:,g} count as 1.0",
+    )
 
 
 @lru_cache(maxsize=_KEPT)
 def _model_capability_tier(model: str, tier: str | None, weight: float) -> Factor | None:
     """The tier of the model, by table (R22)."""
-    return None if tier is None else _factor(_MODEL_CAPABILITY_TIER, tier, TIER_VALUES[tier], weight, f"{model} counts as {tier}")
+    return (
+        None
+        if tier is None
+        else _factor(
+            _MODEL_CAPABILITY_TIER, tier, TIER_VALUES[tier], weight, f"{model} counts as {tier}"
+        )
+    )

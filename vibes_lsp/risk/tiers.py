@@ -13,7 +13,12 @@ from typing import Final
 
 from vibes_lsp.model.vocabulary import Tier
 
-TIER_VALUES: Final[Mapping[str, float]] = {Tier.FRONTIER: 0.2, Tier.GENERAL: 0.5, Tier.SMALL: 0.8, Tier.LEGACY: 1.0}
+TIER_VALUES: Final[Mapping[str, float]] = {
+    Tier.FRONTIER: 0.2,
+    Tier.GENERAL: 0.5,
+    Tier.SMALL: 0.8,
+    Tier.LEGACY: 1.0,
+}
 """What each tier is worth: a smaller or older model is a higher risk."""
 
 PACKAGED: Final[Mapping[str, str]] = {

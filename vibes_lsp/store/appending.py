@@ -49,7 +49,10 @@ def append_lines(path: Path, lines: bytes, held: LockHandle, *, durable: bool = 
             raise refusal(path, error) from error
         if _inode(path) == written.inode:
             return written
-    raise RefusedWrite(f"{path} is replaced by another program again and again", hint="try again when that has finished")
+    raise RefusedWrite(
+        f"{path} is replaced by another program again and again",
+        hint="try again when that has finished",
+    )
 
 
 def repair(paths: Iterable[Path], held: LockHandle) -> None:
@@ -82,7 +85,11 @@ def _append(path: Path, lines: bytes, held: LockHandle, *, durable: bool) -> Ext
     try:
         status = os.fstat(descriptor)
         before = Extent(status.st_ino, status.st_size)
-        data = b"\n" + lines if before.size and _byte_at(descriptor, before.size - 1) != b"\n" else lines
+        data = (
+            b"\n" + lines
+            if before.size and _byte_at(descriptor, before.size - 1) != b"\n"
+            else lines
+        )
         held.write_note(f"{path.name} {before.inode} {before.size}")
         _write_or_undo(descriptor, data, before)
         held.write_note("")
@@ -102,7 +109,9 @@ def _write_or_undo(descriptor: int, data: bytes, before: Extent) -> None:
         while written < len(data):
             written += os.write(descriptor, view[written:])
     except OSError:
-        if os.fstat(descriptor).st_size == before.size + written:  # else a program without the lock wrote, too
+        if (
+            os.fstat(descriptor).st_size == before.size + written
+        ):  # else a program without the lock wrote, too
             with suppress(OSError):  # what remains is cut off by the next writer, from the note
                 os.ftruncate(descriptor, before.size)
         raise

@@ -64,7 +64,11 @@ class LoadedConfig:
         if self._needs_check or self.members.get("risk_scoring") is not None:
             return self._checked[2]
         level = self.members.get("assurance_level")
-        return Policy(level=level) if isinstance(level, str) and level in set(AssuranceLevel) else Policy()
+        return (
+            Policy(level=level)
+            if isinstance(level, str) and level in set(AssuranceLevel)
+            else Policy()
+        )
 
     @cached_property
     def tracking(self) -> Tracking:
@@ -88,28 +92,45 @@ class LoadedConfig:
             return Config(), (), Policy()
         config, problems = read_config(self.members)
         policy, unusable = read_policy(config, self.members)
-        found = [Problem(field, "is no number that JSON knows", "number") for field in self.odd_numbers]
+        found = [
+            Problem(field, "is no number that JSON knows", "number") for field in self.odd_numbers
+        ]
         found += [problem for problem in problems if problem.field not in self.odd_numbers]
         if len(config.exclude_patterns) > MAX_PATTERNS:
             message = f"only the first {MAX_PATTERNS} patterns are used"
             found.append(Problem(f"exclude_patterns.{MAX_PATTERNS}", message, "policy"))
-        found += [Problem(each.field, each.message, "policy" if each.is_known else "unknown", each.offset) for each in unusable]
+        found += [
+            Problem(each.field, each.message, "policy" if each.is_known else "unknown", each.offset)
+            for each in unusable
+        ]
         return config, tuple(found), policy
 
 
-def load_config(directory: AuditDir, previous: LoadedConfig | None = None, *, now_ns: Clock = time.time_ns) -> LoadedConfig:
+def load_config(
+    directory: AuditDir, previous: LoadedConfig | None = None, *, now_ns: Clock = time.time_ns
+) -> LoadedConfig:
     """Return the policy; the previous one when the file has not changed. Never raises."""
     try:
         found = disk.signature(directory.config)
         same = previous if previous is not None and found == previous.signature else None
-        if same is not None and (found is None or same.look.settled) and not isinstance(same.problem, UnreadableFile):
+        if (
+            same is not None
+            and (found is None or same.look.settled)
+            and not isinstance(same.problem, UnreadableFile)
+        ):
             return same
         data = read_file(directory.config)
     except UnreadableFile as error:
-        if previous is not None and isinstance(previous.problem, UnreadableFile) and previous.problem.message == error.message:
+        if (
+            previous is not None
+            and isinstance(previous.problem, UnreadableFile)
+            and previous.problem.message == error.message
+        ):
             return previous
         return LoadedConfig(present=True, problem=error)
-    if data is None or found is None:  # it is not there, or it comes while we look and is found next time
+    if (
+        data is None or found is None
+    ):  # it is not there, or it comes while we look and is found next time
         return LoadedConfig()
     if same is not None and same.look.again(data, [found], now_ns):
         return same

@@ -48,11 +48,15 @@ class FileState:
     settled: bool = False
 
     @classmethod
-    def at(cls, data: bytes | None, signatures: Iterable[Signature], now_ns: Clock = time.time_ns) -> FileState:
+    def at(
+        cls, data: bytes | None, signatures: Iterable[Signature], now_ns: Clock = time.time_ns
+    ) -> FileState:
         """Return the look that found this content; call it with signatures that were taken before the content was read."""
         return cls(zlib.crc32(data or b""), is_settled(signatures, now_ns))
 
-    def again(self, data: bytes | None, signatures: Iterable[Signature], now_ns: Clock = time.time_ns) -> bool:
+    def again(
+        self, data: bytes | None, signatures: Iterable[Signature], now_ns: Clock = time.time_ns
+    ) -> bool:
         """Look again behind signatures that have not changed; say whether the content has not, either."""
         if zlib.crc32(data or b"") != self.checksum:
             return False
@@ -78,7 +82,10 @@ def signature(path: Path) -> Signature | None:
     except OSError as error:
         raise _unreadable(path, error) from error
     if not stat.S_ISREG(status.st_mode):
-        raise UnreadableFile(f"{path.name} is not a regular file", hint="move it away; a file is expected in its place")
+        raise UnreadableFile(
+            f"{path.name} is not a regular file",
+            hint="move it away; a file is expected in its place",
+        )
     return Signature(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
@@ -95,7 +102,10 @@ def open_file(path: Path) -> BinaryIO:
         raise _unreadable(path, error) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise UnreadableFile(f"{path.name} is not a regular file", hint="move it away; a file is expected in its place")
+        raise UnreadableFile(
+            f"{path.name} is not a regular file",
+            hint="move it away; a file is expected in its place",
+        )
     return os.fdopen(descriptor, "rb")
 
 
@@ -109,7 +119,9 @@ def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes | None:
     if found is None:
         return None
     if found.size > limit:
-        raise UnreadableFile(f"{path.name} has {found.size:,} bytes, more than the {limit:,} that are read")
+        raise UnreadableFile(
+            f"{path.name} has {found.size:,} bytes, more than the {limit:,} that are read"
+        )
     try:
         with open_file(path) as file:
             return file.read()
@@ -131,7 +143,9 @@ def create_file(path: Path, data: bytes) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise RefusedWrite(f"cannot create {path}: {error.strerror}", hint="check the folder's permissions") from error
+        raise RefusedWrite(
+            f"cannot create {path}: {error.strerror}", hint="check the folder's permissions"
+        ) from error
     return True
 
 
@@ -157,7 +171,9 @@ def _is_reached_without_links(path: str, folder: str) -> bool:
         while end < len(path):
             end = (path.find(os.sep, end + 1) + 1 or len(path) + 1) - 1
             status = os.lstat(path[:end])
-            if stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", None):  # Windows has other links besides
+            if stat.S_ISLNK(status.st_mode) or getattr(
+                status, "st_reparse_tag", None
+            ):  # Windows has other links besides
                 return False
     except (OSError, ValueError):
         return False
@@ -177,6 +193,11 @@ def is_circular(path: Path) -> bool:
 
 def _unreadable(path: Path, error: OSError) -> UnreadableFile:
     if error.errno == errno.ELOOP:
-        return UnreadableFile(f"{path.name} cannot be read: links lead back to themselves", hint="let them lead to a file of the project")
+        return UnreadableFile(
+            f"{path.name} cannot be read: links lead back to themselves",
+            hint="let them lead to a file of the project",
+        )
     reason = error.strerror or str(error)
-    return UnreadableFile(f"{path.name} cannot be read: {reason}", hint=f"check the permissions of {path}")
+    return UnreadableFile(
+        f"{path.name} cannot be read: {reason}", hint=f"check the permissions of {path}"
+    )

@@ -91,7 +91,9 @@ def flush_folder(path: Path) -> None:
             os.close(descriptor)
 
 
-def write_temporary(folder: Path, data: bytes, *, like: Path | None = None, durable: bool = True) -> Path:
+def write_temporary(
+    folder: Path, data: bytes, *, like: Path | None = None, durable: bool = True
+) -> Path:
     """Write a new file of a unique name and return its path; nothing is left when that fails.
 
     Args:
@@ -120,7 +122,9 @@ def write_temporary(folder: Path, data: bytes, *, like: Path | None = None, dura
     return path
 
 
-def replace_file(temporary: Path, path: Path, *, sleep: Callable[[float], None] = time.sleep) -> None:
+def replace_file(
+    temporary: Path, path: Path, *, sleep: Callable[[float], None] = time.sleep
+) -> None:
     """Put a temporary file in the place of another one, in one step; it is removed when that fails.
 
     Raises:

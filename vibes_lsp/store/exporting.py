@@ -59,10 +59,17 @@ def check_free(folder: Path, source: AuditDir) -> None:
         RefusedWrite: Something is in it, it is none, or it lies in the trail itself.
     """
     if inside(folder, source.path):
-        raise RefusedWrite(f"{folder} lies in the trail that is exported", hint="give a folder elsewhere; nothing was written")
+        raise RefusedWrite(
+            f"{folder} lies in the trail that is exported",
+            hint="give a folder elsewhere; nothing was written",
+        )
     try:
         occupied = folder.exists() and any(folder.iterdir())
     except OSError as error:
-        raise RefusedWrite(f"{folder} cannot be written to: {error.strerror}", hint="give an empty or a new folder") from error
+        raise RefusedWrite(
+            f"{folder} cannot be written to: {error.strerror}", hint="give an empty or a new folder"
+        ) from error
     if occupied:
-        raise RefusedWrite(f"{folder} is not empty", hint="give an empty or a new folder; nothing was written")
+        raise RefusedWrite(
+            f"{folder} is not empty", hint="give an empty or a new folder; nothing was written"
+        )

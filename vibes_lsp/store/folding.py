@@ -17,7 +17,13 @@ from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
 from vibes_lsp.store.appending import repair
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.disk import MAX_FILE, FileState, read_file, signature
-from vibes_lsp.store.durability import flush_folder, refusal, replace_file, temporaries, write_temporary
+from vibes_lsp.store.durability import (
+    flush_folder,
+    refusal,
+    replace_file,
+    temporaries,
+    write_temporary,
+)
 from vibes_lsp.store.folders import make_hidden_folder
 from vibes_lsp.store.journal import Journal, journal_files, own_file, read_journal
 from vibes_lsp.store.layout import AuditDir
@@ -40,7 +46,13 @@ def fold_lock(directory: AuditDir, timeout: float = TIMEOUT) -> FileLock:
     return FileLock(directory.journal / "fold.lock", hidden=True, timeout=timeout)
 
 
-def fold(directory: AuditDir, *, wait: bool = True, timeout: float = TIMEOUT, last: LastRead | None = None) -> int:
+def fold(
+    directory: AuditDir,
+    *,
+    wait: bool = True,
+    timeout: float = TIMEOUT,
+    last: LastRead | None = None,
+) -> int:
     """Fold all that waits, and clear away what dead programs left; return how many entries the manifest gained.
 
     Nothing is written, not even a lock file, when nothing waits.
@@ -70,7 +82,11 @@ def fold(directory: AuditDir, *, wait: bool = True, timeout: float = TIMEOUT, la
 
 def _anything_waits(directory: AuditDir, *, others: bool) -> bool:
     """Whether there is anything of ours in the journal, left behind, or, if `others`, anything of another tool."""
-    if own_file(directory).exists() or temporaries(directory.journal) or append_lock(directory).unfinished():
+    if (
+        own_file(directory).exists()
+        or temporaries(directory.journal)
+        or append_lock(directory).unfinished()
+    ):
         return True
     return others and bool(journal_files(directory))
 
@@ -83,11 +99,16 @@ def _fold_once(directory: AuditDir, folding: LockHandle, timeout: float, last: L
     return gained or 0
 
 
-def _merge(directory: AuditDir, journal: Journal, folding: LockHandle, last: LastRead) -> int | None:
+def _merge(
+    directory: AuditDir, journal: Journal, folding: LockHandle, last: LastRead
+) -> int | None:
     """Bring the journal's entries into the manifest; return how many were new to it, None when it changed meanwhile."""
     path = directory.manifest
     if path.is_symlink():
-        raise RefusedWrite(f"{path} is a link", hint="put the file itself there; a manifest is replaced whole, and the link would go")
+        raise RefusedWrite(
+            f"{path} is a link",
+            hint="put the file itself there; a manifest is replaced whole, and the link would go",
+        )
     try:
         before = signature(path)
         manifest = last.at(before) or parse_manifest(read_file(path))
@@ -95,13 +116,18 @@ def _merge(directory: AuditDir, journal: Journal, folding: LockHandle, last: Las
         raise RefusedWrite(error.message, hint="new entries wait in the journal") from error
     unsupported = unsupported_versions(load_config(directory), manifest)
     if unsupported:
-        raise UnsupportedVersion(unsupported[0], hint="nothing was changed; upgrade, or correct the version if it is a mistake")
+        raise UnsupportedVersion(
+            unsupported[0],
+            hint="nothing was changed; upgrade, or correct the version if it is a mistake",
+        )
     new = {key: bytes(raw) for key, raw in journal.entries.items() if key not in manifest.stored}
     if not new and not has_duplicates(manifest):
         return 0
     text = extended(manifest, new)
     if len(text) > MAX_FILE:
-        raise RefusedWrite(f"manifest.json would have {len(text):,} bytes, more than the {MAX_FILE:,} that are read")
+        raise RefusedWrite(
+            f"manifest.json would have {len(text):,} bytes, more than the {MAX_FILE:,} that are read"
+        )
     make_hidden_folder(directory.journal)
     temporary = write_temporary(directory.journal, text, like=path)
     if signature(path) != before:
@@ -112,7 +138,16 @@ def _merge(directory: AuditDir, journal: Journal, folding: LockHandle, last: Las
     if manifest.form is ManifestForm.OBJECT and written is not None:
         stored = {**manifest.stored, **{key: msgspec.Raw(entry) for key, entry in new.items()}}
         look = FileState.at(text, [written])
-        last.tell(dataclasses.replace(manifest, data=text, stored=stored, journal=Journal(), signatures=((path.name, written),), look=look))
+        last.tell(
+            dataclasses.replace(
+                manifest,
+                data=text,
+                stored=stored,
+                journal=Journal(),
+                signatures=((path.name, written),),
+                look=look,
+            )
+        )
     folding.write_reach(len(text))
     flush_folder(directory.path)
     return len(new)
@@ -129,10 +164,18 @@ def _clear(directory: AuditDir, folded: Journal, held: LockHandle) -> None:
         if found is None or found.size != folded.own_size:
             return
         if any(name == own.name for name, _ in folded.problems):
-            own.replace(own.with_name(f"broken-{found.inode}-{found.size}.jsonl"))  # for someone to look at: its entries are folded
+            own.replace(
+                own.with_name(f"broken-{found.inode}-{found.size}.jsonl")
+            )  # for someone to look at: its entries are folded
         else:
-            with suppress(PermissionError):  # Windows, while a reader has it open: what it holds is folded, and it goes next time
+            with suppress(
+                PermissionError
+            ):  # Windows, while a reader has it open: what it holds is folded, and it goes next time
                 own.unlink()
     except (OSError, UnreadableFile) as error:
-        raise (refusal(directory.journal, error) if isinstance(error, OSError) else RefusedWrite(error.message)) from error
+        raise (
+            refusal(directory.journal, error)
+            if isinstance(error, OSError)
+            else RefusedWrite(error.message)
+        ) from error
     flush_folder(directory.journal)

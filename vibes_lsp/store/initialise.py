@@ -139,13 +139,22 @@ def initialise(
     directory = AuditDir(project.absolute() / AUDIT_DIR_NAME)
     unsupported = unsupported_versions(load_config(directory), read_manifest(directory))
     if unsupported:
-        raise UnsupportedVersion(unsupported[0], hint="nothing was changed; upgrade, or correct the version if it is a mistake")
+        raise UnsupportedVersion(
+            unsupported[0],
+            hint="nothing was changed; upgrade, or correct the version if it is a mistake",
+        )
     if not inside(directory.path, project):
-        raise RefusedWrite(f"{directory.path} is a link out of the project", hint="remove it, or run init where it leads")
+        raise RefusedWrite(
+            f"{directory.path} is a link out of the project",
+            hint="remove it, or run init where it leads",
+        )
     try:
         directory.path.mkdir(exist_ok=True)
     except OSError as error:
-        raise RefusedWrite(f"cannot create {directory.path}: {error.strerror}", hint="init needs a folder it may write to") from error
+        raise RefusedWrite(
+            f"cannot create {directory.path}: {error.strerror}",
+            hint="init needs a folder it may write to",
+        ) from error
     config: Members = {
         "standard": STANDARD,
         "standard_version": CURRENT_VERSION,
@@ -162,7 +171,10 @@ def initialise(
         directory.gitattributes: "".join(f"{line}\n" for line in ATTRIBUTES).encode(),
     }
     created = [path.name for path, data in files.items() if create_file(path, data)]
-    lacking = {directory.gitignore: missing_ignores(directory), directory.gitattributes: missing_attributes(directory)}
+    lacking = {
+        directory.gitignore: missing_ignores(directory),
+        directory.gitattributes: missing_attributes(directory),
+    }
     completed = [path.name for path, lines in lacking.items() if lines and _add_lines(path, lines)]
     kept = [path.name for path in files if path.name not in {*created, *completed}]
     return Initialised(directory, tuple(created), tuple(completed), tuple(kept))
@@ -190,7 +202,9 @@ def _add_lines(path: Path, lines: Sequence[str]) -> bool:
 def manifest_bytes(entries: dict[str, Members]) -> bytes:
     """Lay a manifest out as R10 wants: one entry per line, comma first, so that a union merge of two stays valid JSON."""
     head = f'{{"standard":"{STANDARD}","version":"{CURRENT_VERSION}","entries":{{\n'.encode()
-    lines = (b'"' + key.encode() + b'":' + canonical(entry) + b"\n" for key, entry in entries.items())
+    lines = (
+        b'"' + key.encode() + b'":' + canonical(entry) + b"\n" for key, entry in entries.items()
+    )
     return head + b",".join(lines) + b"}}\n"
 
 

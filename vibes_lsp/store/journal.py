@@ -116,7 +116,9 @@ def journal_files(directory: AuditDir) -> list[Path]:
     """Return the journal's files, ours and others', in the order in which they are read."""
     try:
         with os.scandir(directory.journal) as found:
-            return sorted(Path(each) for each in found if each.name.endswith(".jsonl") and each.is_file())
+            return sorted(
+                Path(each) for each in found if each.name.endswith(".jsonl") and each.is_file()
+            )
     except OSError:
         return []
 
@@ -138,7 +140,11 @@ def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journa
             problems.append((path.name, error))
             continue
         if strays:
-            reason = f"{strays} line is no context entry" if strays == 1 else f"{strays} lines are no context entries"
+            reason = (
+                f"{strays} line is no context entry"
+                if strays == 1
+                else f"{strays} lines are no context entries"
+            )
             problems.append((path.name, MalformedJson(reason)))
     waiting = {} if own is None else own.entries
     return Journal({**waiting, **others} if others else waiting, tuple(problems), own)
@@ -152,7 +158,9 @@ def _read_own(path: Path, previous: OwnFile | None) -> OwnFile:
     """
     found = signature(path)
     if found is not None and found.size > MAX_FILE:
-        raise UnreadableFile(f"{path.name} has {found.size:,} bytes, more than the {MAX_FILE:,} that are read")
+        raise UnreadableFile(
+            f"{path.name} has {found.size:,} bytes, more than the {MAX_FILE:,} that are read"
+        )
     begun = previous or OwnFile()
     try:
         with open_file(path) as file:
@@ -176,7 +184,9 @@ def _read_own(path: Path, previous: OwnFile | None) -> OwnFile:
     )
 
 
-def append_entries(own: Path, entries: Mapping[str, bytes], held: LockHandle, *, durable: bool = False) -> Extent:
+def append_entries(
+    own: Path, entries: Mapping[str, bytes], held: LockHandle, *, durable: bool = False
+) -> Extent:
     """Append entries, given as JSON on one line each, to our file, and return how far it reaches then.
 
     Raises:

@@ -88,7 +88,8 @@ def find_audit_dir(start: Path) -> AuditDir:
         if candidate.is_dir():
             return AuditDir(candidate)
     raise AuditDirNotFound(
-        f"no {AUDIT_DIR_NAME}/ in {begin} or above it", hint="run `vibes init` in the project, or name one with --audit-dir"
+        f"no {AUDIT_DIR_NAME}/ in {begin} or above it",
+        hint="run `vibes init` in the project, or name one with --audit-dir",
     )
 
 
@@ -102,5 +103,7 @@ def named_audit_dir(path: Path) -> AuditDir:
     if (folder / AUDIT_DIR_NAME).is_dir():
         return AuditDir(folder / AUDIT_DIR_NAME)
     if not folder.is_dir():
-        raise AuditDirNotFound(f"{path} is not a folder", hint=f"give the path of an {AUDIT_DIR_NAME}/ folder")
+        raise AuditDirNotFound(
+            f"{path} is not a folder", hint=f"give the path of an {AUDIT_DIR_NAME}/ folder"
+        )
     return AuditDir(folder)

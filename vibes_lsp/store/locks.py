@@ -55,7 +55,12 @@ class LockHandle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         try:
             _release(self._descriptor)
         finally:
@@ -117,7 +122,9 @@ class FileLock:
             held = self.try_acquire()
             if held is not None:
                 return held
-            if self._clock() >= deadline and touched != self._touched():  # on a busy machine many may come before us
+            if (
+                self._clock() >= deadline and touched != self._touched()
+            ):  # on a busy machine many may come before us
                 deadline, touched = self._clock() + self._timeout, self._touched()
             elif self._clock() >= deadline:
                 raise RefusedWrite(
@@ -144,7 +151,9 @@ class FileLock:
                 raise _refused(self.path, error, "its file system may know no locks") from error
             if self._is_current(descriptor):
                 return LockHandle(descriptor)
-            os.close(descriptor)  # somebody removed the file meanwhile; a lock on it would keep nobody out
+            os.close(
+                descriptor
+            )  # somebody removed the file meanwhile; a lock on it would keep nobody out
 
     def unfinished(self) -> bool:
         """Whether a holder left something unfinished, or is just at work; False when the lock was never taken."""
@@ -162,9 +171,13 @@ class FileLock:
             return open_to_write(self.path, os.O_CREAT)
         except FileNotFoundError as error:
             missing = folder if folder.parent.is_dir() else folder.parent
-            raise RefusedWrite(f"{missing} is not there", hint="run `vibes init` in the project") from error
+            raise RefusedWrite(
+                f"{missing} is not there", hint="run `vibes init` in the project"
+            ) from error
         except OSError as error:
-            raise _refused(self.path, error, "check the permissions of the folder, and the space on the disk") from error
+            raise _refused(
+                self.path, error, "check the permissions of the folder, and the space on the disk"
+            ) from error
 
     def _is_current(self, descriptor: int) -> bool:
         try:
@@ -200,7 +213,9 @@ class FileLock:
 
 def _read_note(descriptor: int) -> tuple[str, str]:
     """Return who signed last, and the intent."""
-    signed, _, intent = _read_at(descriptor, _NOTE, 0).decode("ascii", "replace").strip().partition(" ")
+    signed, _, intent = (
+        _read_at(descriptor, _NOTE, 0).decode("ascii", "replace").strip().partition(" ")
+    )
     return (signed, intent) if signed.isdecimal() else ("", "")
 
 

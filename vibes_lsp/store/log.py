@@ -110,7 +110,9 @@ class LogFollower:
             return None
         file = open_file(self._path)
         settled = self._now_ns() - found.modified_ns > RACY_NS
-        stands = self._stands(file, found, whole_up_to=None if thorough else _CHEAP if settled else _QUICK)
+        stands = self._stands(
+            file, found, whole_up_to=None if thorough else _CHEAP if settled else _QUICK
+        )
         self._seen, self._settled = found, settled
         if stands and found.size == self._delivered.end:
             file.close()
@@ -142,7 +144,9 @@ class LogFollower:
         delivered = self._delivered
         if found.size < delivered.end or (delivered.unterminated and found.size != delivered.end):
             return False
-        whole = whole_up_to is None or delivered.end <= whole_up_to or not self._looks_appended(found)
+        whole = (
+            whole_up_to is None or delivered.end <= whole_up_to or not self._looks_appended(found)
+        )
         first = 0 if whole else max(0, len(delivered.blocks) - 2)
         file.seek(first * _BLOCK)
         for number in range(first, len(delivered.blocks)):
@@ -163,7 +167,9 @@ class LogFollower:
             begun = b""  # the beginning of a line whose end was not read yet
             while chunk := file.read(_CHUNK):
                 lines = chunk.split(b"\n")
-                if len(begun) + len(lines[0]) > MAX_LINE:  # a chunk is shorter, so no other line in it can be too long
+                if (
+                    len(begun) + len(lines[0]) > MAX_LINE
+                ):  # a chunk is shorter, so no other line in it can be too long
                     oversized = self._skip(file)
                     if oversized is None:
                         return
@@ -173,7 +179,9 @@ class LogFollower:
                 lines[0] = begun + lines[0]
                 rest = lines.pop()
                 if lines:
-                    yield self._batch(lines, len(begun), memoryview(chunk)[: len(chunk) - len(rest)])
+                    yield self._batch(
+                        lines, len(begun), memoryview(chunk)[: len(chunk) - len(rest)]
+                    )
                 begun = rest
             if begun.rstrip().endswith(b"}") and _is_object(begun):
                 yield self._unfinished(begun)

@@ -14,7 +14,15 @@ from typing import Any, Final
 import msgspec
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
-from vibes_lsp.model.canonical import QuickDecoder, canonical, kind_of, parse, parse_beginning, parse_object, same_value
+from vibes_lsp.model.canonical import (
+    QuickDecoder,
+    canonical,
+    kind_of,
+    parse,
+    parse_beginning,
+    parse_object,
+    same_value,
+)
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.store.disk import Clock, FileState, Signature, is_settled, read_file, signature
 from vibes_lsp.store.entry_lines import entries_by_line
@@ -152,7 +160,11 @@ class LastRead:
 
 
 def read_manifest(
-    directory: AuditDir, previous: Manifest | None = None, *, last: LastRead | None = None, now_ns: Clock = time.time_ns
+    directory: AuditDir,
+    previous: Manifest | None = None,
+    *,
+    last: LastRead | None = None,
+    now_ns: Clock = time.time_ns,
 ) -> Manifest:
     """Return the manifest with its journal; the previous one when nothing has changed on disk. Never raises.
 
@@ -172,7 +184,11 @@ def read_manifest(
         journal = read_journal(directory, None if previous is None else previous.journal)
         read = _read_file(directory, previous, signatures[0], last or LastRead(), now_ns)
     except UnreadableFile as error:
-        if previous is not None and isinstance(previous.problem, UnreadableFile) and previous.problem.message == error.message:
+        if (
+            previous is not None
+            and isinstance(previous.problem, UnreadableFile)
+            and previous.problem.message == error.message
+        ):
             return previous
         return Manifest(ManifestForm.BROKEN, problem=error, signatures=None)
     if read is previous and signatures == read.signatures:
@@ -181,18 +197,32 @@ def read_manifest(
 
 
 def _read_file(
-    directory: AuditDir, previous: Manifest | None, signed: tuple[str, Signature | None], last: LastRead, now_ns: Clock
+    directory: AuditDir,
+    previous: Manifest | None,
+    signed: tuple[str, Signature | None],
+    last: LastRead,
+    now_ns: Clock,
 ) -> Manifest:
     """Return the manifest without its journal, or the one that was read before when the file itself has not changed."""
     times = [found for found in signed[1:] if found is not None]
-    same = previous if previous is not None and previous.signatures is not None and previous.signatures[:1] == (signed,) else None
+    same = (
+        previous
+        if previous is not None
+        and previous.signatures is not None
+        and previous.signatures[:1] == (signed,)
+        else None
+    )
     same = same or last.at(signed[1])
-    if same is not None and (same.look.settled or (len(same.data) > _QUICK and not is_settled(times, now_ns))):
+    if same is not None and (
+        same.look.settled or (len(same.data) > _QUICK and not is_settled(times, now_ns))
+    ):
         return same
     data = read_file(directory.manifest)
     if same is not None and same.look.again(data, times, now_ns):
         return same
-    read = replace(parse_manifest(data), look=FileState.at(data, times, now_ns), signatures=(signed,))
+    read = replace(
+        parse_manifest(data), look=FileState.at(data, times, now_ns), signatures=(signed,)
+    )
     last.tell(read)
     return read
 
@@ -214,7 +244,9 @@ def parse_manifest(data: bytes | None) -> Manifest:
     frame = _DECODER.one(data)
     if frame is None:
         return _read_otherwise(data)
-    return Manifest(ManifestForm.OBJECT, frame.standard, frame.version, data=data, stored=frame.entries)
+    return Manifest(
+        ManifestForm.OBJECT, frame.standard, frame.version, data=data, stored=frame.entries
+    )
 
 
 def _read_otherwise(data: bytes) -> Manifest:
@@ -233,7 +265,11 @@ def _read_otherwise(data: bytes) -> Manifest:
     if isinstance(members, dict):  # only a lone surrogate makes it unusual
         stored = {key: msgspec.Raw(canonical(entry)) for key, entry in members.items()}
         return Manifest(ManifestForm.OBJECT, standard, version, data=data, stored=stored)
-    reason = "member 'entries' is missing" if "entries" not in value else "member 'entries' is not an object"
+    reason = (
+        "member 'entries' is missing"
+        if "entries" not in value
+        else "member 'entries' is not an object"
+    )
     return Manifest(ManifestForm.BROKEN, standard, version, MalformedJson(reason), data=data)
 
 
@@ -251,7 +287,9 @@ def contradictory_keys(data: bytes) -> list[tuple[str, int]]:
 def _same_entry(data: bytes, one: int, other: int) -> bool:
     """Whether two entries are one but for the time at which they were recorded, which no hash covers (RFC 5.2)."""
     try:
-        return same_but_for_time(*(parse_beginning(_text_at(data, start)) for start in (one, other)))
+        return same_but_for_time(
+            *(parse_beginning(_text_at(data, start)) for start in (one, other))
+        )
     except MalformedJson:
         return False
 
@@ -266,4 +304,8 @@ def same_but_for_time(one: JsonValue, other: JsonValue) -> bool:
 
 
 def _without_time(value: JsonValue) -> JsonValue:
-    return {name: each for name, each in value.items() if name != "created_at"} if isinstance(value, dict) else value
+    return (
+        {name: each for name, each in value.items() if name != "created_at"}
+        if isinstance(value, dict)
+        else value
+    )

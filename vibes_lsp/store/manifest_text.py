@@ -73,7 +73,9 @@ def check_strictly(manifest: Manifest) -> None:
     if manifest.form is ManifestForm.JSONL:
         for raw in manifest.stored.values():
             parse(bytes(raw))
-    elif manifest.form is ManifestForm.OBJECT and not (_is_laid_out(manifest.data) and _are_strict_lines(manifest.data)):
+    elif manifest.form is ManifestForm.OBJECT and not (
+        _is_laid_out(manifest.data) and _are_strict_lines(manifest.data)
+    ):
         parse_object(manifest.data, same=same_but_for_time)
 
 
@@ -91,7 +93,11 @@ def _are_strict_lines(data: bytes) -> bool:
 
 def has_duplicates(manifest: Manifest) -> bool:
     """Whether a merge left lines with keys that stand there before, in a manifest that is laid out as ours."""
-    return manifest.form is ManifestForm.OBJECT and _is_laid_out(manifest.data) and _line_count(manifest.data) > len(manifest.stored)
+    return (
+        manifest.form is ManifestForm.OBJECT
+        and _is_laid_out(manifest.data)
+        and _line_count(manifest.data) > len(manifest.stored)
+    )
 
 
 def _line_count(data: bytes) -> int:
@@ -100,7 +106,11 @@ def _line_count(data: bytes) -> int:
 
 def _is_laid_out(data: bytes) -> bool:
     head = data.find(b"\n") + 1
-    if not data.startswith(b"{") or not data[:head].endswith(_OPENING) or not data.endswith(b"\n" + _TAIL):
+    if (
+        not data.startswith(b"{")
+        or not data[:head].endswith(_OPENING)
+        or not data.endswith(b"\n" + _TAIL)
+    ):
         return False
     return all(map(_ENTRY.match, data[head:].removesuffix(b"\n" + _TAIL).split(b"\n")))
 
@@ -110,7 +120,11 @@ def _without_duplicates(data: bytes, keys: int) -> bytes:
         return data
     contradictory = {key.encode() for key, _ in contradictory_keys(data)}
     head = data.find(b"\n") + 1
-    return data[:head] + b"".join(_first_of_each(data[head:].removesuffix(_TAIL), contradictory)) + _TAIL
+    return (
+        data[:head]
+        + b"".join(_first_of_each(data[head:].removesuffix(_TAIL), contradictory))
+        + _TAIL
+    )
 
 
 def _first_of_each(lines: bytes, contradictory: set[bytes]) -> Iterator[bytes]:
@@ -129,7 +143,10 @@ def _is_hash(key: bytes) -> bool:
 
 def _laid_out(manifest: Manifest) -> bytes:
     """Lay out what another tool wrote: frame and entries value for value, and token for token, in their order."""
-    frame = raw_members(manifest_bytes({}) if manifest.form is ManifestForm.JSONL else manifest.data) or {}
+    frame = (
+        raw_members(manifest_bytes({}) if manifest.form is ManifestForm.JSONL else manifest.data)
+        or {}
+    )
     members = {name: bytes(raw) for name, raw in frame.items() if name != "entries"}
     return lay_out(members, {key: bytes(raw) for key, raw in manifest.stored.items()})
 
@@ -141,8 +158,16 @@ def lay_out(members: Mapping[str, bytes], entries: Mapping[str, bytes]) -> bytes
         members: JSON by name, without the entries.
         entries: JSON by key.
     """
-    text = b"{" + b"".join(b"%s:%s," % (_name(name), one_line(raw)) for name, raw in members.items()) + _OPENING
-    return text + b",".join(b"%s:%s\n" % (_name(key), one_line(raw)) for key, raw in entries.items()) + _TAIL
+    text = (
+        b"{"
+        + b"".join(b"%s:%s," % (_name(name), one_line(raw)) for name, raw in members.items())
+        + _OPENING
+    )
+    return (
+        text
+        + b",".join(b"%s:%s\n" % (_name(key), one_line(raw)) for key, raw in entries.items())
+        + _TAIL
+    )
 
 
 def _refuse_contradictions(manifest: Manifest) -> None:

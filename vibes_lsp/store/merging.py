@@ -37,7 +37,9 @@ class Contradiction(ValueError):
         self.where = ".".join(where)
 
 
-def merge_members(base: Members | None, ours: Members, theirs: Members, where: tuple[str, ...] = ()) -> Members:
+def merge_members(
+    base: Members | None, ours: Members, theirs: Members, where: tuple[str, ...] = ()
+) -> Members:
     """Return an object with what either side changed, in our order, their new members last.
 
     Args:
@@ -51,7 +53,12 @@ def merge_members(base: Members | None, ours: Members, theirs: Members, where: t
     """
     merged: Members = {}
     for name in dict.fromkeys((*ours, *theirs)):
-        value = _merge((base or {}).get(name, ABSENT), ours.get(name, ABSENT), theirs.get(name, ABSENT), (*where, name))
+        value = _merge(
+            (base or {}).get(name, ABSENT),
+            ours.get(name, ABSENT),
+            theirs.get(name, ABSENT),
+            (*where, name),
+        )
         if not isinstance(value, _Absent):
             merged[name] = value
     return merged
@@ -64,7 +71,11 @@ def _merge(base: Version, ours: Version, theirs: Version, where: tuple[str, ...]
         return theirs
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return merge_members(base if isinstance(base, dict) else None, ours, theirs, where)
-    if isinstance(ours, list) and isinstance(theirs, list) and all(isinstance(each, str) for each in (*ours, *theirs)):
+    if (
+        isinstance(ours, list)
+        and isinstance(theirs, list)
+        and all(isinstance(each, str) for each in (*ours, *theirs))
+    ):
         before = base if isinstance(base, list) else []
         kept = [each for each in ours if each in theirs or each not in before]
         return kept + [each for each in theirs if each not in ours and each not in before]
@@ -78,7 +89,9 @@ def _same(one: Version, other: Version) -> bool:
 
 
 _MARKER: Final = re.compile(
-    rb"^(?:%s)(?: .*)?\r?(?:\n|\Z)" % b"|".join(re.escape(each.encode()) for each in CONFLICT_MARKERS), re.MULTILINE
+    rb"^(?:%s)(?: .*)?\r?(?:\n|\Z)"
+    % b"|".join(re.escape(each.encode()) for each in CONFLICT_MARKERS),
+    re.MULTILINE,
 )
 
 
@@ -136,7 +149,11 @@ def merge_manifest(sides: Sides) -> bytes:
     Raises:
         RefusedWrite: A side cannot be parsed, or both say different things about one name.
     """
-    base, ours, theirs = _manifest(sides.base, "the common one"), _manifest(sides.ours, "ours"), _manifest(sides.theirs, "theirs")
+    base, ours, theirs = (
+        _manifest(sides.base, "the common one"),
+        _manifest(sides.ours, "ours"),
+        _manifest(sides.theirs, "theirs"),
+    )
     if ManifestForm.ABSENT in (ours.form, theirs.form):
         return sides.ours or sides.theirs or b""
     changed: dict[str, bytes] = {}
@@ -146,7 +163,9 @@ def merge_manifest(sides: Sides) -> bytes:
             one = _entry(base, ours, theirs, key)
             if one is not None:
                 changed[key] = one
-    new = {key: one_line(bytes(raw)) for key, raw in theirs.stored.items() if key not in ours.stored}
+    new = {
+        key: one_line(bytes(raw)) for key, raw in theirs.stored.items() if key not in ours.stored
+    }
     frame = _merged(_frame(base), _frame(ours), _frame(theirs), MANIFEST_NAME)
     if not changed and canonical(frame) == canonical(_frame(ours)):
         return extended(ours, new) if new else (sides.ours or b"")
@@ -168,13 +187,18 @@ def merge_config(sides: Sides) -> bytes:
     for data, value in ((sides.ours, ours), (sides.theirs, theirs)):
         if canonical(merged) == canonical(value):
             return data
-    return json.dumps(merged, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    return (
+        json.dumps(merged, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    )
 
 
 def merge_lines(sides: Sides) -> bytes:
     """Return our lines, and those that only they have."""
     ours = list(_lines(sides.ours))
-    return b"".join(line + b"\n" for line in (*ours, *(line for line in _lines(sides.theirs) if line not in ours)))
+    return b"".join(
+        line + b"\n"
+        for line in (*ours, *(line for line in _lines(sides.theirs) if line not in ours))
+    )
 
 
 MERGES: Final[Mapping[str, Callable[[Sides], bytes]]] = {
@@ -198,7 +222,8 @@ def _refuse_no_record(line: bytes, number: int) -> None:
         parse_object(line)
     except MalformedJson as error:
         raise RefusedWrite(
-            f"{LOG_NAME} line {number} is no record: {error.reason}", hint="the file is left as it is; repair or remove that line by hand"
+            f"{LOG_NAME} line {number} is no record: {error.reason}",
+            hint="the file is left as it is; repair or remove that line by hand",
         ) from None
 
 
@@ -207,7 +232,8 @@ def _manifest(data: bytes | None, whose: str) -> Manifest:
     if manifest.form is ManifestForm.BROKEN:
         why = manifest.problem.message if manifest.problem else "no manifest"
         raise RefusedWrite(
-            f"{MANIFEST_NAME} ({whose}) cannot be parsed: {why}", hint="the file is left as it is; take a good version of it from git"
+            f"{MANIFEST_NAME} ({whose}) cannot be parsed: {why}",
+            hint="the file is left as it is; take a good version of it from git",
         )
     twice = contradictory_keys(manifest.data)
     if not twice:
@@ -233,7 +259,10 @@ def _refuse_loose(manifest: Manifest, whose: str) -> None:
 
 def _entry(base: Manifest, ours: Manifest, theirs: Manifest, key: str) -> bytes | None:
     """Return an entry that the sides have differently; None when ours stays: entries that differ in their time alone are one (RFC 5.2)."""
-    versions = [{name: value for name, value in (each.entry(key) or {}).items() if name != "created_at"} for each in (base, ours, theirs)]
+    versions = [
+        {name: value for name, value in (each.entry(key) or {}).items() if name != "created_at"}
+        for each in (base, ours, theirs)
+    ]
     before, mine, others = map(canonical, versions)
     if others in (mine, before):
         return None
@@ -258,7 +287,8 @@ def _object(data: bytes, whose: str) -> Members:
         return parse_object(data)
     except MalformedJson as error:
         raise RefusedWrite(
-            f"{CONFIG_NAME} ({whose}) cannot be parsed: {error.message}", hint="the file is left as it is; repair it by hand"
+            f"{CONFIG_NAME} ({whose}) cannot be parsed: {error.message}",
+            hint="the file is left as it is; repair it by hand",
         ) from None
 
 
@@ -267,5 +297,6 @@ def _merged(base: Members | None, ours: Members, theirs: Members, name: str) -> 
         return merge_members(base, ours, theirs)
     except Contradiction as error:
         raise RefusedWrite(
-            f"{name}: both sides changed {error.where}, each in its own way", hint="the file is left as it is; decide by hand"
+            f"{name}: both sides changed {error.where}, each in its own way",
+            hint="the file is left as it is; decide by hand",
         ) from None

@@ -48,8 +48,16 @@ def pack(members: Members, config: Config) -> Packed:
     body = text(inline, "reasoning_text") if inline.get("type") == ContextType.REASONING else None
     size = 0 if body is None else len(body.encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT:
-        raise RefusedWrite(f"a reasoning text of {size:,} bytes is longer than the {MAX_TEXT:,} that are read", hint="shorten it")
-    if body is None or size <= min(config.compress_reasoning_threshold_bytes, config.external_blob_threshold_bytes) or not _is_text(body):
+        raise RefusedWrite(
+            f"a reasoning text of {size:,} bytes is longer than the {MAX_TEXT:,} that are read",
+            hint="shorten it",
+        )
+    if (
+        body is None
+        or size
+        <= min(config.compress_reasoning_threshold_bytes, config.external_blob_threshold_bytes)
+        or not _is_text(body)
+    ):
         return Packed(context_hash(inline), inline)
     kept = {name: value for name, value in inline.items() if name != "reasoning_text"}
     if size <= config.external_blob_threshold_bytes:
@@ -71,7 +79,9 @@ def portable(members: Members) -> Members:
     try:
         parse(canonical({"entries": {"": renewed}}))  # as deep as it stands in a manifest
     except MalformedJson as error:
-        raise RefusedWrite(f"this cannot be written as JSON that is read again: {error.reason}") from None
+        raise RefusedWrite(
+            f"this cannot be written as JSON that is read again: {error.reason}"
+        ) from None
     except (TypeError, ValueError, RecursionError) as error:
         raise RefusedWrite(f"this cannot be written as JSON: {error}") from None
     return renewed

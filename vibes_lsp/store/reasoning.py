@@ -40,7 +40,11 @@ def inline_entry(entry: Members, directory: AuditDir) -> Members:
         except (binascii.Error, ValueError):
             raise BrokenBlob("reasoning_text_compressed is not base64") from None
         body = _decode(_unzip(data, "reasoning_text_compressed"), "reasoning_text_compressed")
-        kept = {name: value for name, value in entry.items() if name not in ("reasoning_text_compressed", "compressed")}
+        kept = {
+            name: value
+            for name, value in entry.items()
+            if name not in ("reasoning_text_compressed", "compressed")
+        }
         return {**kept, "reasoning_text": body}
     path = text(entry, "blob_path")
     if path is None:
@@ -101,7 +105,10 @@ def names_its_content(path: str, content: bytes, entry: Members) -> bool:
         return True
     inline = _from_blob(entry, path, content)
     body = text(inline, "reasoning_text") or ""
-    return any(digest.startswith(match[1]) for digest in (context_hash(inline), sha256(body.encode("utf-8", "surrogatepass"))))
+    return any(
+        digest.startswith(match[1])
+        for digest in (context_hash(inline), sha256(body.encode("utf-8", "surrogatepass")))
+    )
 
 
 def _from_blob(entry: Members, path: str, content: bytes) -> Members:

@@ -80,7 +80,9 @@ def _folder(environ: Mapping[str, str], platform: str) -> Path | None:
         return None
     try:
         folder = Path(base, *parts).resolve()
-        is_in_project = any(os.path.lexists(parent / mark) for parent in folder.parents for mark in _MARKS)
+        is_in_project = any(
+            os.path.lexists(parent / mark) for parent in folder.parents for mark in _MARKS
+        )
     except (OSError, RuntimeError, ValueError):
         return None
     return None if is_in_project else folder
@@ -103,7 +105,9 @@ def _opener(path: str, flags: int) -> int:
 
 def _prune(folder: Path) -> None:
     with os.scandir(folder) as found:
-        files = sorted((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in found)
+        files = sorted(
+            (entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in found
+        )
     for _, path in files[:-_MAX_FILES]:
         with suppress(OSError):
             os.unlink(path)  # noqa: PTH108

@@ -64,7 +64,13 @@ class KnownEntries:
                 shared = self._last.at(found)
                 manifest = shared or parse_manifest(read_file(self._manifest_path))
                 broken = manifest.form is ManifestForm.BROKEN
-                self._keys = frozenset() if broken else manifest.stored if shared is not None else frozenset(manifest.stored)
+                self._keys = (
+                    frozenset()
+                    if broken
+                    else manifest.stored
+                    if shared is not None
+                    else frozenset(manifest.stored)
+                )
                 self._frame = replace(manifest, data=b"", stored={}, journal=Journal())
                 self._seen = found
                 self._forget_journal()  # it may have been folded, and the one that is there now may bear the old one's inode
@@ -111,7 +117,9 @@ class AuditWriter:
         last: What others in this program have read of the manifest, and are told of it.
     """
 
-    def __init__(self, directory: AuditDir, *, timeout: float = TIMEOUT, last: LastRead | None = None) -> None:
+    def __init__(
+        self, directory: AuditDir, *, timeout: float = TIMEOUT, last: LastRead | None = None
+    ) -> None:
         self._directory: Final = directory
         self._timeout: Final = timeout
         self._lock: Final = append_lock(directory, timeout)
@@ -125,7 +133,12 @@ class AuditWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def entry(self, members: Members) -> str:
@@ -152,7 +165,9 @@ class AuditWriter:
                     self._add(list(new.values()), held, durable=_durable(config))
             return [each.key for each in packed]
 
-    def append(self, records: Iterable[Members], *, known: Callable[[str], bool] | None = None) -> list[str]:
+    def append(
+        self, records: Iterable[Members], *, known: Callable[[str], bool] | None = None
+    ) -> list[str]:
         """Append records to the log by one write, all or none, and return their ids (R3).
 
         Whatever they name must have been written before. A record that stands there already, with the same id, is no harm: both
@@ -173,14 +188,20 @@ class AuditWriter:
             ids.append(identifier)
             lines[identifier] = canonical({**record, "annotation_id": identifier}) + b"\n"
             if len(lines[identifier]) > MAX_LINE:
-                raise RefusedWrite(f"a record of {len(lines[identifier]):,} bytes is longer than the {MAX_LINE:,} that are read")
-        new = b"".join(line for identifier, line in lines.items() if known is None or not known(identifier))
+                raise RefusedWrite(
+                    f"a record of {len(lines[identifier]):,} bytes is longer than the {MAX_LINE:,} that are read"
+                )
+        new = b"".join(
+            line for identifier, line in lines.items() if known is None or not known(identifier)
+        )
         with self._threads:
             config = self._load()
             if new:
                 with self._lock.acquire() as held:
                     self._prepare(config, held)
-                    held.write_reach(append_lines(self._log, new, held, durable=_durable(config)).size)
+                    held.write_reach(
+                        append_lines(self._log, new, held, durable=_durable(config)).size
+                    )
         return ids
 
     def fold(self, *, wait: bool = True) -> int:
@@ -212,7 +233,10 @@ class AuditWriter:
         self._known.refresh()
         unsupported = unsupported_versions(config, self._known.frame)
         if unsupported:
-            raise UnsupportedVersion(unsupported[0], hint="nothing was changed; upgrade, or correct the version if it is a mistake")
+            raise UnsupportedVersion(
+                unsupported[0],
+                hint="nothing was changed; upgrade, or correct the version if it is a mistake",
+            )
         repair((self._log, self._journal), held)
 
     def _add(self, new: Sequence[Packed], held: LockHandle, *, durable: bool) -> None:

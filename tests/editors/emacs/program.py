@@ -38,13 +38,20 @@ class Emacs:
         (settings / "early-init.el").write_text(_EARLY, encoding="utf-8")
         (settings / "init.el").write_text(init, encoding="utf-8")
         command = [str(program), "--no-window-system", file]
-        self.terminal = Terminal(command, folder, environment(HOME=str(self._home)), columns=150)  # wider, it puts windows side by side
+        self.terminal = Terminal(
+            command, folder, environment(HOME=str(self._home)), columns=150
+        )  # wider, it puts windows side by side
 
     def __enter__(self) -> Self:
         self.terminal.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.terminal.__exit__(kind, error, trace)
         shutil.rmtree(self._home, ignore_errors=True)
 
@@ -110,4 +117,8 @@ class Emacs:
     def problems(self) -> list[tuple[int, str]] | None:
         """Return lines and messages of the list of problems, None where no window shows it."""
         _, heading, below = self.terminal.screen().partition(" Line Col Type ")
-        return [(int(line), message) for line, message in _PROBLEM.findall(_MODE_LINE.split(below)[0])] if heading else None
+        return (
+            [(int(line), message) for line, message in _PROBLEM.findall(_MODE_LINE.split(below)[0])]
+            if heading
+            else None
+        )

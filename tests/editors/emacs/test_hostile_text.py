@@ -23,7 +23,14 @@ def test_hostile_prompts_are_inert(open_emacs: Open, tmp_path: Path, suite: str)
     trail = TrailWriter(tmp_path, level="medium")
     trail.config(tracked_extensions=[".py"])
     (tmp_path / "a.py").write_text(TEXT, encoding="utf-8")
-    trail.line("a.py", 1, 2, environment=trail.environment(model=MODEL), prompt=trail.prompt(PROMPT), text=TEXT)
+    trail.line(
+        "a.py",
+        1,
+        2,
+        environment=trail.environment(model=MODEL),
+        prompt=trail.prompt(PROMPT),
+        text=TEXT,
+    )
     editor = open_emacs(suite, tmp_path, "a.py")
     editor.until(lambda: "[eglot:" in (editor.mode_line("a.py") or ""), "the server")
     editor.terminal.keys("C-e")
@@ -33,7 +40,9 @@ def test_hostile_prompts_are_inert(open_emacs: Open, tmp_path: Path, suite: str)
     editor.alone()
     editor.choose_action("Show prompt")
     if suite == OLD:
-        editor.terminal.shows("Server reports", "\\[save-buffers-kill-emacs] %d", "eval: (write-region")
+        editor.terminal.shows(
+            "Server reports", "\\[save-buffers-kill-emacs] %d", "eval: (write-region"
+        )
     else:
         editor.terminal.shows("(Fundamental)", SHOWN, 'eval: (write-region "" nil "owned")')
     assert editor.mode_line("a.py"), "a window was closed"

@@ -13,7 +13,9 @@ from tests.trails.repository import Repository
 
 
 @pytest.mark.parametrize("suite", [OLD, STABLE])
-def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_emacs: Open, tmp_path: Path, suite: str) -> None:
+def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
+    open_emacs: Open, tmp_path: Path, suite: str
+) -> None:
     workspace = build(tmp_path / "shop")
     Repository(workspace.root).git("config", "user.name", "Nobody Example")
     (tmp_path / "elsewhere.py").write_text("x = 1\n", encoding="utf-8")
@@ -25,7 +27,9 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_emacs: Open,
     editor.go_to(23)
     editor.terminal.shows("create by claude-opus-4-5")  # in the echo area
     editor.terminal.keys("C-h", ".")
-    editor.terminal.shows("*eldoc*", "claude-opus-4-5", "Prompt: Store passwords safely", "PRISM: 0.84 critical")
+    editor.terminal.shows(
+        "*eldoc*", "claude-opus-4-5", "Prompt: Store passwords safely", "PRISM: 0.84 critical"
+    )
     editor.alone()
     editor.terminal.keys("M-?")
     editor.terminal.shows("*xref*", "\nsrc/auth.py\n")  # all ranges of the prompt
@@ -39,11 +43,15 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_emacs: Open,
     editor.terminal.keys("M-<")
     editor.terminal.text("# one")
     editor.terminal.keys("Enter")
-    editor.until(lambda: [line for line, _ in editor.problems() or ()] == [24], "the problem to follow")
+    editor.until(
+        lambda: [line for line, _ in editor.problems() or ()] == [24], "the problem to follow"
+    )
 
     editor.go_to(24)
     editor.choose_action("Mark reviewed")
-    editor.terminal.keys("C-n")  # what came together with an answer, Emacs 28 takes in when more comes, as about another line
+    editor.terminal.keys(
+        "C-n"
+    )  # what came together with an answer, Emacs 28 takes in when more comes, as about another line
     editor.until(lambda: editor.problems() == [], "the problem to go")
     edge = newest(workspace.audit, "reviewed_by")
     assert edge["source_ref"] == workspace.hashing
@@ -52,4 +60,6 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_emacs: Open,
 
     editor.alone()
     editor.switch("elsewhere.py")
-    assert "eglot" not in (editor.mode_line("elsewhere.py") or ""), "a server was started where there is no trail"
+    assert "eglot" not in (editor.mode_line("elsewhere.py") or ""), (
+        "a server was started where there is no trail"
+    )

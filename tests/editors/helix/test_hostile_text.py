@@ -16,14 +16,18 @@ def test_hostile_prompts_are_inert(open_helix: Open, tmp_path: Path) -> None:
     trail = TrailWriter(tmp_path, level="medium")
     trail.config(tracked_extensions=[".py"])
     (tmp_path / "a.py").write_text(TEXT, encoding="utf-8")
-    trail.line("a.py", 1, 2, environment=trail.environment(), prompt=trail.prompt(PROMPT), text=TEXT)
+    trail.line(
+        "a.py", 1, 2, environment=trail.environment(), prompt=trail.prompt(PROMPT), text=TEXT
+    )
     terminal = open_helix(tmp_path, "a.py")
     terminal.shows("def twice")
     terminal.text(" k")
 
     def hover() -> str | None:
         screen = terminal.screen()
-        if "No configured language server" in screen or "No hover results" in screen:  # it is still starting
+        if (
+            "No configured language server" in screen or "No hover results" in screen
+        ):  # it is still starting
             terminal.text(" k")
         return screen if SHOWN in screen else None
 

@@ -10,10 +10,14 @@ from tests.editors.recorded import newest
 from tests.trails.repository import Repository
 
 
-def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_helix: Open, tmp_path: Path) -> None:
+def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
+    open_helix: Open, tmp_path: Path
+) -> None:
     workspace = build(tmp_path / "shop")
     Repository(workspace.root).git("config", "user.name", "Nobody Example")
-    (workspace.root / "src/pyproject.toml").touch()  # what Helix takes for the root is neither the trail's folder, nor above it
+    (
+        workspace.root / "src/pyproject.toml"
+    ).touch()  # what Helix takes for the root is neither the trail's folder, nor above it
     terminal = open_helix(tmp_path, "shop/src/auth.py")
     terminal.shows("def hash_password")
     terminal.text("23gg")

@@ -59,7 +59,9 @@ class Neovim:
         for kind in ("config", "data", "state", "cache", "runtime"):
             folder_of = self._home / kind
             folder_of.mkdir(mode=0o700)
-            variables[f"XDG_{kind.upper()}_{'DIR' if kind == 'runtime' else 'HOME'}"] = str(folder_of)
+            variables[f"XDG_{kind.upper()}_{'DIR' if kind == 'runtime' else 'HOME'}"] = str(
+                folder_of
+            )
         (self._home / "config/nvim/lua").mkdir(parents=True)
         (self._home / "config/nvim/init.lua").write_text(_PLAIN + init, encoding="utf-8")
         for module in modules:
@@ -70,7 +72,9 @@ class Neovim:
             package = self._home / "data/nvim/site/pack/tests/start/vibes"
             shutil.copytree(PLUGIN, package)
         self._address = self._home / "socket"
-        self.terminal = Terminal([str(program), "--listen", str(self._address), file], folder, variables)
+        self.terminal = Terminal(
+            [str(program), "--listen", str(self._address), file], folder, variables
+        )
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -78,11 +82,18 @@ class Neovim:
             stack.enter_context(self.terminal)
             self.until(self._address.exists, "Neovim's socket")
             self._rpc = stack.enter_context(closing(Rpc(self._address)))
-            self.until(lambda: self.lua("return vim.v.vim_did_enter == 1"), "Neovim to have started")
+            self.until(
+                lambda: self.lua("return vim.v.vim_did_enter == 1"), "Neovim to have started"
+            )
             self._leave = stack.pop_all()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._leave.close()
 
     def lua(self, code: str, *arguments: Any) -> Any:
@@ -92,7 +103,8 @@ class Neovim:
     def account(self) -> str:
         """Return what there is to see, and what was said."""
         log = "\n".join(
-            file.read_text(encoding="utf-8", errors="replace")[-3000:] for file in sorted(self._home.glob("state/nvim/*lsp.log"))
+            file.read_text(encoding="utf-8", errors="replace")[-3000:]
+            for file in sorted(self._home.glob("state/nvim/*lsp.log"))
         )
         return f"{self.terminal.screen()}\nlog of the client:\n{log}"
 
@@ -136,7 +148,10 @@ class Neovim:
 
         def number() -> str | None:
             rows = (line.strip().partition(": ") for line in self.terminal.screen().splitlines())
-            return next((number for number, _, said in rows if number.isdigit() and said.startswith(title)), None)
+            return next(
+                (number for number, _, said in rows if number.isdigit() and said.startswith(title)),
+                None,
+            )
 
         self.terminal.text(self.terminal.until(number, f"{title!r} in the list"))
         self.terminal.keys("Enter")
@@ -147,7 +162,9 @@ class Neovim:
         self.terminal.keys("C-u")
         self.terminal.text(text)
         self.terminal.keys("Enter")
-        self.terminal.until(lambda: question not in self.terminal.screen(), f"{question!r} to be answered")
+        self.terminal.until(
+            lambda: question not in self.terminal.screen(), f"{question!r} to be answered"
+        )
 
     # --- reading
 
@@ -166,7 +183,9 @@ class Neovim:
               if answer.result then return answer.result.contents.value end
             end
             return ''"""
-        self.until(lambda: all(each in self.lua(ask) for each in expected), f"a hover that says {expected}")
+        self.until(
+            lambda: all(each in self.lua(ask) for each in expected), f"a hover that says {expected}"
+        )
         self.lua("vim.lsp.buf.hover()")
         said = self.until(self.floats, "a floating window")
         self.terminal.shows(*expected)
@@ -195,7 +214,9 @@ class Neovim:
 
     def problems(self) -> list[tuple[int, str]]:
         """Return the problems of the current buffer: lines and messages."""
-        found = self.lua("return vim.tbl_map(function(d) return { d.lnum + 1, d.message } end, vim.diagnostic.get(0))")
+        found = self.lua(
+            "return vim.tbl_map(function(d) return { d.lnum + 1, d.message } end, vim.diagnostic.get(0))"
+        )
         return [(line, message) for line, message in found]
 
     def signs(self) -> dict[int, str]:

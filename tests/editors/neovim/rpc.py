@@ -39,7 +39,11 @@ class Rpc:
             AssertionError: It failed.
         """
         self._calls += 1
-        self._socket.sendall(msgspec.msgpack.encode([_REQUEST, self._calls, "nvim_exec_lua", [code, list(arguments)]]))
+        self._socket.sendall(
+            msgspec.msgpack.encode(
+                [_REQUEST, self._calls, "nvim_exec_lua", [code, list(arguments)]]
+            )
+        )
         while True:
             kind, number, error, result = self._message()
             if kind == _RESPONSE and number == self._calls:

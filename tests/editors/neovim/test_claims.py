@@ -11,7 +11,9 @@ from tests.server.project import STORY, Project
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_what_is_only_claimed_looks_different_and_does_not_count_in_the_share(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_what_is_only_claimed_looks_different_and_does_not_count_in_the_share(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     project = Project(tmp_path / "claims")
     project.config()
     project.environment()

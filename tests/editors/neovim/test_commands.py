@@ -19,13 +19,17 @@ AUTHOR = """vim.g.vibes = {
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_what_was_asked_and_what_is_known_opens_in_a_window(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_what_was_asked_and_what_is_known_opens_in_a_window(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     workspace = build(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py")
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
     editor.go_to(24)
     editor.command("Vibes prompt")
-    editor.terminal.shows("VIBES prompt", "Store passwords safely. Use what the standard library has.")
+    editor.terminal.shows(
+        "VIBES prompt", "Store passwords safely. Use what the standard library has."
+    )
     editor.terminal.keys("q")
     editor.until(lambda: not editor.floats(), "the window to close")
     editor.command("Vibes history")
@@ -37,8 +41,12 @@ def test_what_was_asked_and_what_is_known_opens_in_a_window(open_neovim: Open, t
     editor.terminal.keys("q")
     editor.command("Vibes blame")
     screen = editor.terminal.shows("VIBES blame", "claude-opus-4-5 critical", "claude-opus-4-5 low")
-    rows = {row.partition("│")[0].strip(): row for row in reversed(screen.splitlines()) if "│" in row}
-    assert "def hash_password" in rows["claude-opus-4-5 critical"], "a name stands beside another line"
+    rows = {
+        row.partition("│")[0].strip(): row for row in reversed(screen.splitlines()) if "│" in row
+    }
+    assert "def hash_password" in rows["claude-opus-4-5 critical"], (
+        "a name stands beside another line"
+    )
     assert "def valid_email" in rows["claude-opus-4-5 low"]
     editor.command("Vibes blame")
     editor.until(lambda: editor.lua("return #vim.api.nvim_list_wins()") == 1, "the window to close")
@@ -49,33 +57,60 @@ def test_what_was_asked_and_what_is_known_opens_in_a_window(open_neovim: Open, t
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_what_waits_is_a_list_to_work_through(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_what_waits_is_a_list_to_work_through(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     workspace = build(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
     editor.command("Vibes review")
-    editor.terminal.shows("VIBES: 5 to review", "0.84 critical · claude-opus-4-5", "0.77 high · gpt-5-mini")
-    first, *_ = editor.lua("return vim.tbl_map(function(e) return { e.lnum, e.type } end, vim.fn.getqflist())")
+    editor.terminal.shows(
+        "VIBES: 5 to review", "0.84 critical · claude-opus-4-5", "0.77 high · gpt-5-mini"
+    )
+    first, *_ = editor.lua(
+        "return vim.tbl_map(function(e) return { e.lnum, e.type } end, vim.fn.getqflist())"
+    )
     assert first == [23, "E"]
 
     editor.command("cfirst")
-    editor.until(lambda: editor.lua("return vim.fn.line('.')") == 23, "the cursor at the riskiest place")
+    editor.until(
+        lambda: editor.lua("return vim.fn.line('.')") == 23, "the cursor at the riskiest place"
+    )
     editor.command("Vibes review rejected Argon2 it shall be.")
     editor.until(
-        lambda: editor.signs().get(23) == "C" and "risk 0.84 critical · rejected · “" in editor.painted(23), "the verdict at the line's end"
+        lambda: (
+            editor.signs().get(23) == "C"
+            and "risk 0.84 critical · rejected · “" in editor.painted(23)
+        ),
+        "the verdict at the line's end",
     )
     editor.terminal.shows("VIBES: 4 to review")
     edge = newest(workspace.audit, "reviewed_by")
-    assert (edge["metadata"]["verdict"], edge["metadata"]["note"]) == ("rejected", "Argon2 it shall be.")
+    assert (edge["metadata"]["verdict"], edge["metadata"]["note"]) == (
+        "rejected",
+        "Argon2 it shall be.",
+    )
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_words_are_completed_and_wrong_ones_named(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_words_are_completed_and_wrong_ones_named(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     (tmp_path / "a.txt").write_text("twice\n", encoding="utf-8")
     (tmp_path / "b.py").touch()
     editor = open_neovim(suite, tmp_path, "a.txt")
     complete = "return vim.fn.getcompletion(..., 'cmdline')"
-    assert editor.lua(complete, "Vibes ") == ["blame", "changes", "history", "prompt", "record", "remap", "review", "session", "toggle"]
+    assert editor.lua(complete, "Vibes ") == [
+        "blame",
+        "changes",
+        "history",
+        "prompt",
+        "record",
+        "remap",
+        "review",
+        "session",
+        "toggle",
+    ]
     assert editor.lua(complete, "Vibes re") == ["record", "remap", "review"]
     assert editor.lua(complete, "'a,'bVib rev") == ["review"]
     assert editor.lua(complete, "1,2Vibes review a") == ["approved"]

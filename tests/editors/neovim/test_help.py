@@ -21,7 +21,9 @@ def test_everything_is_in_the_help_file(open_neovim: Open, tmp_path: Path) -> No
     for name in editor.lua("return require('vibes.command').names()"):
         assert f":Vibes-{name}" in tags
         assert f"Vibes {name}" in page
-    for name in editor.lua("local names = vim.tbl_keys(require('vibes.config').kinds) return names"):
+    for name in editor.lua(
+        "local names = vim.tbl_keys(require('vibes.config').kinds) return names"
+    ):
         assert f"vibes-option-{name}" in tags
         assert f"`{name}`" in page or f"  {name} = " in page
     for name in editor.lua("return vim.tbl_keys(require('vibes'))"):
@@ -43,14 +45,20 @@ def test_the_options_on_the_page_are_the_defaults(open_neovim: Open, tmp_path: P
 def test_health_says_why_nothing_shows(open_neovim: Open, tmp_path: Path, suite: str) -> None:
     workspace = build(tmp_path / "shop")
     (tmp_path / "elsewhere.py").write_text("x = 1\n", encoding="utf-8")
-    editor = open_neovim(suite, workspace.root, "src/auth.py", "vim.g.vibes = { line_text = 'sometimes' }\n")
+    editor = open_neovim(
+        suite, workspace.root, "src/auth.py", "vim.g.vibes = { line_text = 'sometimes' }\n"
+    )
     editor.until(editor.is_attached, "the server")
     editor.command("checkhealth vibes")
-    editor.terminal.shows('line_text must be "off", "line" or "all"', "vibes-lsp 0.", "src/auth.py: attached")
+    editor.terminal.shows(
+        'line_text must be "off", "line" or "all"', "vibes-lsp 0.", "src/auth.py: attached"
+    )
     editor.command(f"edit {tmp_path}/elsewhere.py")
     editor.command("checkhealth vibes")
     editor.terminal.shows("no server is started for it")
 
-    lost = open_neovim(suite, workspace.root, "src/auth.py", "vim.g.vibes = { cmd = { 'no-such-program' } }\n")
+    lost = open_neovim(
+        suite, workspace.root, "src/auth.py", "vim.g.vibes = { cmd = { 'no-such-program' } }\n"
+    )
     lost.command("checkhealth vibes")
     lost.terminal.shows("no-such-program is not found")

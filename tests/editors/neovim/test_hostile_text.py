@@ -50,12 +50,25 @@ def test_hostile_prompts_are_inert(open_neovim: Open, tmp_path: Path, suite: str
     (tmp_path / "a.py").write_text(text, encoding="utf-8")
     for number, hostile in enumerate(HOSTILE.values(), 1):
         environment = trail.environment(model=hostile[:3000], tool=hostile[:3000])
-        trail.line("a.py", number, number, environment=environment, prompt=trail.prompt(hostile), text=text)
-    status = block("neovim.md", "The plugin", "lua") + "vim.o.laststatus, vim.o.statusline = 2, '[%{%v:lua.vibes_status()%}]'\n"
-    editor = open_neovim(suite, tmp_path, "a.py", f"vim.g.vibes = {{ line_text = 'all' }}\n{status}")
+        trail.line(
+            "a.py", number, number, environment=environment, prompt=trail.prompt(hostile), text=text
+        )
+    status = (
+        block("neovim.md", "The plugin", "lua")
+        + "vim.o.laststatus, vim.o.statusline = 2, '[%{%v:lua.vibes_status()%}]'\n"
+    )
+    editor = open_neovim(
+        suite, tmp_path, "a.py", f"vim.g.vibes = {{ line_text = 'all' }}\n{status}"
+    )
 
     editor.until(lambda: len(editor.lua(TEXTS)) == len(HOSTILE), "text at every line")
-    editor.terminal.shows("\\u001b[31mred", "user\\u202e txt.exe", "<b>bold</b> **loud**", "%{system(", "a\\u0000b\\u0007c")
+    editor.terminal.shows(
+        "\\u001b[31mred",
+        "user\\u202e txt.exe",
+        "<b>bold</b> **loud**",
+        "%{system(",
+        "a\\u0000b\\u0007c",
+    )
     editor.command("Vibes review")
     editor.terminal.shows(f"VIBES: {len(HOSTILE)} to review")
     texts = editor.lua(TEXTS)
@@ -66,7 +79,10 @@ def test_hostile_prompts_are_inert(open_neovim: Open, tmp_path: Path, suite: str
     assert len(beside) == len(HOSTILE)
     editor.command("only")
     assert_inert([*texts, *beside], 300)
-    assert editor.lua("return vim.trim(vim.api.nvim_eval_statusline(vim.o.statusline, {}).str)") == "[AI 100%]"
+    assert (
+        editor.lua("return vim.trim(vim.api.nvim_eval_statusline(vim.o.statusline, {}).str)")
+        == "[AI 100%]"
+    )
 
     for number, name in enumerate(HOSTILE, 1):
         _opens(editor, number, name)
@@ -89,7 +105,9 @@ def _opens(editor: Neovim, line: int, name: str) -> None:
     for command in ("prompt", "history"):
         editor.go_to(line)
         editor.command(f"Vibes {command}")
-        editor.terminal.shows(f"VIBES {command}", SHOWN.get(name, "") if command == "prompt" else "")
+        editor.terminal.shows(
+            f"VIBES {command}", SHOWN.get(name, "") if command == "prompt" else ""
+        )
         assert_inert(editor.floats().replace("\t", " ").split("\n"), 1 << 20)
         options = "return { vim.wo.foldmethod, vim.bo.textwidth, vim.bo.filetype, vim.bo.buftype, vim.bo.modifiable }"
         assert editor.lua(options) == ["manual", 0, "", "nofile", False], name

@@ -14,14 +14,25 @@ def test_what_is_accepted_is_recorded(open_neovim: Open, tmp_path: Path) -> None
     workspace = build(tmp_path / "shop")
     completer = Path(__file__).with_name("completer.lua").read_text(encoding="utf-8")
     init = completer + block("neovim.md", "Neovim's own inline completion", "lua")
-    editor = open_neovim(NEW, workspace.root, "src/auth.py", init, modules=[PLUGIN / "examples/inline_completion.lua"])
+    editor = open_neovim(
+        NEW,
+        workspace.root,
+        "src/auth.py",
+        init,
+        modules=[PLUGIN / "examples/inline_completion.lua"],
+    )
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
 
     editor.terminal.text("Godef ")
     editor.terminal.shows("def twice(x):")  # offered
-    assert "twice" not in editor.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')")
+    assert "twice" not in editor.lua(
+        "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')"
+    )
     editor.terminal.keys("Tab")
-    editor.until(lambda: editor.lua("return vim.fn.getline(29)") == "    return 2 * x", "the completion in the text")
+    editor.until(
+        lambda: editor.lua("return vim.fn.getline(29)") == "    return 2 * x",
+        "the completion in the text",
+    )
     editor.terminal.keys("Escape")
 
     hover = editor.hover(29, 6, "some-completer 3.2")

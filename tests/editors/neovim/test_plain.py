@@ -20,11 +20,19 @@ HEADINGS = {
 
 
 @pytest.mark.parametrize("suite", [OLD, STABLE, NEW])
-def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     workspace = build(tmp_path / "shop")
     Repository(workspace.root).git("config", "user.name", "Ada Example")
     (tmp_path / "elsewhere.py").write_text("x = 1\n", encoding="utf-8")
-    editor = open_neovim(suite, tmp_path, "elsewhere.py", block("neovim.md", HEADINGS[suite], "lua"), has_plugin=False)
+    editor = open_neovim(
+        suite,
+        tmp_path,
+        "elsewhere.py",
+        block("neovim.md", HEADINGS[suite], "lua"),
+        has_plugin=False,
+    )
     assert not editor.is_attached(), "a server was started where there is no trail"
 
     editor.command(f"edit {workspace.root}/src/auth.py")

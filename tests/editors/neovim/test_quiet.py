@@ -12,7 +12,9 @@ from tests.editors.neovim.conftest import NEW, STABLE, Open
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_no_server_starts_where_there_is_no_trail(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_no_server_starts_where_there_is_no_trail(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain/a.py").write_text("x = 1\n", encoding="utf-8")
     (tmp_path / "plain/.ai-audit").write_text("a file, no folder\n", encoding="utf-8")
@@ -34,7 +36,10 @@ def test_marks_can_be_switched(open_neovim: Open, tmp_path: Path, suite: str) ->
     editor = open_neovim(suite, workspace.root, "src/auth.py", status)
     editor.terminal.shows("AI 44% · 1 to review", "L✓ 13")
     editor.go_to(13)
-    editor.until(lambda: "claude-opus-4-5 · moved" in editor.painted(13), "text at the end of the cursor's line")
+    editor.until(
+        lambda: "claude-opus-4-5 · moved" in editor.painted(13),
+        "text at the end of the cursor's line",
+    )
 
     editor.command("Vibes toggle")
     editor.until(lambda: editor.signs() == {} and "·" not in editor.painted(13), "all marks to go")
@@ -42,7 +47,9 @@ def test_marks_can_be_switched(open_neovim: Open, tmp_path: Path, suite: str) ->
     editor.until(lambda: editor.signs().get(23) == "C", "the marks to come back")
     editor.command("Vibes toggle signs")
     editor.until(lambda: editor.signs() == {}, "the signs to go")
-    assert editor.lua("return require('vibes').provenance_at(0, 13).model.name") == "claude-opus-4-5"
+    assert (
+        editor.lua("return require('vibes').provenance_at(0, 13).model.name") == "claude-opus-4-5"
+    )
     editor.command("Vibes toggle text")
     editor.until(lambda: "claude-opus-4-5 · edited" in editor.painted(23), "text at every range")
     assert "claude-opus-4-5 · moved" in editor.painted(13)
@@ -51,4 +58,6 @@ def test_marks_can_be_switched(open_neovim: Open, tmp_path: Path, suite: str) ->
     editor.command("Vibes toggle lens")
     editor.terminal.shows("claude-opus-4-5 · create · moved from 8-15")
     editor.command("Vibes toggle lens")
-    editor.terminal.until(lambda: "moved from 8-15" not in editor.terminal.screen(), "the lenses to go")
+    editor.terminal.until(
+        lambda: "moved from 8-15" not in editor.terminal.screen(), "the lenses to go"
+    )

@@ -20,7 +20,11 @@ AUTHOR = """vim.g.vibes = {
 
 
 def sessions(audit: Path, event: str) -> list[dict[str, Any]]:
-    return [record for record in records(audit) if record.get("event") == event and record.get("agent_type") != "human"]
+    return [
+        record
+        for record in records(audit)
+        if record.get("event") == event and record.get("agent_type") != "human"
+    ]
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
@@ -28,14 +32,21 @@ def test_lines_are_recorded_as_an_ais(open_neovim: Open, tmp_path: Path, suite: 
     workspace = build(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
-    editor.command("8,10Vibes record create Which modules does this take? api_key=AKIAIOSFODNN7EXAMPLE")
+    editor.command(
+        "8,10Vibes record create Which modules does this take? api_key=AKIAIOSFODNN7EXAMPLE"
+    )
     editor.terminal.shows("vibes: recorded; secrets masked: 1")
-    editor.until(lambda: [editor.signs().get(line) for line in (9, 10)] == ["│", "│"], "signs on what was recorded")
+    editor.until(
+        lambda: [editor.signs().get(line) for line in (9, 10)] == ["│", "│"],
+        "signs on what was recorded",
+    )
     editor.hover(9, 1, "Which modules does this take?", "some-model")
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_who_wrote_it_and_what_was_done_is_asked(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_who_wrote_it_and_what_was_done_is_asked(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     workspace = build(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py")
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
@@ -64,7 +75,9 @@ def test_who_wrote_it_and_what_was_done_is_asked(open_neovim: Open, tmp_path: Pa
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_a_session_holds_what_is_recorded_until_it_ends(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_a_session_holds_what_is_recorded_until_it_ends(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     workspace = build(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", AUTHOR)
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
@@ -78,32 +91,51 @@ def test_a_session_holds_what_is_recorded_until_it_ends(open_neovim: Open, tmp_p
     editor.terminal.shows(f"session {session['session_id'][:12]} runs")
 
     editor.command("Vibes record command make test")
-    editor.until(lambda: newest(workspace.audit, "caused_by")["target_type"] == "session", "the command")
+    editor.until(
+        lambda: newest(workspace.audit, "caused_by")["target_type"] == "session", "the command"
+    )
     editor.command(f"Vibes record read README.md {tmp_path}/elsewhere.md")
     editor.terminal.shows("vibes: recorded; not recorded: ", "elsewhere.md")
     editor.command("8,10Vibes record modify Sort them.")
     editor.until(lambda: editor.signs().get(9) == "│", "a sign on what was recorded")
-    annotation = next(record for record in reversed(records(workspace.audit)) if record["type"] == "line")
+    annotation = next(
+        record for record in reversed(records(workspace.audit)) if record["type"] == "line"
+    )
     read = newest(workspace.audit, "informed_by")
     assert annotation["session_id"] == read["session_id"] == session["session_id"]
 
     editor.go_to(9)
     editor.command(f"Vibes record relation informed_by {workspace.hashing[:12]}")
-    editor.until(lambda: newest(workspace.audit, "informed_by")["target_ref"] == workspace.hashing, "the relation")
+    editor.until(
+        lambda: newest(workspace.audit, "informed_by")["target_ref"] == workspace.hashing,
+        "the relation",
+    )
     assert newest(workspace.audit, "informed_by")["source_ref"] == annotation["annotation_id"]
     editor.command("Vibes record delegation Write the tests.")
     editor.terminal.shows("the agent's session is ")
     handed = newest(workspace.audit, "delegated_to")
     assert (handed["source_ref"], handed["target_type"]) == (session["session_id"], "session")
     editor.command("2,3Vibes record delete Say less.")
-    editor.until(lambda: [each["line_start"] for each in records(workspace.audit) if each.get("action") == "delete"] == [2], "the deletion")
+    editor.until(
+        lambda: (
+            [
+                each["line_start"]
+                for each in records(workspace.audit)
+                if each.get("action") == "delete"
+            ]
+            == [2]
+        ),
+        "the deletion",
+    )
     editor.command("Vibes remap")
     editor.terminal.shows("vibes: 0 annotations remapped, 0 no longer found")
 
     editor.command("Vibes session end")
     editor.terminal.shows("vibes: session ended")
     assert sessions(workspace.audit, "end")[-1]["session_id"] == session["session_id"]
-    entries = json.loads((workspace.audit / "manifest.json").read_text(encoding="utf-8"))["entries"].values()
+    entries = json.loads((workspace.audit / "manifest.json").read_text(encoding="utf-8"))[
+        "entries"
+    ].values()
     assert "make test" in {entry.get("command_text") for entry in entries}
     editor.command("Vibes session end")
     editor.terminal.shows("vibes: no session runs")
@@ -119,5 +151,9 @@ def test_a_session_ends_with_neovim(open_neovim: Open, tmp_path: Path, suite: st
     session = sessions(workspace.audit, "start")[-1]["session_id"]
     editor.begin("qall!")
     editor.terminal.until(
-        lambda: sessions(workspace.audit, "end")[-1:] and sessions(workspace.audit, "end")[-1]["session_id"] == session, "its end"
+        lambda: (
+            sessions(workspace.audit, "end")[-1:]
+            and sessions(workspace.audit, "end")[-1]["session_id"] == session
+        ),
+        "its end",
     )

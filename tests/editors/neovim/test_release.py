@@ -25,29 +25,55 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder / "environment")
     lend_dependencies(folder / "environment")
     programs = folder / "environment" / BIN
-    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python"), "install", "--quiet", "--no-index", "--no-deps", str(wheel)]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(programs / "python"),
+        "install",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        str(wheel),
+    ]
     subprocess.run(pip, check=True)
     return programs
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_the_archive_unpacked_as_documented_works_with_the_wheel(open_neovim: Open, tmp_path: Path, server: Path, suite: str) -> None:
+def test_the_archive_unpacked_as_documented_works_with_the_wheel(
+    open_neovim: Open, tmp_path: Path, server: Path, suite: str
+) -> None:
     make, *rest = block("neovim.md", "The plugin", "sh").splitlines()
     require("make", "builds the plugin")
     subprocess.run(["sh", "-euc", make], cwd=REPOSITORY, check=True)
     (tmp_path / "programs").mkdir()
-    (tmp_path / "programs/nvim").symlink_to(require(f"nvim-{suite}", "is the editor; `make editors` installs it"))
+    (tmp_path / "programs/nvim").symlink_to(
+        require(f"nvim-{suite}", "is the editor; `make editors` installs it")
+    )
     (tmp_path / "dist").mkdir()
     shutil.copy(REPOSITORY / "dist/vibes.nvim.tar.gz", tmp_path / "dist")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "NVIM"))}
-    environment |= {"HOME": str(tmp_path), "PATH": f"{tmp_path}/programs{os.pathsep}{os.environ['PATH']}"}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "NVIM"))
+    }
+    environment |= {
+        "HOME": str(tmp_path),
+        "PATH": f"{tmp_path}/programs{os.pathsep}{os.environ['PATH']}",
+    }
     subprocess.run(["sh", "-euc", "\n".join(rest)], cwd=tmp_path, env=environment, check=True)
-    subprocess.run([server / "vibes", "demo", "shop"], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run(
+        [server / "vibes", "demo", "shop"], cwd=tmp_path, check=True, capture_output=True
+    )
 
-    editor = open_neovim(suite, tmp_path / "shop", "src/auth.py", data=tmp_path / ".local/share", scripts=server)
+    editor = open_neovim(
+        suite, tmp_path / "shop", "src/auth.py", data=tmp_path / ".local/share", scripts=server
+    )
     editor.until(lambda: editor.signs().get(23) == "C", "signs")
     editor.hover(24, 8, "Store passwords safely")
     editor.command("checkhealth vibes")
-    editor.terminal.shows(f"{server}/vibes-lsp: vibes-lsp 0.", "options are right", "src/auth.py: attached")
+    editor.terminal.shows(
+        f"{server}/vibes-lsp: vibes-lsp 0.", "options are right", "src/auth.py: attached"
+    )
     editor.command("help :Vibes-record")
     editor.terminal.shows("Records that an AI wrote the lines")

@@ -15,7 +15,9 @@ REVIEWER = "vim.g.vibes = { settings = { reviewer = 'Ada Example' }, code_lens =
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     workspace = build(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py", REVIEWER)
 
@@ -24,11 +26,16 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_neovim: Open
     editor.terminal.shows("L✓ 13 def valid_email", "C  23 def hash_password")
     editor.go_to(24, 8)
     editor.until(
-        lambda: "AI: claude-opus-4-5 · edited · risk 0.84 critical · “Store passwords" in editor.painted(24),
+        lambda: (
+            "AI: claude-opus-4-5 · edited · risk 0.84 critical · “Store passwords"
+            in editor.painted(24)
+        ),
         "text at the end of the cursor's line",
     )
     assert "·" not in editor.painted(25)
-    editor.terminal.shows("claude-opus-4-5 · create · edited since: 4 of 5 lines intact · risk 0.84 critical")  # the lens
+    editor.terminal.shows(
+        "claude-opus-4-5 · create · edited since: 4 of 5 lines intact · risk 0.84 critical"
+    )  # the lens
 
     hover = editor.hover(24, 8, "Store passwords safely", "0.84 critical")
     assert "claude-opus-4-5" in hover
@@ -45,7 +52,9 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_neovim: Open
     editor.until(lambda: {line for line, _ in editor.problems()} == {25}, "the problem to follow")
     editor.command("write")
     editor.go_to(26, 8)
-    editor.until(lambda: "“Store passwords" in editor.painted(26), "text at the end of the line below")
+    editor.until(
+        lambda: "“Store passwords" in editor.painted(26), "text at the end of the line below"
+    )
 
     editor.choose_action("Mark reviewed")
     editor.until(lambda: editor.problems() == [], "the problem to go")
@@ -58,7 +67,9 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_neovim: Open
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_another_plugin_records_an_inline_completion(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_another_plugin_records_an_inline_completion(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     workspace = build(tmp_path / "shop")
     editor = open_neovim(suite, workspace.root, "src/auth.py")
     editor.until(editor.signs, "signs")
@@ -66,7 +77,9 @@ def test_another_plugin_records_an_inline_completion(open_neovim: Open, tmp_path
 
     call = block("neovim.md", "For other plugins", "lua").replace("line = 28", "line = 27")
     editor.lua(call)
-    editor.lua("vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'def twice(x):', '    return 2 * x' })")
+    editor.lua(
+        "vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'def twice(x):', '    return 2 * x' })"
+    )
 
     hover = editor.hover(28, 5, "A function that doubles a number.")
     assert "some-model" in hover

@@ -41,17 +41,28 @@ WATCH = """
 
 
 @pytest.mark.parametrize("suite", [STABLE, NEW])
-def test_signs_and_text_stay_with_their_lines_at_every_moment(open_neovim: Open, tmp_path: Path, suite: str) -> None:
+def test_signs_and_text_stay_with_their_lines_at_every_moment(
+    open_neovim: Open, tmp_path: Path, suite: str
+) -> None:
     workspace = build(tmp_path / "shop")
-    editor = open_neovim(suite, workspace.root, "src/auth.py", "vim.g.vibes = { code_lens = true }\n")
+    editor = open_neovim(
+        suite, workspace.root, "src/auth.py", "vim.g.vibes = { code_lens = true }\n"
+    )
     editor.until(lambda: editor.signs().get(27) == "│", "the signs as git's history has them")
     editor.go_to(24, 8)
-    editor.until(lambda: "“Store passwords" in editor.painted(24), "text at the end of the cursor's line")
+    editor.until(
+        lambda: "“Store passwords" in editor.painted(24), "text at the end of the cursor's line"
+    )
     editor.lua(WATCH)
     editor.until(lambda: editor.lua("return #SEEN()") == 1, "a first look")
     ((before),) = editor.lua("return SEEN()")
     signs, _, text = before.partition("\n\n")
-    assert signs.splitlines()[8:] == ["C def hash_password", '│     """Return wha', "│     salt = secret", '│     return f"{sal']
+    assert signs.splitlines()[8:] == [
+        "C def hash_password",
+        '│     """Return wha',
+        "│     salt = secret",
+        '│     return f"{sal',
+    ]
     assert text.startswith('    """Return wha: AI: claude-opus-4-5 · edited')
 
     editor.command("normal! 2G")  # lines above: everything moves down
@@ -65,11 +76,17 @@ def test_signs_and_text_stay_with_their_lines_at_every_moment(open_neovim: Open,
     assert all(each.startswith("claude-opus-4-5 · create · ") for each in lenses), lenses
 
     editor.go_to(26, 8)
-    editor.until(lambda: "“Store passwords" in editor.painted(26), "text at the end of the cursor's line")
+    editor.until(
+        lambda: "“Store passwords" in editor.painted(26), "text at the end of the cursor's line"
+    )
     editor.lua("vim.cmd('normal! 26G') " + WATCH)
     editor.terminal.text("A Never plain.")
-    editor.until(lambda: editor.lua("return vim.fn.getline(26)").endswith("Never plain."), "the text")
+    editor.until(
+        lambda: editor.lua("return vim.fn.getline(26)").endswith("Never plain."), "the text"
+    )
     editor.until(lambda: editor.signs().get(26) == "┆", "the line to count as edited")
     texts = {seen.partition("\n\n")[2] for seen in editor.lua("return SEEN()")}
-    assert {each.partition(" · “")[0] for each in texts} == {'    """Return wha: AI: claude-opus-4-5 · edited · risk 0.84 critical'}
+    assert {each.partition(" · “")[0] for each in texts} == {
+        '    """Return wha: AI: claude-opus-4-5 · edited · risk 0.84 critical'
+    }
     assert editor.lua("return WATCHED") > len(" Never plain.")

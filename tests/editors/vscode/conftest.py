@@ -38,18 +38,37 @@ def extensions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     shutil.copytree(CLIENT, sources, ignore=shutil.ignore_patterns("node_modules", "dist"))
     (sources / "node_modules").symlink_to(CLIENT / "node_modules", target_is_directory=True)
     _run(sources, "npm", "run", "bundle")
-    return [_package(sources, folder / "vibes-lsp.vsix"), _package(PARTNER, folder / "partner.vsix")]
+    return [
+        _package(sources, folder / "vibes-lsp.vsix"),
+        _package(PARTNER, folder / "partner.vsix"),
+    ]
 
 
 def _package(sources: Path, target: Path) -> Path:
     vsce = CLIENT / "node_modules/.bin/vsce"
-    _run(sources, str(vsce), "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", str(target))
+    _run(
+        sources,
+        str(vsce),
+        "package",
+        "--no-dependencies",
+        "--allow-missing-repository",
+        "--skip-license",
+        "--out",
+        str(target),
+    )
     return target
 
 
 def _run(folder: Path, *command: str) -> None:
     path = f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -58,26 +77,42 @@ def browser() -> Iterator[Browser]:
     """A headless Chromium."""
     chromium = require("chromium", "shows VS Code; `make editors` installs it")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--no-first-run"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
+        )
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def open_window(browser: Browser, extensions: list[Path], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Open]:
+def open_window(
+    browser: Browser, extensions: list[Path], tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Open]:
     """Opens folders in VS Code, each with a fresh profile; prints what went on when the test fails, and leaves a picture."""
     require(ENTRY, "is VS Code; `make editors` installs it")
     opened: list[tuple[Program, Window]] = []
     with ExitStack() as stack:
 
         def opens(
-            folder: Path, *, beside: Sequence[str] = (), environment: dict[str, str] | None = None, trusted: bool = True, **settings: Any
+            folder: Path,
+            *,
+            beside: Sequence[str] = (),
+            environment: dict[str, str] | None = None,
+            trusted: bool = True,
+            **settings: Any,
         ) -> Window:
-            chosen = {"vibes.server.path": str(SERVER), **{name.replace("__", "."): value for name, value in settings.items()}}
+            chosen = {
+                "vibes.server.path": str(SERVER),
+                **{name.replace("__", "."): value for name, value in settings.items()},
+            }
             profile = tmp_path / f"profile-{len(opened)}"
             others = [packed(name, tmp_path) for name in beside]
-            program = stack.enter_context(Program(profile, [*extensions, *others], chosen, environment, trusts=trusted))
-            context = stack.enter_context(browser.new_context(viewport={"width": 1280, "height": 1100}))
+            program = stack.enter_context(
+                Program(profile, [*extensions, *others], chosen, environment, trusts=trusted)
+            )
+            context = stack.enter_context(
+                browser.new_context(viewport={"width": 1280, "height": 1100})
+            )
             window = Window(context.new_page(), program, folder)
             opened.append((program, window))
             return window

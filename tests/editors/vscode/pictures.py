@@ -21,12 +21,19 @@ _SIZE: Final[ViewportSize] = {"width": 1240, "height": 720}
 
 def main() -> None:
     """Take all pictures anew."""
-    settings = {"vibes.server.path": str(Path(sysconfig.get_path("scripts")) / "vibes-lsp"), "vibes.reviewer": "Ada Example"}
+    settings = {
+        "vibes.server.path": str(Path(sysconfig.get_path("scripts")) / "vibes-lsp"),
+        "vibes.reviewer": "Ada Example",
+    }
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         shop = build(Path(scratch) / "shop").root
-        with Program(Path(scratch) / "profile", [EXTENSION], settings) as program, sync_playwright() as playwright:
+        with (
+            Program(Path(scratch) / "profile", [EXTENSION], settings) as program,
+            sync_playwright() as playwright,
+        ):
             browser = playwright.chromium.launch(
-                executable_path=require("chromium", "shows VS Code"), args=["--no-sandbox", "--disable-gpu"]
+                executable_path=require("chromium", "shows VS Code"),
+                args=["--no-sandbox", "--disable-gpu"],
             )
             window = Window(browser.new_page(viewport=_SIZE), program, shop)
             _line(window)

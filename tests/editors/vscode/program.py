@@ -74,7 +74,9 @@ class Program:
         self._extensions = extensions
         self._settings = dict(settings) if trusts else {**_ASKING, **settings}
         self._trusts = trusts
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("VSCODE_")}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith("VSCODE_")
+        }
         self._environment = {
             **inherited,
             "EXTENSIONS_GALLERY": "{}",
@@ -88,9 +90,23 @@ class Program:
     def __enter__(self) -> Self:
         self.choose({})
         install = [part for file in self._extensions for part in ("--install-extension", str(file))]
-        done = subprocess.run([*self._command(), *install, "--force"], env=self._environment, capture_output=True, text=True, check=False)
-        assert done.stdout.count("successfully installed") == len(self._extensions), f"not all were installed:\n{done.stdout}{done.stderr}"
-        serve = ["--auth=none", "--bind-addr=127.0.0.1:0", "--disable-telemetry", "--disable-update-check", *self._trusting()]
+        done = subprocess.run(
+            [*self._command(), *install, "--force"],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.count("successfully installed") == len(self._extensions), (
+            f"not all were installed:\n{done.stdout}{done.stderr}"
+        )
+        serve = [
+            "--auth=none",
+            "--bind-addr=127.0.0.1:0",
+            "--disable-telemetry",
+            "--disable-update-check",
+            *self._trusting(),
+        ]
         self._process = subprocess.Popen(
             [*self._command(), *serve, "--disable-getting-started-override"],
             env=self._environment,
@@ -107,7 +123,12 @@ class Program:
             raise AssertionError(f"VS Code did not start:\n{self.log}")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for number in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(self._process.pid, number)
@@ -124,7 +145,10 @@ class Program:
     def choose(self, settings: Mapping[str, Any]) -> None:
         """Have the user choose more settings, in the files that they are in."""
         self._settings = {**self._settings, **settings}
-        for scope, chosen in {"User": {**_QUIET, **self._settings}, "Machine": self._settings}.items():
+        for scope, chosen in {
+            "User": {**_QUIET, **self._settings},
+            "Machine": self._settings,
+        }.items():
             file = self.profile / scope / "settings.json"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.with_suffix(".new").write_text(json.dumps(chosen), encoding="utf-8")
@@ -133,7 +157,9 @@ class Program:
     def logged(self, words: str) -> int:
         """Return how often the extension logged some words."""
         files = [file for file in self.profile.glob("logs/**/*.log") if "vibes" in file.as_posix()]
-        return sum(file.read_text(encoding="utf-8", errors="replace").count(words) for file in files)
+        return sum(
+            file.read_text(encoding="utf-8", errors="replace").count(words) for file in files
+        )
 
     @property
     def log(self) -> str:
@@ -141,14 +167,21 @@ class Program:
         said = [*self._lines[-40:]]
         for file in sorted(self.profile.glob("logs/**/*.log")):
             if "vibes" in file.as_posix() or file.name == "remoteexthost.log":
-                said += [f"--- {file.relative_to(self.profile)}", *file.read_text(encoding="utf-8", errors="replace").splitlines()[-30:]]
+                said += [
+                    f"--- {file.relative_to(self.profile)}",
+                    *file.read_text(encoding="utf-8", errors="replace").splitlines()[-30:],
+                ]
         return "\n".join(said)
 
     def _trusting(self) -> list[str]:
         return ["--disable-workspace-trust"] if self._trusts else []
 
     def _command(self) -> list[str]:
-        profile = [f"--user-data-dir={self.profile}", f"--extensions-dir={self.profile}/extensions", f"--config={self.profile}/config.yaml"]
+        profile = [
+            f"--user-data-dir={self.profile}",
+            f"--extensions-dir={self.profile}/extensions",
+            f"--config={self.profile}/config.yaml",
+        ]
         return [str(NODE), str(ENTRY), *profile]
 
     def _read(self) -> None:

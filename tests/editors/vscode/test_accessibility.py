@@ -44,19 +44,28 @@ def test_marks_speak_and_verdicts_need_no_mouse(open_window: Open, tmp_path: Pat
     for name in ("Review", "Provenance"):
         code.wait_for(f'.pane:has(.pane-header[aria-label^="{name}"]) .monaco-list-row')
         assert all(row.strip() and "$(" not in row for row in code.view(name))
-        tree = code.page.locator(f'.pane:has(.pane-header[aria-label^="{name}"]) .monaco-list').first
+        tree = code.page.locator(
+            f'.pane:has(.pane-header[aria-label^="{name}"]) .monaco-list'
+        ).first
         assert name in (tree.get_attribute("aria-label") or "")
 
     code.command("VIBES: Focus on Review View")
     code.wait_for(".part.sidebar .monaco-list:focus")  # where keys go
     for key in ("Home", "ArrowDown"):
         code.page.keyboard.press(key)
-    code.wait_for(".part.sidebar .monaco-list-row.focused[aria-label^='Lines 23-27 of src/auth.py']")
+    code.wait_for(
+        ".part.sidebar .monaco-list-row.focused[aria-label^='Lines 23-27 of src/auth.py']"
+    )
     code.page.keyboard.press("Shift+F10")
     code.wait_for(".monaco-menu .action-item", "Reject")
     code.page.keyboard.press("ArrowDown")
-    code.wait_for(".monaco-menu .action-item.focused, .monaco-menu .action-item:focus-within", "Mark Reviewed")
+    code.wait_for(
+        ".monaco-menu .action-item.focused, .monaco-menu .action-item:focus-within", "Mark Reviewed"
+    )
     code.page.keyboard.press("Enter")
     code.answer("Read it.", "Mark reviewed")
-    code.until(lambda: not [row for row in code.view("Review") if "src/auth.py" in row], "the approved range to leave")
+    code.until(
+        lambda: not [row for row in code.view("Review") if "src/auth.py" in row],
+        "the approved range to leave",
+    )
     assert newest(workspace.audit, "reviewed_by")["metadata"]["verdict"] == "approved"

@@ -17,7 +17,9 @@ def _recorded(project: Project) -> list[dict[str, Any]]:
     """Return what is recorded for the file that is typed in."""
     log = project.root / ".ai-audit/annotations.jsonl"
     records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    return [record for record in records if record["type"] == "line" and record["file_path"] == "b.py"]
+    return [
+        record for record in records if record["type"] == "line" and record["file_path"] == "b.py"
+    ]
 
 
 def _complete(code: Window, line: int, begun: str) -> None:
@@ -29,13 +31,20 @@ def _complete(code: Window, line: int, begun: str) -> None:
     code.until(lambda: "return" in code.painted(line + 1), "the completion in the text")
 
 
-def test_only_what_the_key_put_in_is_captured_and_only_when_asked_for(open_window: Open, tmp_path: Path) -> None:
+def test_only_what_the_key_put_in_is_captured_and_only_when_asked_for(
+    open_window: Open, tmp_path: Path
+) -> None:
     project = Project(tmp_path / "shop")
     project.config()
     project.environment()
     project.annotated("a.py")
     project.file("b.py", "\n" * 40)
-    code = open_window(project.root, beside=["completer"], vibes__capture__tool="tests.completer", editor__quickSuggestions="off")
+    code = open_window(
+        project.root,
+        beside=["completer"],
+        vibes__capture__tool="tests.completer",
+        editor__quickSuggestions="off",
+    )
     code.open_file("a.py")
     code.lens("exact")
     code.open_file("b.py")
@@ -67,11 +76,24 @@ def test_only_what_the_key_put_in_is_captured_and_only_when_asked_for(open_windo
     code.page.keyboard.press("Control+Space")
     code.wait_for(".suggest-widget .monaco-list-row", "suggested_name_of_some_length")
     code.page.keyboard.press("Tab")
-    code.until(lambda: "suggested_name_of_some_length(one, two)" in code.painted(17), "the suggestion in the text")
+    code.until(
+        lambda: "suggested_name_of_some_length(one, two)" in code.painted(17),
+        "the suggestion in the text",
+    )
     code.command("Format Document")
-    code.until(lambda: "put there by the formatter" in code.editor.inner_text().replace("\xa0", " "), "the formatter's line")
+    code.until(
+        lambda: "put there by the formatter" in code.editor.inner_text().replace("\xa0", " "),
+        "the formatter's line",
+    )
 
     _complete(code, 20, "def tw")  # what was captured before would be in the log before it
-    code.until(lambda: [record for record in _recorded(project) if record["line_start"] == 20], "the last record")
+    code.until(
+        lambda: [record for record in _recorded(project) if record["line_start"] == 20],
+        "the last record",
+    )
     code.save()
-    assert [(record["line_start"], record["line_end"]) for record in _recorded(project)] == [(5, 6), (9, 10), (20, 21)]
+    assert [(record["line_start"], record["line_end"]) for record in _recorded(project)] == [
+        (5, 6),
+        (9, 10),
+        (20, 21),
+    ]

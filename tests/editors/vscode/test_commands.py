@@ -13,7 +13,10 @@ from tests.editors.vscode.window import Window
 
 
 def _log(workspace: Workspace) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (workspace.audit / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (workspace.audit / "annotations.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 class Clerk:
@@ -29,7 +32,9 @@ class Clerk:
         for _ in range(end - start + 1):
             self._code.page.keyboard.press("Shift+ArrowDown")
 
-    def give(self, title: str, *answers: tuple[str, str], until: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    def give(
+        self, title: str, *answers: tuple[str, str], until: Callable[[dict[str, Any]], bool]
+    ) -> dict[str, Any]:
         """Give a command, answer each question, and return the newest record for which something holds."""
         before = len(_log(self._workspace))
         self._code.command(f"VIBES: {title}")
@@ -37,14 +42,20 @@ class Clerk:
             self._code.answer(text, question)
 
         def found() -> dict[str, Any] | None:
-            return next((record for record in reversed(_log(self._workspace)[before:]) if until(record)), None)
+            return next(
+                (record for record in reversed(_log(self._workspace)[before:]) if until(record)),
+                None,
+            )
 
         return self._code.until(found, f"the record of {title!r}")
 
     def entry(self, key: str) -> dict[str, Any]:
         """Return a context, once it is in the manifest: it waits in the journal while somebody is at work."""
         file = self._workspace.audit / "manifest.json"
-        return self._code.until(lambda: json.loads(file.read_text(encoding="utf-8"))["entries"].get(key), f"the entry {key}")
+        return self._code.until(
+            lambda: json.loads(file.read_text(encoding="utf-8"))["entries"].get(key),
+            f"the entry {key}",
+        )
 
 
 def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Path) -> None:
@@ -53,9 +64,19 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
     code.open_file("src/auth.py")
     code.lens("lines intact")
     clerk = Clerk(code, workspace)
-    author = [("Tool that wrote it", "Hand"), ("Version of Hand", "1.0"), ("Model", "some-model"), ("Version of some-model", "7")]
+    author = [
+        ("Tool that wrote it", "Hand"),
+        ("Version of Hand", "1.0"),
+        ("Model", "some-model"),
+        ("Version of some-model", "7"),
+    ]
 
-    begun = clerk.give("Start a Session", *author, ("What is it about?", "Tidy up."), until=lambda each: each["type"] == "session")
+    begun = clerk.give(
+        "Start a Session",
+        *author,
+        ("What is it about?", "Tidy up."),
+        until=lambda each: each["type"] == "session",
+    )
     session = begun["session_id"]
 
     def is_of(kind: str) -> Callable[[dict[str, Any]], bool]:
@@ -64,7 +85,10 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
     clerk.select(1, 3)
     asked = ("What was the AI asked?", "Explain the module.")
     written = clerk.give(
-        "Record the Selection as Written by an AI", ("What was done with lines 1 to 3?", "modify"), asked, until=is_of("line")
+        "Record the Selection as Written by an AI",
+        ("What was done with lines 1 to 3?", "modify"),
+        asked,
+        until=is_of("line"),
     )
     assert (written["line_start"], written["line_end"], written["action"]) == (1, 3, "modify")
 
@@ -100,7 +124,10 @@ def test_every_use_case_is_recorded_by_a_command(open_window: Open, tmp_path: Pa
     )
 
     ran = clerk.give(
-        "Record a Command of the Session", ("Command that was run", "make test"), ("What kind of command?", "shell"), until=is_of("edge")
+        "Record a Command of the Session",
+        ("Command that was run", "make test"),
+        ("What kind of command?", "shell"),
+        until=is_of("edge"),
     )
     read = clerk.give("Record that the Session Read This File", until=is_of("edge"))
 

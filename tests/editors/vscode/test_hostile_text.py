@@ -32,13 +32,19 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
 
     code.command("VIBES: Show Provenance")
     row = code.until(
-        lambda: next((each for each in code.view("Provenance") if each.startswith("Prompt: ")), None), "the prompt in the view"
+        lambda: next(
+            (each for each in code.view("Provenance") if each.startswith("Prompt: ")), None
+        ),
+        "the prompt in the view",
     )
-    assert row.startswith("Prompt: [run](command:workbench.action.closeAllEditors) <img src=x onerror=")
+    assert row.startswith(
+        "Prompt: [run](command:workbench.action.closeAllEditors) <img src=x onerror="
+    )
     assert "\\u202eevil\\u0007 # big" in row
     assert "$ (zap)" in row
     waiting = code.until(
-        lambda: next((each for each in code.view("Review") if each.startswith("Lines 4-7")), None), "the range in the queue"
+        lambda: next((each for each in code.view("Review") if each.startswith("Lines 4-7")), None),
+        "the range in the queue",
     )
     assert "$ (flame)<b>model</b>" in waiting
     views = code.page.locator(".part.sidebar .monaco-list")
@@ -49,7 +55,8 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     code.answer("depends_on", "$ (flame)<b>model</b>")
     listed = code.page.locator(".quick-input-list")
     assert "$ (flame)<b>model</b>" in code.until(
-        lambda: "".join(listed.locator("[aria-label*='Lines 10-13']").all_inner_texts()), "the other one"
+        lambda: "".join(listed.locator("[aria-label*='Lines 10-13']").all_inner_texts()),
+        "the other one",
     )
     assert listed.locator("b, .codicon-flame").count() == 0
     code.page.keyboard.press("Escape")
@@ -58,7 +65,11 @@ def test_a_planted_prompt_runs_links_and_draws_nothing(open_window: Open, tmp_pa
     code.wait_for(".tab.active", "prompt.md")
     # An address is underlined in any text, by the editor. Once it is, what Markdown would link would be, too.
     linked = code.editor.locator(".detected-link, .detected-link-active")
-    code.until(lambda: "example.org" in "".join(linked.all_inner_texts()), "the address in the text")
+    code.until(
+        lambda: "example.org" in "".join(linked.all_inner_texts()), "the address in the text"
+    )
     assert "command" not in "".join(linked.all_inner_texts())
-    assert "[run](command:workbench.action.closeAllEditors)" in code.editor.inner_text().replace("\xa0", " ")
+    assert "[run](command:workbench.action.closeAllEditors)" in code.editor.inner_text().replace(
+        "\xa0", " "
+    )
     assert code.refused == [], "something planted was fetched"

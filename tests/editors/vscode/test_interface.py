@@ -9,7 +9,9 @@ from tests.demo.workspace import build
 from tests.editors.vscode.conftest import Open
 
 
-def test_a_completion_of_another_extension_is_recorded_and_shows(open_window: Open, tmp_path: Path) -> None:
+def test_a_completion_of_another_extension_is_recorded_and_shows(
+    open_window: Open, tmp_path: Path
+) -> None:
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root)
     code.open_file("src/limits.py")
@@ -23,6 +25,17 @@ def test_a_completion_of_another_extension_is_recorded_and_shows(open_window: Op
     assert "Say goodbye politely." in hover
     code.lens("partner-small", at=2)
     code.save()
-    records = [json.loads(line) for line in (workspace.audit / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
-    (recorded,) = [record for record in records if str(record.get("annotation_id")).startswith(said.split()[1].rstrip(","))]
-    assert (recorded["file_path"], recorded["line_start"], recorded["line_end"]) == ("src/limits.py", 2, 3)
+    records = [
+        json.loads(line)
+        for line in (workspace.audit / "annotations.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    (recorded,) = [
+        record
+        for record in records
+        if str(record.get("annotation_id")).startswith(said.split()[1].rstrip(","))
+    ]
+    assert (recorded["file_path"], recorded["line_start"], recorded["line_end"]) == (
+        "src/limits.py",
+        2,
+        3,
+    )

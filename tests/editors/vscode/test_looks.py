@@ -20,7 +20,12 @@ def test_marks_are_by_band_by_model_or_not_at_all(open_window: Open, tmp_path: P
     assert by_band[13] != by_band[23], "low and critical risk look alike"
 
     code.program.choose({"vibes.marks.by": "model"})
-    by_model = code.until(lambda: found if sorted(found := code.marks()) == MARKED and found[13] != by_band[13] else None, "marks by model")
+    by_model = code.until(
+        lambda: (
+            found if sorted(found := code.marks()) == MARKED and found[13] != by_band[13] else None
+        ),
+        "marks by model",
+    )
     assert by_model[13] == by_model[23], "two ranges of one model look different"
 
     code.program.choose({"vibes.marks.enable": False})
@@ -34,7 +39,9 @@ def test_marks_are_by_band_by_model_or_not_at_all(open_window: Open, tmp_path: P
     code.until(lambda: code.marks() == by_band, "the marks again")
 
 
-def test_text_at_line_ends_is_on_the_cursors_line_on_all_first_lines_or_nowhere(open_window: Open, tmp_path: Path) -> None:
+def test_text_at_line_ends_is_on_the_cursors_line_on_all_first_lines_or_nowhere(
+    open_window: Open, tmp_path: Path
+) -> None:
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root)
     code.open_file("src/auth.py")
@@ -44,11 +51,17 @@ def test_text_at_line_ends_is_on_the_cursors_line_on_all_first_lines_or_nowhere(
     assert not [line for line in first_lines if BY_CLAUDE in code.painted(line)]
 
     code.command("VIBES: Text at Line Ends: Off, Line, All")
-    code.until(lambda: all(BY_CLAUDE in code.painted(line) for line in first_lines), "text on the first lines of all ranges")
+    code.until(
+        lambda: all(BY_CLAUDE in code.painted(line) for line in first_lines),
+        "text on the first lines of all ranges",
+    )
     assert BY_CLAUDE not in code.painted(24)
 
     code.command("VIBES: Text at Line Ends: Off, Line, All")
-    code.until(lambda: not [line for line in (*first_lines, 24) if BY_CLAUDE in code.painted(line)], "no text at any line's end")
+    code.until(
+        lambda: not [line for line in (*first_lines, 24) if BY_CLAUDE in code.painted(line)],
+        "no text at any line's end",
+    )
 
     code.command("VIBES: Text at Line Ends: Off, Line, All")
     code.until(lambda: BY_CLAUDE in code.painted(24), "text at the end of the cursor's line again")

@@ -11,7 +11,9 @@ from tests.editors.vscode.conftest import Open
 STEPS = ["Have the server", "Look at a line", "Answer for it", "Record what an AI wrote"]
 
 
-def test_the_walkthrough_opens_and_the_server_starts_anew(open_window: Open, tmp_path: Path) -> None:
+def test_the_walkthrough_opens_and_the_server_starts_anew(
+    open_window: Open, tmp_path: Path
+) -> None:
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root)
     code.open_file("src/auth.py")
@@ -19,13 +21,17 @@ def test_the_walkthrough_opens_and_the_server_starts_anew(open_window: Open, tmp
 
     def log_shown() -> bool:
         code.command("VIBES: Show Log")
-        code.page.locator(".part.panel .view-line", has_text=re.compile(r"\[(info|warning)\]")).first.wait_for()
+        code.page.locator(
+            ".part.panel .view-line", has_text=re.compile(r"\[(info|warning)\]")
+        ).first.wait_for()
         return True
 
     assert code.until(log_shown, "the log")
     started = code.program.logged("] starting ")
     code.command("VIBES: Restart Server")
-    code.until(lambda: code.program.logged("] starting ") == started + 1, "another start in the log")
+    code.until(
+        lambda: code.program.logged("] starting ") == started + 1, "another start in the log"
+    )
     code.until(lambda: len(code.marks()) == 12, "the marks again")
     code.lens("lines intact")
 

@@ -41,7 +41,9 @@ def _trail(root: Path) -> Project:
 
 
 @pytest.mark.parametrize("appear", [recorded, checked_out, cloned])
-def test_nothing_runs_without_a_trail_and_one_that_appears_shows(open_window: Open, tmp_path: Path, appear: Callable[[Path], str]) -> None:
+def test_nothing_runs_without_a_trail_and_one_that_appears_shows(
+    open_window: Open, tmp_path: Path, appear: Callable[[Path], str]
+) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
     (folder / "a.py").write_text(STORY, encoding="utf-8")
@@ -61,7 +63,9 @@ def test_nothing_runs_without_a_trail_and_one_that_appears_shows(open_window: Op
     assert started.exists()
 
 
-def test_what_another_program_records_in_a_trail_above_the_folder_shows_by_itself(open_window: Open, tmp_path: Path) -> None:
+def test_what_another_program_records_in_a_trail_above_the_folder_shows_by_itself(
+    open_window: Open, tmp_path: Path
+) -> None:
     project = Project(tmp_path / "shop")
     project.config()
     project.environment()

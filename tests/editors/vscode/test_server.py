@@ -32,7 +32,10 @@ class Servers:
         """Put one into a folder, and return it."""
         program = self.folder / place / "vibes-lsp"
         program.parent.mkdir(parents=True, exist_ok=True)
-        program.write_text(f'#!/bin/sh\necho "{place}" >>"{self._started}"\nexec "{SERVER}" "$@"\n', encoding="utf-8")
+        program.write_text(
+            f'#!/bin/sh\necho "{place}" >>"{self._started}"\nexec "{SERVER}" "$@"\n',
+            encoding="utf-8",
+        )
         program.chmod(0o755)
         return program
 
@@ -43,7 +46,10 @@ class Servers:
 
     def expect(self, code: Window, *places: str) -> None:
         """Wait until the last one to be started is from the last of some places, after the others."""
-        code.until(lambda: self.started == list(places), f"a start from {places}; there were {self.started}")
+        code.until(
+            lambda: self.started == list(places),
+            f"a start from {places}; there were {self.started}",
+        )
         code.lens("exact")
 
 
@@ -60,7 +66,9 @@ def _wheel(folder: Path, server: Path) -> Path:
     with zipfile.ZipFile(folder / f"{name}-py3-none-any.whl", "w") as archive:
         for path, content in files.items():
             archive.writestr(path, content)
-        archive.writestr(f"{record}/RECORD", "".join(f"{path},,\n" for path in [*files, f"{record}/RECORD"]))
+        archive.writestr(
+            f"{record}/RECORD", "".join(f"{path},,\n" for path in [*files, f"{record}/RECORD"])
+        )
     return folder
 
 
@@ -68,7 +76,9 @@ def _python(folder: Path) -> None:
     """Put a `python3` into a folder: that of the tests, without their environment."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "python3"
-    program.write_text(f'#!/bin/sh\nexec "{Path(sys.executable).resolve()}" "$@"\n', encoding="utf-8")
+    program.write_text(
+        f'#!/bin/sh\nexec "{Path(sys.executable).resolve()}" "$@"\n', encoding="utf-8"
+    )
     program.chmod(0o755)
 
 
@@ -80,7 +90,9 @@ def _login(home: Path, folders: list[Path]) -> dict[str, str]:
     return {"HOME": str(home), "SHELL": "/bin/bash", "PATH": path}
 
 
-def test_the_server_is_found_in_the_documented_order_and_else_installed(open_window: Open, tmp_path: Path) -> None:
+def test_the_server_is_found_in_the_documented_order_and_else_installed(
+    open_window: Open, tmp_path: Path
+) -> None:
     project = _project(tmp_path)
     servers = Servers(tmp_path / "servers")
     setting, python, path = servers.put("setting"), servers.put("python"), servers.put("path")
@@ -92,7 +104,12 @@ def test_the_server_is_found_in_the_documented_order_and_else_installed(open_win
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(_wheel(tmp_path / "wheels", released)),
     }
-    code = open_window(project.root, beside=["selected_python"], environment=environment, vibes__server__path=str(setting))
+    code = open_window(
+        project.root,
+        beside=["selected_python"],
+        environment=environment,
+        vibes__server__path=str(setting),
+    )
     code.open_file("a.py")
     servers.expect(code, "setting")
 
@@ -115,7 +132,9 @@ def test_the_server_is_found_in_the_documented_order_and_else_installed(open_win
     assert code.refused == [], "something looked outwards"
 
 
-def test_a_server_that_does_not_fit_is_named_and_says_what_to_do(open_window: Open, tmp_path: Path) -> None:
+def test_a_server_that_does_not_fit_is_named_and_says_what_to_do(
+    open_window: Open, tmp_path: Path
+) -> None:
     project = _project(tmp_path)
     old, new = (_of_version(tmp_path / version, version) for version in ("0.0.9", "9.0.0"))
     code = open_window(project.root, vibes__server__path=str(old))
@@ -138,10 +157,21 @@ def test_a_workspace_that_is_not_trusted_names_no_server(open_window: Open, tmp_
     linked = tmp_path / "linked"  # looks as if it were elsewhere
     linked.symlink_to(servers.put("behind").parent, target_is_directory=True)
     trusted = Servers(tmp_path / "trusted").put("path")
-    project.file(".vscode/settings.json", json.dumps({"vibes.server.path": str(named), "vibes.capture.inlineCompletions": True}))
-    environment = {**_login(tmp_path / "home", [path.parent, linked, trusted.parent]), "SELECTED_PYTHON": str(python.with_name("python3"))}
+    project.file(
+        ".vscode/settings.json",
+        json.dumps({"vibes.server.path": str(named), "vibes.capture.inlineCompletions": True}),
+    )
+    environment = {
+        **_login(tmp_path / "home", [path.parent, linked, trusted.parent]),
+        "SELECTED_PYTHON": str(python.with_name("python3")),
+    }
     code = open_window(
-        project.root, beside=["selected_python"], environment=environment, trusted=False, vibes__server__path="", vibes__reviewer="Ada"
+        project.root,
+        beside=["selected_python"],
+        environment=environment,
+        trusted=False,
+        vibes__server__path="",
+        vibes__reviewer="Ada",
     )
     code.open_file("a.py")
     code.lens("exact")
@@ -174,7 +204,12 @@ def _of_version(folder: Path, version: str) -> Path:
     """Make a server that says it is of another version."""
     folder.mkdir()
     program = folder / "vibes-lsp"
-    lines = ["import vibes_lsp", f"vibes_lsp.__version__ = {version!r}", "from vibes_lsp.lsp.main import main", "main()"]
+    lines = [
+        "import vibes_lsp",
+        f"vibes_lsp.__version__ = {version!r}",
+        "from vibes_lsp.lsp.main import main",
+        "main()",
+    ]
     program.write_text(f"#!{sys.executable}\n" + "\n".join(lines) + "\n", encoding="utf-8")
     program.chmod(0o755)
     return program

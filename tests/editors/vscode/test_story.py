@@ -9,7 +9,9 @@ from tests.editors.recorded import newest
 from tests.editors.vscode.conftest import Open
 
 
-def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_window: Open, tmp_path: Path) -> None:
+def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
+    open_window: Open, tmp_path: Path
+) -> None:
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root, vibes__reviewer="Ada Example")
     code.open_file("src/auth.py")
@@ -21,9 +23,15 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_window: Open
     assert lens.startswith("claude-opus-4-5 · create · edited since: 4 of 5 lines intact")
     marks = code.marks_on([*range(13, 21), 23, 24, 25, 27])
     assert marks[23] != marks[13], "critical risk looks as low risk does"
-    assert code.until(lambda: "Store passwords safely" in code.painted(24), "text at the end of the cursor's line")
-    assert code.until(lambda: "AI 44% · 1 to review" in code.status_bar(), "the AI's share in the status bar")
-    problem = code.until(lambda: problems[0] if len(problems := code.problems()) == 1 else None, "one problem")
+    assert code.until(
+        lambda: "Store passwords safely" in code.painted(24), "text at the end of the cursor's line"
+    )
+    assert code.until(
+        lambda: "AI 44% · 1 to review" in code.status_bar(), "the AI's share in the status bar"
+    )
+    problem = code.until(
+        lambda: problems[0] if len(problems := code.problems()) == 1 else None, "one problem"
+    )
     assert "critical" in problem
     assert "line 23" in problem
 
@@ -37,7 +45,9 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(open_window: Open
     code.command("VIBES: Mark Reviewed")
     code.answer("Argon2 is on its way.", "Mark reviewed")
     assert code.until(lambda: not code.problems(), "the problem to go")
-    assert code.until(lambda: code.lens("lines intact")[1].endswith("approved"), "the lens to say so")
+    assert code.until(
+        lambda: code.lens("lines intact")[1].endswith("approved"), "the lens to say so"
+    )
     edge = newest(workspace.audit, "reviewed_by")
     assert edge["source_ref"] == workspace.hashing
     assert edge["metadata"]["verdict"] == "approved"

@@ -9,7 +9,9 @@ from tests.editors.recorded import newest
 from tests.editors.vscode.conftest import Open
 
 
-def test_a_verdict_takes_a_note_and_turning_away_from_the_question_records_nothing(open_window: Open, tmp_path: Path) -> None:
+def test_a_verdict_takes_a_note_and_turning_away_from_the_question_records_nothing(
+    open_window: Open, tmp_path: Path
+) -> None:
     workspace = build(tmp_path / "shop")
     code = open_window(workspace.root, vibes__reviewer="Ada Example")
     log = workspace.audit / "annotations.jsonl"
@@ -29,12 +31,18 @@ def test_a_verdict_takes_a_note_and_turning_away_from_the_question_records_nothi
     code.answer("Nobody resets the counter.", "Reject")
     code.lens("rejected", at=7)
     edge = newest(workspace.audit, "reviewed_by")
-    assert (edge["metadata"]["verdict"], edge["metadata"]["note"]) == ("rejected", "Nobody resets the counter.")
+    assert (edge["metadata"]["verdict"], edge["metadata"]["note"]) == (
+        "rejected",
+        "Nobody resets the counter.",
+    )
 
     code.go_to(12)
     code.command("VIBES: Mark Reviewed")
     code.answer("", "Mark reviewed")
     code.lens("approved", at=12)
     edge = newest(workspace.audit, "reviewed_by")
-    assert (edge["metadata"]["verdict"], edge["metadata"]["reviewer"]) == ("approved", "Ada Example")
+    assert (edge["metadata"]["verdict"], edge["metadata"]["reviewer"]) == (
+        "approved",
+        "Ada Example",
+    )
     assert "note" not in edge["metadata"]

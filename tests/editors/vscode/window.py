@@ -41,7 +41,9 @@ class Window:
         self.console: list[str] = []
         self.refused: list[str] = []
         page.set_default_timeout(_A_MOMENT)
-        page.on("console", lambda message: self.console.append(f"{message.type}: {message.text[:300]}"))
+        page.on(
+            "console", lambda message: self.console.append(f"{message.type}: {message.text[:300]}")
+        )
         page.route(re.compile("^https?://"), self._keep_home)
         page.goto(f"{program.url}?folder={quote(str(folder))}", timeout=_PATIENCE_MS)
         page.locator(".monaco-workbench .part.statusbar").wait_for(timeout=_PATIENCE_MS)
@@ -70,7 +72,9 @@ class Window:
             if answer:
                 return answer
             self.page.wait_for_timeout(_PACE)
-        raise AssertionError(f"waited in vain for {what}; painted:\n{self.page.locator('.editor-instance').all_inner_texts()}")
+        raise AssertionError(
+            f"waited in vain for {what}; painted:\n{self.page.locator('.editor-instance').all_inner_texts()}"
+        )
 
     # --- going about
 
@@ -83,7 +87,9 @@ class Window:
 
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a 1-based line and column."""
-        place = self.page.locator(".statusbar-item", has_text=re.compile(rf"^\s*Ln {line}, Col {column}\b"))
+        place = self.page.locator(
+            ".statusbar-item", has_text=re.compile(rf"^\s*Ln {line}, Col {column}\b")
+        )
 
         def went() -> bool:
             self.page.keyboard.press("Control+G")
@@ -105,13 +111,19 @@ class Window:
         field = self._question(question)
         field.fill(text, timeout=_PATIENCE_MS)
         entries = self.page.locator(".quick-input-widget .quick-input-list")
-        if entries.evaluate("list => getComputedStyle(list).display != 'none'"):  # which may come after its title
-            entries.locator(".monaco-list-row.focused", has_text=text).wait_for(timeout=_PATIENCE_MS)
+        if entries.evaluate(
+            "list => getComputedStyle(list).display != 'none'"
+        ):  # which may come after its title
+            entries.locator(".monaco-list-row.focused", has_text=text).wait_for(
+                timeout=_PATIENCE_MS
+            )
         field.press("Enter")
 
     def choose(self, entry: str) -> None:
         """Choose an entry of the list that is shown, by its beginning."""
-        self.page.locator(f".quick-input-list .monaco-list-row[aria-label^={json.dumps(entry)}]").first.click(timeout=_PATIENCE_MS)
+        self.page.locator(
+            f".quick-input-list .monaco-list-row[aria-label^={json.dumps(entry)}]"
+        ).first.click(timeout=_PATIENCE_MS)
 
     def turn_away(self, question: str) -> None:
         """Leave the question of a title without an answer."""
@@ -138,7 +150,9 @@ class Window:
 
     def press_in_status_bar(self, text: str) -> None:
         """Press an item of the status bar, by the beginning of what it says."""
-        self.page.locator(".part.statusbar .statusbar-item a", has_text=text).first.click(timeout=_PATIENCE_MS)
+        self.page.locator(".part.statusbar .statusbar-item a", has_text=text).first.click(
+            timeout=_PATIENCE_MS
+        )
 
     def type(self, text: str) -> None:
         """Type at the cursor, as a person does."""
@@ -177,7 +191,9 @@ class Window:
             box = cursor.bounding_box()
             if box is None:
                 return None
-            self.page.mouse.move(box["x"] + 80, box["y"] - 70)  # a mouse that rests brings up no hover
+            self.page.mouse.move(
+                box["x"] + 80, box["y"] - 70
+            )  # a mouse that rests brings up no hover
             self.page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2, steps=5)
             hovers.filter(has_text=expected).first.wait_for(timeout=3000)
             said = "\n".join(hovers.all_inner_texts()).replace("\xa0", " ")
@@ -193,14 +209,30 @@ class Window:
 
         def found() -> tuple[int, str] | None:
             self.editor.locator(".native-edit-context, .inputarea").first.focus()
-            lenses = [(each["line"], each["text"].replace("\xa0", " ")) for each in self.editor.evaluate(LENSES)]
-            return next((each for each in lenses if expected in each[1] and (each[0] == at if at is not None else each[0])), None)
+            lenses = [
+                (each["line"], each["text"].replace("\xa0", " "))
+                for each in self.editor.evaluate(LENSES)
+            ]
+            return next(
+                (
+                    each
+                    for each in lenses
+                    if expected in each[1] and (each[0] == at if at is not None else each[0])
+                ),
+                None,
+            )
 
-        return self.until(found, f"a lens that says {expected!r}" + (f" above line {at}" if at is not None else ""))
+        return self.until(
+            found,
+            f"a lens that says {expected!r}" + (f" above line {at}" if at is not None else ""),
+        )
 
     def marks_on(self, lines: list[int]) -> dict[int, str]:
         """Wait until these of the lines in view have a mark, and no others; return the marks' pictures, as addresses."""
-        return self.until(lambda: found if sorted(found := self.marks()) == lines else None, f"marks on {lines} alone")
+        return self.until(
+            lambda: found if sorted(found := self.marks()) == lines else None,
+            f"marks on {lines} alone",
+        )
 
     def marks(self) -> dict[int, str]:
         """Return, for every line in view that has one of our marks, the picture's address."""
@@ -235,7 +267,9 @@ class Window:
             if center.count() == 0:
                 self.command("Notifications: Show Notifications")
                 center.wait_for()
-            return next((each for each in self.notifications() if all(part in each for part in parts)), None)
+            return next(
+                (each for each in self.notifications() if all(part in each for part in parts)), None
+            )
 
         return self.until(said, f"a message that says {parts}")
 
@@ -253,11 +287,16 @@ class Window:
         self.page.locator(selector, has_text=text).first.wait_for(timeout=_PATIENCE_MS)
 
     def _row(self, label: str) -> Locator:
-        return self.page.locator(f".part.sidebar .monaco-list-row[aria-label^={json.dumps(label)}]").first
+        return self.page.locator(
+            f".part.sidebar .monaco-list-row[aria-label^={json.dumps(label)}]"
+        ).first
 
     def press_in_row(self, label: str, action: str) -> None:
         """Press one of the buttons that a row of a view shows under the mouse, until it asks something."""
-        row, question = self._row(label), self.page.locator(".quick-input-widget:not(.hidden) input")
+        row, question = (
+            self._row(label),
+            self.page.locator(".quick-input-widget:not(.hidden) input"),
+        )
 
         def pressed() -> bool:
             row.hover()

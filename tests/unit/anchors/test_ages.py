@@ -35,7 +35,11 @@ def unsure(start: int, end: int, kinds: tuple[LineKind, ...] = ()) -> Located:
         (unsure(3, 4), "# above\n\nold\n  old, too\n", False),
         (Located(1, 2, State.EDITED, Method.FUZZY, 0.4), COMMITTED.text.content, True),
         (Located(1, 2, State.EXACT, Method.ANCHOR_HASH, 0.99), COMMITTED.text.content, False),
-        (Located(1, 2, State.EXACT, Method.ANCHOR_HASH, 0.5, ambiguous=True), COMMITTED.text.content, True),
+        (
+            Located(1, 2, State.EXACT, Method.ANCHOR_HASH, 0.5, ambiguous=True),
+            COMMITTED.text.content,
+            True,
+        ),
         (Located(None, None, State.LOST, Method.CONTEXT, 0.0), COMMITTED.text.content, False),
     ],
     ids=[
@@ -57,5 +61,9 @@ def test_what_history_disproves(located: Located, text: str, is_older: bool) -> 
     found = disproved(located, COMMITTED.of(Text(text)), EDIT)
     assert (found != located, found.is_contradicted) == (is_older, is_older)
     if is_older:
-        assert (found.state, found.method, found.since) == (State.UNVERIFIED, Method.OLDER_THAN_EDIT, OLD)
+        assert (found.state, found.method, found.since) == (
+            State.UNVERIFIED,
+            Method.OLDER_THAN_EDIT,
+            OLD,
+        )
         assert (found.start, found.end) == (located.start, located.end)

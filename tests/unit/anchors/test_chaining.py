@@ -14,7 +14,15 @@ LINES = 100
 
 
 def laid(known: dict[int, list[int]], *pins: tuple[int, int]) -> dict[int, int]:
-    return dict(chained([Fragment(line, places, weight_of(len(places), LINES)) for line, places in known.items()], Offsets(pins)))
+    return dict(
+        chained(
+            [
+                Fragment(line, places, weight_of(len(places), LINES))
+                for line, places in known.items()
+            ],
+            Offsets(pins),
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,7 +36,9 @@ def laid(known: dict[int, list[int]], *pins: tuple[int, int]) -> dict[int, int]:
         ({20: [60], 30: [35], 31: [36], 32: [37]}, {30: 35, 31: 36, 32: 37}),
     ],
 )
-def test_a_rare_line_tells_where_the_common_ones_beside_it_are(known: dict[int, list[int]], expected: dict[int, int]) -> None:
+def test_a_rare_line_tells_where_the_common_ones_beside_it_are(
+    known: dict[int, list[int]], expected: dict[int, int]
+) -> None:
     found = laid(known, (10, 10))
     assert {line: found.get(line) for line in expected} == expected
 
@@ -47,10 +57,16 @@ def test_nothing_is_put_beyond_the_pins_on_either_side() -> None:
 
 
 @given(
-    st.dictionaries(st.integers(1, 40), st.lists(st.integers(1, 60), max_size=30, unique=True).map(sorted), max_size=12),
+    st.dictionaries(
+        st.integers(1, 40),
+        st.lists(st.integers(1, 60), max_size=30, unique=True).map(sorted),
+        max_size=12,
+    ),
     st.lists(st.tuples(st.integers(1, 40), st.integers(1, 60)), max_size=4),
 )
-def test_a_chain_ascends_between_the_pins_through_places_that_were_given(known: dict[int, list[int]], pins: list[tuple[int, int]]) -> None:
+def test_a_chain_ascends_between_the_pins_through_places_that_were_given(
+    known: dict[int, list[int]], pins: list[tuple[int, int]]
+) -> None:
     drift = Offsets(pins)
     at_pins = dict(drift.pins)
     known = {line: places for line, places in known.items() if line not in at_pins}

@@ -84,10 +84,17 @@ UNIQUE = [
 ]
 
 
-@pytest.mark.parametrize(("path", "name", "start", "end"), UNIQUE, ids=[f"{path}-{name}" for path, name, _, _ in UNIQUE])
+@pytest.mark.parametrize(
+    ("path", "name", "start", "end"), UNIQUE, ids=[f"{path}-{name}" for path, name, _, _ in UNIQUE]
+)
 def test_the_one_function_of_a_name(path: str, name: str, start: int, end: int) -> None:
     located = located_by_name(Text(SOURCES[path]), f"src/{path}", name, None)
-    assert (located.start, located.end, located.ambiguous, located.confidence) == (start, end, False, 0.8)
+    assert (located.start, located.end, located.ambiguous, located.confidence) == (
+        start,
+        end,
+        False,
+        0.8,
+    )
     assert (located.state, located.method) == (State.UNVERIFIED, Method.NAME)
 
 
@@ -95,10 +102,28 @@ def test_the_digest_of_a_function_says_whether_it_is_as_it_was_written() -> None
     text = Text(SOURCES["cart.py"])
     digest = range_hash(text.lines[5:9])
     written = located_by_name(text, "cart.py", "Cart.add", None, digest)
-    assert (written.start, written.end, written.state, written.method, written.intact) == (6, 9, State.EXACT, Method.ANCHOR_HASH, 4)
+    assert (written.start, written.end, written.state, written.method, written.intact) == (
+        6,
+        9,
+        State.EXACT,
+        Method.ANCHOR_HASH,
+        4,
+    )
     assert written.sure
-    edited = located_by_name(Text(SOURCES["cart.py"].replace(text.lines[8], "        pass")), "cart.py", "Cart.add", None, digest)
-    assert (edited.start, edited.end, edited.state, edited.method, edited.intact) == (6, 9, State.EDITED, Method.NAME, None)
+    edited = located_by_name(
+        Text(SOURCES["cart.py"].replace(text.lines[8], "        pass")),
+        "cart.py",
+        "Cart.add",
+        None,
+        digest,
+    )
+    assert (edited.start, edited.end, edited.state, edited.method, edited.intact) == (
+        6,
+        9,
+        State.EDITED,
+        Method.NAME,
+        None,
+    )
     lines = [*text.lines[:4], *text.lines[5:9], "", *text.lines[5:9]]
     assert located_by_name(Text("\n".join(lines)), "cart.py", "add", None, digest).ambiguous
 
@@ -127,10 +152,21 @@ SIGNED = [
 ]
 
 
-@pytest.mark.parametrize(("path", "name", "signature", "start", "end"), SIGNED, ids=[f"{each[0]}-{each[2]}" for each in SIGNED])
-def test_a_signature_tells_overloads_apart(path: str, name: str, signature: str, start: int, end: int) -> None:
+@pytest.mark.parametrize(
+    ("path", "name", "signature", "start", "end"),
+    SIGNED,
+    ids=[f"{each[0]}-{each[2]}" for each in SIGNED],
+)
+def test_a_signature_tells_overloads_apart(
+    path: str, name: str, signature: str, start: int, end: int
+) -> None:
     located = located_by_name(Text(SOURCES[path]), path, name, signature)
-    assert (located.start, located.end, located.ambiguous, located.confidence) == (start, end, False, 0.9)
+    assert (located.start, located.end, located.ambiguous, located.confidence) == (
+        start,
+        end,
+        False,
+        0.9,
+    )
 
 
 AMBIGUOUS = [
@@ -143,7 +179,9 @@ AMBIGUOUS = [
 
 
 @pytest.mark.parametrize(("path", "name", "signature", "start"), AMBIGUOUS)
-def test_where_several_may_be_meant_it_is_ambiguous(path: str, name: str, signature: str | None, start: int) -> None:
+def test_where_several_may_be_meant_it_is_ambiguous(
+    path: str, name: str, signature: str | None, start: int
+) -> None:
     located = located_by_name(Text(SOURCES[path]), path, name, signature)
     assert (located.start, located.ambiguous, located.confidence) == (start, True, 0.3)
 
@@ -161,11 +199,28 @@ def test_where_several_may_be_meant_it_is_ambiguous(path: str, name: str, signat
 )
 def test_what_is_not_there_is_lost(path: str, name: str) -> None:
     located = located_by_name(Text(SOURCES[path]), path, name, None)
-    assert (located.state, located.start, located.end, located.confidence) == (State.LOST, None, None, 0.0)
+    assert (located.state, located.start, located.end, located.confidence) == (
+        State.LOST,
+        None,
+        None,
+        0.0,
+    )
 
 
 def test_a_changed_signature_is_said_and_costs_confidence() -> None:
-    place = find_function(Text(SOURCES["cart.py"]), "cart.py", "Cart.add", "add(self, everything, else_)")
+    place = find_function(
+        Text(SOURCES["cart.py"]), "cart.py", "Cart.add", "add(self, everything, else_)"
+    )
     assert place is not None
-    assert (place.start, place.ambiguous, place.by_parser, place.signature_matches) == (6, False, True, False)
-    assert located_by_name(Text(SOURCES["cart.py"]), "cart.py", "Cart.add", "add(self, everything, else_)").confidence == 0.8
+    assert (place.start, place.ambiguous, place.by_parser, place.signature_matches) == (
+        6,
+        False,
+        True,
+        False,
+    )
+    assert (
+        located_by_name(
+            Text(SOURCES["cart.py"]), "cart.py", "Cart.add", "add(self, everything, else_)"
+        ).confidence
+        == 0.8
+    )

@@ -19,14 +19,36 @@ from vibes_lsp.anchors.text import Text
 TEXTS = st.one_of(
     st.text(alphabet=st.characters(codec=None), max_size=200),
     st.lists(
-        st.sampled_from([*(line for source in SOURCES.values() for line in source.splitlines()), "{", "(", '"""', "\f", "\r", "\ud800"])
+        st.sampled_from(
+            [
+                *(line for source in SOURCES.values() for line in source.splitlines()),
+                "{",
+                "(",
+                '"""',
+                "\f",
+                "\r",
+                "\ud800",
+            ]
+        )
     ).map("\n".join),
 )
-NAMES = st.one_of(st.text(max_size=30), st.sampled_from(["Cart.add", "run", "(*T).Method", "operator()", "<A as B>::c", "a" * 1000, "("]))
+NAMES = st.one_of(
+    st.text(max_size=30),
+    st.sampled_from(
+        ["Cart.add", "run", "(*T).Method", "operator()", "<A as B>::c", "a" * 1000, "("]
+    ),
+)
 
 
-@given(TEXTS, st.sampled_from([*SOURCES, "notes.txt", "", ".", "x.h"]), NAMES, st.one_of(st.none(), st.text(max_size=40)))
-def test_any_text_and_any_name_give_a_range_within_the_text(content: str, path: str, name: str, signature: str | None) -> None:
+@given(
+    TEXTS,
+    st.sampled_from([*SOURCES, "notes.txt", "", ".", "x.h"]),
+    NAMES,
+    st.one_of(st.none(), st.text(max_size=40)),
+)
+def test_any_text_and_any_name_give_a_range_within_the_text(
+    content: str, path: str, name: str, signature: str | None
+) -> None:
     text = Text(content)
     located = located_by_name(text, path, name, signature)
     assert (located.state is State.LOST) == (located.start is None) == (located.end is None)
@@ -45,7 +67,9 @@ def test_line_ends_and_a_byte_order_mark_change_nothing(path: str) -> None:
 
 @pytest.mark.parametrize("odd", ["\f", "é𝒳", "\udc80\udcff", "\ud800", "\u2028", "\x00"])
 def test_odd_characters_above_do_not_shift_it(odd: str) -> None:
-    located = located_by_name(Text(f"# {odd}\n\ndef area(w):\n    return w\n"), "a.py", "area", "(w)")
+    located = located_by_name(
+        Text(f"# {odd}\n\ndef area(w):\n    return w\n"), "a.py", "area", "(w)"
+    )
     assert (located.start, located.end, located.confidence) == (3, 4, 0.9)
 
 
@@ -64,8 +88,12 @@ def test_without_a_grammar_it_goes_by_the_look_of_lines() -> None:
     assert located_by_name(Text(lua + lua), "shape.lua", "area", None).confidence == 0.3
 
 
-@pytest.mark.parametrize("error", [ImportError("no such package"), ValueError("Incompatible Language version 99")])
-def test_a_grammar_that_cannot_be_loaded_costs_confidence_only(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "error", [ImportError("no such package"), ValueError("Incompatible Language version 99")]
+)
+def test_a_grammar_that_cannot_be_loaded_costs_confidence_only(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(name: str) -> object:
         if name == "tree_sitter_python":
             raise error

@@ -20,7 +20,9 @@ BRACE = "}\n"
 def recorded(content: str, start: int, end: int) -> AnchoredRange:
     """Return a range as an honest tool records it."""
     made = anchors(content, start, end)
-    return AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    return AnchoredRange(
+        start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)
+    )
 
 
 def found(each: AnchoredRange, content: str) -> Located:
@@ -62,7 +64,12 @@ def test_an_edit_elsewhere_moves_it() -> None:
 
 def test_an_edit_within_it_is_an_edit() -> None:
     located = found(recorded(FILE, 10, 16), FILE.replace("value_14 ", "new "))
-    assert (located.state, located.method, located.start, located.end) == (State.EDITED, Method.CONTEXT, 10, 16)
+    assert (located.state, located.method, located.start, located.end) == (
+        State.EDITED,
+        Method.CONTEXT,
+        10,
+        16,
+    )
     assert not located.sure
     assert located.intact is None
 
@@ -76,13 +83,23 @@ def test_lines_put_in_at_one_place_are_told_apart_by_the_digest_alone() -> None:
 def test_another_indentation_is_told_by_the_digest_alone() -> None:
     later = "if True:\n" + "".join(f"    {line}" for line in lines_of(FUNCTION))
     located = found(recorded(FUNCTION, 1, 3), later)
-    assert (located.state, located.method, located.start, located.end) == (State.EDITED, Method.NORMALISED, 2, 4)
+    assert (located.state, located.method, located.start, located.end) == (
+        State.EDITED,
+        Method.NORMALISED,
+        2,
+        4,
+    )
     assert located.kinds == (LineKind.EDITED,) * 3
 
 
 def test_an_edit_of_one_of_its_first_lines_does_not_lose_it() -> None:
     located = found(recorded(FILE, 10, 16), FILE.replace("value_11 ", "other "))
-    assert (located.state, located.method, located.start, located.end) == (State.EDITED, Method.FUZZY, 10, 16)
+    assert (located.state, located.method, located.start, located.end) == (
+        State.EDITED,
+        Method.FUZZY,
+        10,
+        16,
+    )
 
 
 def test_what_is_gone_is_lost() -> None:
@@ -105,7 +122,9 @@ def test_copies_are_ambiguous_and_the_nearest_is_taken_not_the_first() -> None:
 
 def test_neighbours_say_which_copy_is_meant() -> None:
     """Forty lines came in above, so that the first copy now stands where the second one was."""
-    content = FILE + FUNCTION + FILE.replace("value", "other") + FUNCTION + FILE.replace("value", "third")
+    content = (
+        FILE + FUNCTION + FILE.replace("value", "other") + FUNCTION + FILE.replace("value", "third")
+    )
     second = recorded(content, 84, 86)
     neighbours = [recorded(content, 80, 83), recorded(content, 87, 90)]
     later = "".join(f"new_{number} = {number}\n" for number in range(43)) + content
@@ -150,8 +169,14 @@ def test_digests_of_other_tools_are_accepted(variant: str) -> None:
     import hashlib
 
     body = "".join(lines_of(FILE)[9:12])
-    spelled = {"final-newline": body, "crlf": body.replace("\n", "\r\n").removesuffix("\r\n"), "crlf-final": body.replace("\n", "\r\n")}
-    each = AnchoredRange(10, 12, Anchors(made.anchor_context, hashlib.sha256(spelled[variant].encode()).hexdigest()))
+    spelled = {
+        "final-newline": body,
+        "crlf": body.replace("\n", "\r\n").removesuffix("\r\n"),
+        "crlf-final": body.replace("\n", "\r\n"),
+    }
+    each = AnchoredRange(
+        10, 12, Anchors(made.anchor_context, hashlib.sha256(spelled[variant].encode()).hexdigest())
+    )
     assert place(found(each, inserted(FILE, 1, "new = 1\n"))) == ("moved", 11, 13, True)
 
 
@@ -166,8 +191,18 @@ def test_contexts_with_other_line_ends_are_found(newline: str) -> None:
 def test_the_line_ends_of_the_file_do_not_matter(newline: str) -> None:
     each = recorded(FILE.replace("\n", newline), 10, 14)
     for other in ("\n", "\r\n"):
-        assert place(found(each, inserted(FILE, 1, "new = 1\n").replace("\n", other))) == ("moved", 11, 15, True)
-    assert place(found(each, FILE.replace("\n", newline).removesuffix(newline))) == ("exact", 10, 14, True)
+        assert place(found(each, inserted(FILE, 1, "new = 1\n").replace("\n", other))) == (
+            "moved",
+            11,
+            15,
+            True,
+        )
+    assert place(found(each, FILE.replace("\n", newline).removesuffix(newline))) == (
+        "exact",
+        10,
+        14,
+        True,
+    )
 
 
 def test_a_context_cut_within_a_long_line() -> None:
@@ -197,7 +232,9 @@ def test_blank_lines() -> None:
 def test_bytes_that_are_no_utf_8() -> None:
     raw = b"name = '\xe4\xf6\xfc'\nvalue_b = '\xff\xfe'\nthird_line = 3\n"
     made = anchors(raw, 1, 3)
-    each = AnchoredRange(1, 3, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    each = AnchoredRange(
+        1, 3, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)
+    )
     (located,) = locate([each], Text.from_bytes(b"new = 1\n" + raw))
     assert place(located) == ("moved", 2, 4, True)
 
@@ -212,14 +249,21 @@ def test_a_hash_alone_still_proves_the_recorded_lines() -> None:
 
 def test_a_hash_alone_proves_little_where_there_is_a_copy() -> None:
     content = FUNCTION + FUNCTION
-    each = replace(recorded(content, 1, 3), anchors=Anchors(None, recorded(content, 1, 3).anchors.hash))
+    each = replace(
+        recorded(content, 1, 3), anchors=Anchors(None, recorded(content, 1, 3).anchors.hash)
+    )
     assert place(found(each, content + "new = 1\n")) == ("exact", 1, 3, False)
 
 
 def test_a_context_alone_proves_nothing() -> None:
     each = replace(recorded(FILE, 10, 14), anchors=Anchors(recorded(FILE, 10, 14).anchors.context))
     located = found(each, inserted(FILE, 1, "new = 1\n"))
-    assert (located.state, located.start, located.end, located.ambiguous) == (State.UNVERIFIED, 11, 15, False)
+    assert (located.state, located.start, located.end, located.ambiguous) == (
+        State.UNVERIFIED,
+        11,
+        15,
+        False,
+    )
 
 
 def test_a_short_context_elsewhere_is_not_taken_for_the_edited_range() -> None:
@@ -237,7 +281,9 @@ def test_without_anchors_the_recorded_lines_are_all_there_is() -> None:
 
 
 def test_a_file_hash_of_another_range_is_no_proof_against_the_hash() -> None:
-    each = replace(recorded(FILE, 10, 14), anchors=replace(recorded(FILE, 20, 24).anchors, context=None))
+    each = replace(
+        recorded(FILE, 10, 14), anchors=replace(recorded(FILE, 20, 24).anchors, context=None)
+    )
     assert found(each, FILE).state == State.LOST
 
 

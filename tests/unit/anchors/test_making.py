@@ -9,19 +9,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trails import anchors
-from vibes_lsp.anchors.create_anchors import CONTEXT_BYTES, Anchors, context_of, create_anchors, range_hash, range_hashes
+from vibes_lsp.anchors.create_anchors import (
+    CONTEXT_BYTES,
+    Anchors,
+    context_of,
+    create_anchors,
+    range_hash,
+    range_hashes,
+)
 from vibes_lsp.anchors.text import Text
 
-LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=120), min_size=1, max_size=8)
+LINES = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=120),
+    min_size=1,
+    max_size=8,
+)
 
 
 @given(LINES, st.data(), st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_they_are_those_of_the_independent_writer(lines: list[str], data: st.DataObject, newline: str, final: bool) -> None:
+def test_they_are_those_of_the_independent_writer(
+    lines: list[str], data: st.DataObject, newline: str, final: bool
+) -> None:
     content = newline.join(lines) + (newline if final or lines[-1] == "" else "")
     start = data.draw(st.integers(1, len(lines)))
     end = data.draw(st.integers(start, len(lines)))
     wanted = anchors(content, start, end)
-    if content.startswith("\ufeff") and start == 1:  # a byte-order mark is none of the first line's text
+    if (
+        content.startswith("\ufeff") and start == 1
+    ):  # a byte-order mark is none of the first line's text
         return
     made = create_anchors(Text(content), start, end)
     assert made == Anchors(wanted.anchor_context, wanted.anchor_hash, wanted.file_content_hash)
@@ -54,10 +69,14 @@ def test_only_the_first_three_lines_are_context() -> None:
 
 def test_line_ends_and_a_final_newline_make_no_difference_to_a_range() -> None:
     contents = ("a\nb\nc\n", "a\nb\nc", "a\r\nb\r\nc\r\n", "a\r\nb\nc\r")
-    assert {create_anchors(Text(content), 2, 3).hash for content in contents} == {hashlib.sha256(b"b\nc").hexdigest()}
+    assert {create_anchors(Text(content), 2, 3).hash for content in contents} == {
+        hashlib.sha256(b"b\nc").hexdigest()
+    }
 
 
 def test_digests_of_other_tools_are_known() -> None:
-    wanted = [hashlib.sha256(data).hexdigest() for data in (b"a\nb", b"a\nb\n", b"a\r\nb", b"a\r\nb\r\n")]
+    wanted = [
+        hashlib.sha256(data).hexdigest() for data in (b"a\nb", b"a\nb\n", b"a\r\nb", b"a\r\nb\r\n")
+    ]
     assert list(range_hashes(["a", "b"])) == wanted
     assert range_hash(["a", "b"]) == wanted[0]

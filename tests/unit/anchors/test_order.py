@@ -27,12 +27,16 @@ PINS = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=7)
         ([(10, 10), (20, 20), (30, 5), (40, 40)], 31, 31),
     ],
 )
-def test_as_the_nearest_pin_that_keeps_the_order(pins: list[tuple[int, int]], recorded: int, expected: int) -> None:
+def test_as_the_nearest_pin_that_keeps_the_order(
+    pins: list[tuple[int, int]], recorded: int, expected: int
+) -> None:
     assert Offsets(pins).expected(recorded, recorded) == expected
 
 
 @given(PINS, st.randoms(use_true_random=False), st.integers(1, 12))
-def test_the_order_in_which_pins_come_does_not_matter(pins: list[tuple[int, int]], random: object, line: int) -> None:
+def test_the_order_in_which_pins_come_does_not_matter(
+    pins: list[tuple[int, int]], random: object, line: int
+) -> None:
     shuffled = list(pins)
     random.shuffle(shuffled)  # type: ignore[attr-defined]  # a random.Random
     assert Offsets(pins).expected(line, line) == Offsets(shuffled).expected(line, line)
@@ -47,5 +51,9 @@ def test_as_many_pins_as_possible_are_kept(pins: list[tuple[int, int]]) -> None:
     kept = tuple(ascending(set(pins)))
     assert ascends(kept)
     assert set(kept) <= set(pins)
-    longest = max(size for size in range(len(pins) + 1) if any(ascends(some) for some in combinations(sorted(set(pins)), size)))
+    longest = max(
+        size
+        for size in range(len(pins) + 1)
+        if any(ascends(some) for some in combinations(sorted(set(pins)), size))
+    )
     assert len(kept) == longest

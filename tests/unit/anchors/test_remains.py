@@ -25,12 +25,29 @@ def found(then: str, now: str, *ranges: tuple[int, int]) -> list[Located]:
 def test_the_end_is_where_two_lines_within_the_range_put_it() -> None:
     now = "".join([*LINES[:13], "changed\n", *["new\n"] * 4, *LINES[14:]])
     located, _ = found("".join(LINES), now, (10, 20), (18, 19))
-    assert (located.state, located.start, located.end, located.sure) == (State.EDITED, 10, 24, False)
+    assert (located.state, located.start, located.end, located.sure) == (
+        State.EDITED,
+        10,
+        24,
+        False,
+    )
 
 
 def test_a_place_among_copies_is_chosen_by_edited_neighbours_too() -> None:
     then = "".join([*LINES[:20], "}\n", *LINES[20:40], "}\n", *LINES[40:]])
-    now = "".join(["new\n"] * 12 + [*LINES[:4], "changed\n", *LINES[5:20], "}\n", *LINES[20:30], "changed\n", *LINES[31:40], "}\n"])
+    now = "".join(
+        ["new\n"] * 12
+        + [
+            *LINES[:4],
+            "changed\n",
+            *LINES[5:20],
+            "}\n",
+            *LINES[20:30],
+            "changed\n",
+            *LINES[31:40],
+            "}\n",
+        ]
+    )
     _, _, brace = found(then, now, (1, 20), (23, 41), (42, 42))
     assert (brace.start, brace.sure) == (54, False)
 
@@ -39,7 +56,12 @@ def test_a_place_among_copies_is_chosen_by_edited_neighbours_too() -> None:
 def test_lines_put_in_are_told_apart_when_the_neighbours_say_how_many(count: int) -> None:
     now = "".join([*LINES[:15], *(f"new_{number}\n" for number in range(count)), *LINES[15:]])
     located, _ = found("".join(LINES), now, (10, 30), (40, 41))
-    assert (located.state, located.start, located.end, located.intact) == (State.EDITED, 10, 30 + count, 21)
+    assert (located.state, located.start, located.end, located.intact) == (
+        State.EDITED,
+        10,
+        30 + count,
+        21,
+    )
     assert located.kinds.count(LineKind.HUMAN) == count
     assert located.kinds[6 : 6 + count] == (LineKind.HUMAN,) * count
 
@@ -54,7 +76,18 @@ def test_a_block_put_in_that_ends_as_the_range_does_leaves_it_in_doubt() -> None
     tail = "        done();\n      })\n    })\n"
     block = "    it('should', function () {\n      call();\n"
     then = "".join([*LINES[:10], block, tail, "    \n", *LINES[10:30]])
-    now = "".join([*LINES[:10], block, tail, "\n", block.replace("call", "other"), tail, "    \n", *LINES[10:30]])
+    now = "".join(
+        [
+            *LINES[:10],
+            block,
+            tail,
+            "\n",
+            block.replace("call", "other"),
+            tail,
+            "    \n",
+            *LINES[10:30],
+        ]
+    )
     located, _ = found(then, now, (13, 16), (17, 30))
     assert not located.sure
 
@@ -64,20 +97,34 @@ def test_a_beginning_of_which_a_brace_is_left_is_where_the_ranges_around_it_put_
     changed = ["}\n", "now\n", "other\n", "things\n"]
     now = "".join(["new\n"] * 15 + ["}\n", *LINES[:9], *changed, *LINES[13:30], "}\n", *LINES[31:]])
     located, _, _ = found(then, now, (10, 20), (1, 9), (16, 18))
-    assert (located.state, located.start, located.end, located.sure) == (State.EDITED, 26, 36, False)
+    assert (located.state, located.start, located.end, located.sure) == (
+        State.EDITED,
+        26,
+        36,
+        False,
+    )
 
 
 def test_the_end_is_found_by_what_single_lines_of_other_ranges_tell() -> None:
-    now = "".join([*LINES[:12], "changed\n", *["new\n"] * 5, *LINES[13:20], "changed\n", *LINES[21:]])
+    now = "".join(
+        [*LINES[:12], "changed\n", *["new\n"] * 5, *LINES[13:20], "changed\n", *LINES[21:]]
+    )
     located, _ = found("".join(LINES), now, (10, 20), (20, 40))
     assert (located.state, located.start, located.end) == (State.EDITED, 10, 25)
 
 
-@pytest.mark.parametrize(("left", "intact"), [(["changed\n"], 10), ([], 10), (["changed\n", "one more\n"], 10)])
+@pytest.mark.parametrize(
+    ("left", "intact"), [(["changed\n"], 10), ([], 10), (["changed\n", "one more\n"], 10)]
+)
 def test_a_line_that_is_gone_is_known_from_another_record(left: list[str], intact: int) -> None:
     now = "".join([*LINES[:15], *left, *LINES[16:]])
     located, _ = found("".join(LINES), now, (10, 20), (16, 16))
-    assert (located.state, located.start, located.end, located.intact) == (State.EDITED, 10, 19 + len(left), intact)
+    assert (located.state, located.start, located.end, located.intact) == (
+        State.EDITED,
+        10,
+        19 + len(left),
+        intact,
+    )
     assert located.kinds.count(LineKind.AI) == intact
 
 
@@ -85,7 +132,11 @@ def test_lines_put_in_at_two_places_are_told_apart_when_a_range_between_them_sta
     now = "".join([*LINES[:13], "new 1\n", "new 2\n", *LINES[13:18], "new 3\n", *LINES[18:]])
     located, _ = found("".join(LINES), now, (10, 25), (15, 17))
     assert (located.start, located.end, located.intact) == (10, 28, 16)
-    assert [number for number, kind in enumerate(located.kinds, 10) if kind is LineKind.HUMAN] == [14, 15, 21]
+    assert [number for number, kind in enumerate(located.kinds, 10) if kind is LineKind.HUMAN] == [
+        14,
+        15,
+        21,
+    ]
 
 
 def test_what_a_record_says_of_its_own_lines_is_no_proof_that_they_are_left() -> None:

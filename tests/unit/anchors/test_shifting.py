@@ -37,7 +37,9 @@ def span_after(*edits: tuple[int, int, int]) -> ShiftedRange:
         ((11, 1, 0), 4, 7),
     ],
 )
-def test_an_edit_beside_a_range_does_not_touch_it(edit: tuple[int, int, int], start: int, end: int) -> None:
+def test_an_edit_beside_a_range_does_not_touch_it(
+    edit: tuple[int, int, int], start: int, end: int
+) -> None:
     assert span_after(edit) == ShiftedRange(start, end)
 
 
@@ -62,7 +64,9 @@ def test_an_edit_beside_a_range_does_not_touch_it(edit: tuple[int, int, int], st
         ((2, 8, 8), 4, 7),
     ],
 )
-def test_an_edit_inside_a_range_touches_it(edit: tuple[int, int, int], start: int, end: int) -> None:
+def test_an_edit_inside_a_range_touches_it(
+    edit: tuple[int, int, int], start: int, end: int
+) -> None:
     assert span_after(edit) == ShiftedRange(start, end, touched=True)
 
 
@@ -122,14 +126,25 @@ def test_a_touched_range_is_edited_until_its_text_is_whole_again() -> None:
     edited = followed(EXACT, RECORDED, ShiftedRange(4, 7, touched=True), ["x", *LINES[4:7]])
     assert edited == Located(4, 7, State.EDITED, Method.HISTORY, 0.9)
     assert followed(edited, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == EXACT
-    assert followed(edited, RECORDED, ShiftedRange(5, 8, touched=True), LINES[3:7]).state == State.MOVED
-    assert followed(EXACT, RECORDED, ShiftedRange(4, 8, touched=True), [*LINES[3:7], "more"]).state == State.EDITED
-    assert followed(EXACT, RECORDED, ShiftedRange(4, 6, touched=True), LINES[3:6]).state == State.EDITED
+    assert (
+        followed(edited, RECORDED, ShiftedRange(5, 8, touched=True), LINES[3:7]).state
+        == State.MOVED
+    )
+    assert (
+        followed(EXACT, RECORDED, ShiftedRange(4, 8, touched=True), [*LINES[3:7], "more"]).state
+        == State.EDITED
+    )
+    assert (
+        followed(EXACT, RECORDED, ShiftedRange(4, 6, touched=True), LINES[3:6]).state
+        == State.EDITED
+    )
 
 
 def test_a_doubtful_place_stays_doubtful() -> None:
     doubtful = Located(4, 7, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
-    assert followed(doubtful, RECORDED, ShiftedRange(5, 8), ()) == Located(5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
+    assert followed(doubtful, RECORDED, ShiftedRange(5, 8), ()) == Located(
+        5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True
+    )
     assert followed(doubtful, RECORDED, ShiftedRange(5, 8, touched=True), LINES[:4]) == Located(
         5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True
     )
@@ -139,21 +154,37 @@ def test_a_doubtful_place_stays_doubtful() -> None:
 
 def test_the_files_digest_proves_nothing_of_a_file_that_is_another_now() -> None:
     whole = Located(4, 7, State.EXACT, Method.FILE_HASH, 1.0, intact=4)
-    assert followed(whole, RECORDED, ShiftedRange(5, 8), ()) == Located(5, 8, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4)
+    assert followed(whole, RECORDED, ShiftedRange(5, 8), ()) == Located(
+        5, 8, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4
+    )
     without = AnchoredRange(4, 7, Anchors(file_hash="0" * 64))
-    assert followed(whole, without, ShiftedRange(4, 7), ()) == Located(4, 7, State.EXACT, Method.HISTORY, 0.99, intact=4)
-    assert followed(whole, without, ShiftedRange(4, 7, touched=True), LINES[3:7]).state == State.EDITED
+    assert followed(whole, without, ShiftedRange(4, 7), ()) == Located(
+        4, 7, State.EXACT, Method.HISTORY, 0.99, intact=4
+    )
+    assert (
+        followed(whole, without, ShiftedRange(4, 7, touched=True), LINES[3:7]).state == State.EDITED
+    )
 
 
 @pytest.mark.parametrize("base", [EXACT, Located(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)])
 def test_what_was_deleted_is_lost(base: Located) -> None:
     lost = followed(base, RECORDED, ShiftedRange(4, 3, touched=True), ())
-    assert (lost.start, lost.end, lost.state, lost.confidence, lost.intact) == (None, None, State.LOST, 0.0, None)
+    assert (lost.start, lost.end, lost.state, lost.confidence, lost.intact) == (
+        None,
+        None,
+        State.LOST,
+        0.0,
+        None,
+    )
 
 
 def test_what_was_never_verified_only_moves() -> None:
     recorded = Located(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)
     named = Located(4, 4, State.UNVERIFIED, Method.NAME, 0.6)
-    assert followed(recorded, RECORDED, ShiftedRange(6, 9), ()) == Located(6, 9, State.UNVERIFIED, Method.RECORDED, 0.3)
+    assert followed(recorded, RECORDED, ShiftedRange(6, 9), ()) == Located(
+        6, 9, State.UNVERIFIED, Method.RECORDED, 0.3
+    )
     assert followed(recorded, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == recorded
-    assert followed(named, None, ShiftedRange(5, 5, touched=True), ["x"]) == Located(5, 5, State.UNVERIFIED, Method.NAME, 0.6)
+    assert followed(named, None, ShiftedRange(5, 5, touched=True), ["x"]) == Located(
+        5, 5, State.UNVERIFIED, Method.NAME, 0.6
+    )

@@ -52,24 +52,35 @@ def test_the_digests_that_a_file_may_have() -> None:
     def digest(data: bytes) -> str:
         return hashlib.sha256(data).hexdigest()
 
-    assert Text("a\r\nb").file_hashes == {digest(b"a\r\nb"), digest(b"a\nb"), digest("\ufeffa\r\nb".encode())}
+    assert Text("a\r\nb").file_hashes == {
+        digest(b"a\r\nb"),
+        digest(b"a\nb"),
+        digest("\ufeffa\r\nb".encode()),
+    }
     assert Text("\ufeffa").file_hashes == {digest(b"a"), digest("\ufeffa".encode())}
 
 
 PIECES = st.lists(
-    st.sampled_from(["a\n", "  a\n", "b\n", "\n", "a", "b", "\r\n", "\u00e9\n", "\ufeff", "\udc80", "c \n" * 30]), max_size=12
+    st.sampled_from(
+        ["a\n", "  a\n", "b\n", "\n", "a", "b", "\r\n", "\u00e9\n", "\ufeff", "\udc80", "c \n" * 30]
+    ),
+    max_size=12,
 ).map("".join)
 
 
 @given(st.lists(PIECES, min_size=1, max_size=4), PIECES, PIECES)
-def test_a_text_is_the_same_whatever_version_it_was_read_beside(middles: list[str], begin: str, end: str) -> None:
+def test_a_text_is_the_same_whatever_version_it_was_read_beside(
+    middles: list[str], begin: str, end: str
+) -> None:
     near: Text | None = None
     for middle in middles:
         content = begin + middle + end
         alone, near = Text(content), Text(content, near)
         assert near == alone
         for line in {*alone.lines, "a", "none"}:
-            assert near.numbers(line) == [number for number, each in enumerate(alone.lines, 1) if each == line]
+            assert near.numbers(line) == [
+                number for number, each in enumerate(alone.lines, 1) if each == line
+            ]
             assert near.line_counts.get(line, 0) == alone.lines.count(line)
         assert near.lines == alone.lines
         assert near.bare_lines == alone.bare_lines

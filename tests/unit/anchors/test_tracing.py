@@ -21,29 +21,45 @@ LETTERS = {LineKind.AI: "a", LineKind.EDITED: "e", LineKind.HUMAN: "h"}
 def traced(then: str, start: int, end: int, now: str) -> Located:
     """Locate a range of a text whose history is known."""
     made = anchors(then, start, end)
-    each = AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    each = AnchoredRange(
+        start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)
+    )
     (located,) = locate([each], Text(now), [OriginalText(Text(then), start, end)])
     return located
 
 
 def brief(located: Located) -> tuple[str, int | None, int | None, str]:
-    return located.state.value, located.start, located.end, "".join(LETTERS[kind] for kind in located.kinds)
+    return (
+        located.state.value,
+        located.start,
+        located.end,
+        "".join(LETTERS[kind] for kind in located.kinds),
+    )
 
 
 def test_lines_put_in_and_taken_out_are_told_line_by_line() -> None:
-    now = FILE.replace("    check(width, height)\n", "").replace("    seen = ", "    log(width)\n    seen = ")
+    now = FILE.replace("    check(width, height)\n", "").replace(
+        "    seen = ", "    log(width)\n    seen = "
+    )
     located = traced(FILE, 4, 8, now)
     assert brief(located) == ("edited", 4, 8, "ahaaa")
     assert (located.method, located.intact, located.sure) == (Method.HISTORY, 4, False)
 
 
 def test_a_line_that_was_changed_is_the_ais_no_longer_and_a_persons_not_quite() -> None:
-    located = traced(FILE, 4, 8, FILE.replace("check(width, height)", "check(width, height, strict=True)"))
+    located = traced(
+        FILE, 4, 8, FILE.replace("check(width, height)", "check(width, height, strict=True)")
+    )
     assert brief(located) == ("edited", 4, 8, "aeaaa")
 
 
 def test_the_first_line_may_change() -> None:
-    located = traced(FILE, 4, 8, "# new\n" + FILE.replace("def area(width, height)", "def area(width: int, height: int)"))
+    located = traced(
+        FILE,
+        4,
+        8,
+        "# new\n" + FILE.replace("def area(width, height)", "def area(width: int, height: int)"),
+    )
     assert brief(located) == ("edited", 5, 9, "eaaaa")
 
 
@@ -91,7 +107,11 @@ def test_the_true_copy_was_edited_while_another_stands() -> None:
 
 def test_a_copy_right_above_leaves_it_open_which_is_meant() -> None:
     located = traced(FILE, 4, 8, FILE.replace(AREA, AREA + AREA))
-    assert (located.state in (State.EXACT, State.MOVED), located.ambiguous, located.sure) == (True, True, False)
+    assert (located.state in (State.EXACT, State.MOVED), located.ambiguous, located.sure) == (
+        True,
+        True,
+        False,
+    )
 
 
 def test_neighbours_that_stayed_settle_which_copy_is_meant() -> None:
@@ -116,13 +136,20 @@ NESTED = "describe 'area'\n  it 'returns it'\n    area(1, 2).should.eql 2\n  end
 )
 def test_lines_that_say_nothing_are_where_those_around_them_put_them(now: str, sure: bool) -> None:
     located = traced(NESTED, 4, 5, now)
-    assert (located.state in (State.EXACT, State.MOVED), located.sure) == (sure or located.ambiguous, sure)
+    assert (located.state in (State.EXACT, State.MOVED), located.sure) == (
+        sure or located.ambiguous,
+        sure,
+    )
 
 
 @pytest.mark.parametrize(
     ("each", "origin", "method"),
     [
-        (AnchoredRange(4, 8, Anchors()), OriginalText(Text(FILE), 4, 8, inferred=True), Method.HISTORY),
+        (
+            AnchoredRange(4, 8, Anchors()),
+            OriginalText(Text(FILE), 4, 8, inferred=True),
+            Method.HISTORY,
+        ),
         (
             AnchoredRange(4, 8, Anchors(hash=anchors(FILE, 4, 8).anchor_hash)),
             OriginalText(Text(FILE), 4, 8, before_edit=True),
@@ -131,16 +158,30 @@ def test_lines_that_say_nothing_are_where_those_around_them_put_them(now: str, s
     ],
     ids=["inferred", "before-edit"],
 )
-def test_a_text_that_proves_nothing_makes_nothing_sure(each: AnchoredRange, origin: OriginalText, method: Method) -> None:
+def test_a_text_that_proves_nothing_makes_nothing_sure(
+    each: AnchoredRange, origin: OriginalText, method: Method
+) -> None:
     (located,) = locate([each], Text("# new\n" + FILE), [origin])
-    assert (located.state, located.method, located.start, located.end, located.sure) == (State.UNVERIFIED, method, 5, 9, False)
+    assert (located.state, located.method, located.start, located.end, located.sure) == (
+        State.UNVERIFIED,
+        method,
+        5,
+        9,
+        False,
+    )
 
 
 def test_anchors_of_the_text_before_the_edit_prove_nothing_though_the_file_is_that_text() -> None:
     made = anchors(FILE, 4, 8)
-    each = AnchoredRange(4, 8, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    each = AnchoredRange(
+        4, 8, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)
+    )
     (located,) = locate([each], Text(FILE), [OriginalText(Text(FILE), 4, 8, before_edit=True)])
-    assert (located.state, located.method, located.sure) == (State.UNVERIFIED, Method.ANCHOR_BEFORE_EDIT, False)
+    assert (located.state, located.method, located.sure) == (
+        State.UNVERIFIED,
+        Method.ANCHOR_BEFORE_EDIT,
+        False,
+    )
 
 
 def test_steps_in_between_tell_what_the_ends_do_not() -> None:
@@ -150,6 +191,9 @@ def test_steps_in_between_tell_what_the_ends_do_not() -> None:
     now = VOLUME + "\n" + AREA.replace("check", "assure")
     made = anchors(then, 1, 5)
     each = AnchoredRange(1, 5, Anchors(made.anchor_context, made.anchor_hash))
-    direct, stepwise = (locate([each], Text(now), [OriginalText(Text(then), 1, 5, later)])[0] for later in ((), (Text(between),)))
+    direct, stepwise = (
+        locate([each], Text(now), [OriginalText(Text(then), 1, 5, later)])[0]
+        for later in ((), (Text(between),))
+    )
     assert direct.state == State.EDITED
     assert stepwise.state == State.LOST

@@ -19,7 +19,9 @@ MODES = pytest.mark.parametrize("with_old_text", [False, True], ids=["anchors", 
 
 def recorded(then: str, start: int, end: int) -> AnchoredRange:
     made = anchors(then, start, end)
-    return AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash))
+    return AnchoredRange(
+        start, end, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)
+    )
 
 
 def found(then: str, now: str, start: int, end: int, *, with_old_text: bool) -> Located:
@@ -40,7 +42,13 @@ def test_a_range_of_blank_lines(with_old_text: bool) -> None:
 @MODES
 def test_ten_thousand_lines_that_are_all_alike(with_old_text: bool) -> None:
     then = "    pass\n" * 10_000
-    located = found(then, "    pass\n" * 5_000 + "    stop\n" + "    pass\n" * 5_000, 4_000, 4_002, with_old_text=with_old_text)
+    located = found(
+        then,
+        "    pass\n" * 5_000 + "    stop\n" + "    pass\n" * 5_000,
+        4_000,
+        4_002,
+        with_old_text=with_old_text,
+    )
     assert (located.state, located.start, located.ambiguous) == (State.EXACT, 4_000, True)
 
 
@@ -50,7 +58,11 @@ def test_the_true_copy_was_edited_while_another_remains(with_old_text: bool) -> 
     now = BODY + OTHER + BODY.replace("width * height", "width * height / 2")
     located = found(then, now, 35, 38, with_old_text=with_old_text)
     assert not located.sure
-    assert not with_old_text or (located.state, located.start, located.end) == (State.EDITED, 35, 38)
+    assert not with_old_text or (located.state, located.start, located.end) == (
+        State.EDITED,
+        35,
+        38,
+    )
 
 
 @MODES
@@ -95,7 +107,9 @@ def test_line_ends_that_changed(with_old_text: bool, newline: str) -> None:
 def test_a_line_of_five_megabytes() -> None:
     then = OTHER + "x" * 5_000_000 + "\n" + BODY
     assert found(then, "# new\n" + then, 31, 32, with_old_text=False).start == 32
-    located = found(then, "# new\n" + OTHER + "x" * 4_999_999 + "y\n" + BODY, 31, 33, with_old_text=True)
+    located = found(
+        then, "# new\n" + OTHER + "x" * 4_999_999 + "y\n" + BODY, 31, 33, with_old_text=True
+    )
     assert (located.state, located.end) == (State.EDITED, 34)
 
 

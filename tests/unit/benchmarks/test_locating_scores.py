@@ -28,7 +28,9 @@ FILES = [
 
 
 def case() -> Case:
-    return Case("here", "a.py", ("A", "B"), Text("\n".join(OLD)), Text("\n".join(NEW)), [], Truth(MAP, {}))
+    return Case(
+        "here", "a.py", ("A", "B"), Text("\n".join(OLD)), Text("\n".join(NEW)), [], Truth(MAP, {})
+    )
 
 
 def claimed(asked: Range, start: int | None, end: int | None, *, sure: bool) -> Outcome:
@@ -81,7 +83,11 @@ def test_claims_are_counted_by_what_became_of_their_lines() -> None:
 
 def test_what_is_wrong_but_sure_is_listed_with_all_that_is_needed_to_look_at_it() -> None:
     report = Report()
-    report.add("here", Mode.ANCHORS, Run([claimed((1, 3), 5, 7, sure=True), claimed((1, 3), 11, 13, sure=True)], 0.001))
+    report.add(
+        "here",
+        Mode.ANCHORS,
+        Run([claimed((1, 3), 5, 7, sure=True), claimed((1, 3), 11, 13, sure=True)], 0.001),
+    )
     (listed,) = (line for line in report.markdown() if line.startswith("- "))
     for part in ("here", "a.py", "A..B", "1-3", "said 5-7", "true 11-13", "anchor-hash"):
         assert part in listed
@@ -96,24 +102,48 @@ def test_a_generated_edit_knows_where_each_line_went(seed: int) -> None:
         alive = [(line, place) for line, place in enumerate(each.truth.lines) if place > 0]
         assert len({place for _, place in alive}) == len(alive)
         assert any(each.old.lines[line - 1] == each.new.lines[place - 1] for line, place in alive)
-        if each.source.endswith(("insert", "delete", "replace", "move", "copy above", "copy below", "copy deleted")):
-            assert all(each.old.lines[line - 1] == each.new.lines[place - 1] for line, place in alive)
+        if each.source.endswith(
+            ("insert", "delete", "replace", "move", "copy above", "copy below", "copy deleted")
+        ):
+            assert all(
+                each.old.lines[line - 1] == each.new.lines[place - 1] for line, place in alive
+            )
 
 
 def test_a_deleted_copy_is_dead_and_the_other_one_survives() -> None:
     for each in generated(random.Random(5), FILES, 4 * len(KINDS)):
         if each.source.endswith("a copy deleted"):
-            dead = [line for line in range(1, len(each.old.lines) + 1) if each.truth.lines[line] == DEAD]
+            dead = [
+                line for line in range(1, len(each.old.lines) + 1) if each.truth.lines[line] == DEAD
+            ]
             text = [each.old.lines[line - 1] for line in dead]
-            begins = [line for line in range(len(each.new.lines)) if each.new.lines[line : line + len(text)] == text]
+            begins = [
+                line
+                for line in range(len(each.new.lines))
+                if each.new.lines[line : line + len(text)] == text
+            ]
             assert begins, "the copy that remains"
             assert len(each.old.lines) - len(each.new.lines) == len(text)
 
 
 def test_the_search_that_we_compare_with_prefers_the_nearest_place_whose_hash_fits() -> None:
-    lines = ["start()", "one()", "", "start()", "two()", "", "start()", "two()", "", "start()", "six()"]
+    lines = [
+        "start()",
+        "one()",
+        "",
+        "start()",
+        "two()",
+        "",
+        "start()",
+        "two()",
+        "",
+        "start()",
+        "six()",
+    ]
     old = Text("\n".join(lines[3:5]))
     asked = [AnchoredRange(line, line + 1, create_anchors(old, 1, 2)) for line in (1, 5, 9)]
-    changed = AnchoredRange(10, 11, replace(create_anchors(old, 1, 2), context="start()", hash="0" * 64))
+    changed = AnchoredRange(
+        10, 11, replace(create_anchors(old, 1, 2), context="start()", hash="0" * 64)
+    )
     absent = AnchoredRange(1, 1, create_anchors(Text("absent()"), 1, 1))
     assert search([*asked, changed, absent], Text("\n".join(lines))) == [4, 4, 7, 10, None]

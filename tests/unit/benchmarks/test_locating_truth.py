@@ -15,8 +15,18 @@ from tests.trails.repository import Repository
 
 NUMBERED = [f"value_{number} = compute({number})" for number in range(1, 21)]
 AREA = ["def area(width, height):", "    check(width, height)", "    return width * height", ""]
-VOLUME = ["def volume(width, height, depth):", "    check_all(width, height, depth)", "    return width * height * depth", ""]
-LENGTH = ["def length(points):", "    steps = zip(points, points[1:])", "    return sum(map(distance, steps))", ""]
+VOLUME = [
+    "def volume(width, height, depth):",
+    "    check_all(width, height, depth)",
+    "    return width * height * depth",
+    "",
+]
+LENGTH = [
+    "def length(points):",
+    "    steps = zip(points, points[1:])",
+    "    return sum(map(distance, steps))",
+    "",
+]
 
 
 @pytest.fixture
@@ -96,7 +106,9 @@ def test_changes_compose_over_commits_and_a_rename(repository: Repository) -> No
     case = replayed(repository)
     assert case.path == "shapes.py -> figures.py"
     assert places(case) == [*range(1, 11), DEAD, DEAD, *range(11, 19)]
-    assert len(case.later) == 2  # a mere rename makes no version of its own; neither do the first and the last one
+    assert (
+        len(case.later) == 2
+    )  # a mere rename makes no version of its own; neither do the first and the last one
 
 
 def test_what_a_merged_branch_did_counts_as_one_change(repository: Repository) -> None:
@@ -110,7 +122,9 @@ def test_what_a_merged_branch_did_counts_as_one_change(repository: Repository) -
     assert places(replayed(repository)) == [*range(5, 23), DEAD, DEAD]
 
 
-def test_of_two_copies_the_deleted_one_is_dead_though_the_other_stands(repository: Repository) -> None:
+def test_of_two_copies_the_deleted_one_is_dead_though_the_other_stands(
+    repository: Repository,
+) -> None:
     commit(repository, [*AREA, *NUMBERED, *AREA, *VOLUME])
     commit(repository, [*NUMBERED, *AREA, *VOLUME])
     case = replayed(repository)
@@ -138,7 +152,10 @@ def test_a_blank_line_at_the_edge_goes_with_the_rest_of_its_range(repository: Re
 
 def test_a_bracket_between_rewritten_lines_proves_nothing(repository: Repository) -> None:
     commit(repository, [*NUMBERED[:3], "one()", "}", "two()", "}", "three()", *NUMBERED[3:]])
-    commit(repository, [*NUMBERED[:3], "first()", "}", "second()", "third()", "fourth()", *NUMBERED[3:]])
+    commit(
+        repository,
+        [*NUMBERED[:3], "first()", "}", "second()", "third()", "fourth()", *NUMBERED[3:]],
+    )
     case = replayed(repository)
     assert case.fate((4, 8)) is Fate.DEAD
     assert case.fate((5, 5)) is Fate.UNKNOWN
@@ -146,7 +163,15 @@ def test_a_bracket_between_rewritten_lines_proves_nothing(repository: Repository
 
 
 def test_lines_that_look_like_a_patch_are_lines(repository: Repository) -> None:
-    odd = ["commit 0123456789", "@@ -1,3 +1,9 @@", ":100644 100644 a b M\tx", "index 12..34", "-- a/x", "++ b/x", "\\ No newline"]
+    odd = [
+        "commit 0123456789",
+        "@@ -1,3 +1,9 @@",
+        ":100644 100644 a b M\tx",
+        "index 12..34",
+        "-- a/x",
+        "++ b/x",
+        "\\ No newline",
+    ]
     commit(repository, [*NUMBERED, *odd])
     repository.write("shapes.py", "\n".join(NUMBERED))
     repository.commit("Delete them, and the last newline")
@@ -160,7 +185,10 @@ def test_a_seed_asks_for_the_same_again(repository: Repository) -> None:
 
     def asked(seed: int) -> list[object]:
         with History(repository.path) as history:
-            return [(case.moments, case.path, case.ranges) for case in Replay(history, files=2, seed=seed).cases(12)]
+            return [
+                (case.moments, case.path, case.ranges)
+                for case in Replay(history, files=2, seed=seed).cases(12)
+            ]
 
     assert asked(1) == asked(1) != []
     assert asked(1) != asked(2)

@@ -58,7 +58,9 @@ class Project:
         """Check the project and return all that was found."""
         return seen(self.report(base))
 
-    def line(self, path: str = "src/auth.py", *, prompt: str | None = None, **members: object) -> str:
+    def line(
+        self, path: str = "src/auth.py", *, prompt: str | None = None, **members: object
+    ) -> str:
         """Append an annotation as sound as those before it, but for some members; return its id."""
         known = {"session_id": self.trail.session, "commit_hash": self.head, **members}
         identifier = self.writer.line(path, 1, 2, prompt=prompt or self.trail.prompt, **known)  # type: ignore[arg-type]
@@ -91,7 +93,9 @@ def contents(folder: Path) -> dict[str, bytes | str]:
         if path.is_symlink():
             found[name] = f"to {path.readlink()}"
         elif path.is_file():
-            found[name] = path.read_bytes() if os.access(path, os.R_OK) else f"{path.stat().st_size} bytes"
+            found[name] = (
+                path.read_bytes() if os.access(path, os.R_OK) else f"{path.stat().st_size} bytes"
+            )
         else:
             found[name] = "no file"
     return found
@@ -142,4 +146,7 @@ def check(root: Path, base: str | None = None) -> Report:
 
 def seen(report: Report) -> list[Seen]:
     """Return a report's findings as their reader sees them."""
-    return [Seen(each.check.id, each.severity.value, each.file, each.line, each.field, each.message) for each in report.findings]
+    return [
+        Seen(each.check.id, each.severity.value, each.file, each.line, each.field, each.message)
+        for each in report.findings
+    ]

@@ -27,7 +27,11 @@ def test_every_check_says_what_why_and_what_to_do(check: object) -> None:
 
 def test_every_check_has_a_test_that_shows_its_finding() -> None:
     """Such a test is named for the check and expects a `Seen` of this check, and of no other."""
-    shown = {check for module in Path(__file__).parent.glob("test_*_findings.py") for check in _shown(module)}
+    shown = {
+        check
+        for module in Path(__file__).parent.glob("test_*_findings.py")
+        for check in _shown(module)
+    }
     assert {check.id for check in ALL} - shown == set()
 
 
@@ -35,8 +39,14 @@ def _shown(module: Path) -> set[str]:
     shown = set()
     for node in ast.parse(module.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            expected = {ast.literal_eval(call.args[0]) for call in ast.walk(node) if isinstance(call, ast.Call) and _is_seen(call)}
-            if len(expected) == 1 and expected == {node.name.removeprefix("test_").replace("_", "-")}:
+            expected = {
+                ast.literal_eval(call.args[0])
+                for call in ast.walk(node)
+                if isinstance(call, ast.Call) and _is_seen(call)
+            }
+            if len(expected) == 1 and expected == {
+                node.name.removeprefix("test_").replace("_", "-")
+            }:
                 shown |= expected
     return shown
 

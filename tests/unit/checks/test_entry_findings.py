@@ -23,12 +23,18 @@ DIGEST = "0123456789abcdef" * 4
         ({"prompt_type": OMIT}, "prompt_type", "prompt_type: is required"),
         ({"prompt_text": 7}, "prompt_text", "prompt_text: input should be a valid string"),
         ({"created_at": OMIT}, "created_at", "created_at: is required"),
-        ({"prompt_context_files": ["a.py", 7]}, "prompt_context_files.1", "prompt_context_files.1: input should be a valid string"),
+        (
+            {"prompt_context_files": ["a.py", 7]},
+            "prompt_context_files.1",
+            "prompt_context_files.1: input should be a valid string",
+        ),
     ],
 )
 def test_entry_field(project: Project, members: dict[str, Any], field: str, message: str) -> None:
     key = project.writer.prompt("Go on.", **members)
-    assert project.seen() == [Seen("entry-field", "error", MANIFEST, project.place(key), field, message)]
+    assert project.seen() == [
+        Seen("entry-field", "error", MANIFEST, project.place(key), field, message)
+    ]
 
 
 def test_an_entry_of_an_unknown_type_is_kept_and_counted(project: Project) -> None:
@@ -40,29 +46,47 @@ def test_an_entry_of_an_unknown_type_is_kept_and_counted(project: Project) -> No
 @pytest.mark.parametrize(("entry", "kind"), [("7", "number"), ("[]", "array"), ("null", "null")])
 def test_an_entry_that_is_no_object_is_a_finding(project: Project, entry: str, kind: str) -> None:
     manifest = project.root / MANIFEST
-    manifest.write_bytes(manifest.read_bytes().removesuffix(b"}}\n") + f',"{DIGEST}":{entry}\n}}}}\n'.encode())
+    manifest.write_bytes(
+        manifest.read_bytes().removesuffix(b"}}\n") + f',"{DIGEST}":{entry}\n}}}}\n'.encode()
+    )
     message = f"entry {DIGEST[:16]}: a JSON {kind} where an object is needed"
-    assert project.seen() == [Seen("entry-field", "error", MANIFEST, project.place(DIGEST), None, message)]
+    assert project.seen() == [
+        Seen("entry-field", "error", MANIFEST, project.place(DIGEST), None, message)
+    ]
 
 
 def test_a_bad_timestamp_of_an_entry_counts_as_such(project: Project) -> None:
     key = project.writer.prompt("Go on.", created_at="soon")
     message = "created_at: not an ISO-8601 date and time"
-    assert project.seen() == [Seen("timestamp", "error", MANIFEST, project.place(key), "created_at", message)]
+    assert project.seen() == [
+        Seen("timestamp", "error", MANIFEST, project.place(key), "created_at", message)
+    ]
 
 
 def test_hash_variant(project: Project) -> None:
     key = project.writer.prompt("Go on.", variant="no-type")
     project.writer.prompt("Stop.", variant="no-type")
     message = "2 of 10 keys verify as no-type"
-    assert project.seen() == [Seen("hash-variant", "warning", MANIFEST, project.place(key), None, message)]
+    assert project.seen() == [
+        Seen("hash-variant", "warning", MANIFEST, project.place(key), None, message)
+    ]
     assert project.report().hashes_pass
 
 
 def test_hash_mismatch(project: Project) -> None:
-    project.writer.entry({"type": "command", "command_text": "ls", "command_type": "shell", "created_at": project.writer.now()}, key=DIGEST)
+    project.writer.entry(
+        {
+            "type": "command",
+            "command_text": "ls",
+            "command_type": "shell",
+            "created_at": project.writer.now(),
+        },
+        key=DIGEST,
+    )
     message = f"entry {DIGEST[:16]} does not have this hash, in any known variant"
-    assert project.seen() == [Seen("hash-mismatch", "error", MANIFEST, project.place(DIGEST), None, message)]
+    assert project.seen() == [
+        Seen("hash-mismatch", "error", MANIFEST, project.place(DIGEST), None, message)
+    ]
     assert not project.report().hashes_pass
     assert project.report().schema_passes
 
@@ -76,7 +100,9 @@ def test_prompts_absent(tmp_path: Path) -> None:
 def test_reasoning_absent(tmp_path: Path) -> None:
     smallest(tmp_path, "high").prompt("Go on.")
     message = "the project's level is high, and the manifest has no reasoning entry"
-    assert seen(check(tmp_path)) == [Seen("reasoning-absent", "error", MANIFEST, None, None, message)]
+    assert seen(check(tmp_path)) == [
+        Seen("reasoning-absent", "error", MANIFEST, None, None, message)
+    ]
 
 
 def test_nothing_is_asked_of_a_trail_without_annotations(tmp_path: Path) -> None:
@@ -87,24 +113,47 @@ def test_nothing_is_asked_of_a_trail_without_annotations(tmp_path: Path) -> None
 
 def test_prompt_empty(project: Project) -> None:
     key = project.writer.prompt("")
-    assert project.seen() == [Seen("prompt-empty", "error", MANIFEST, project.place(key), "prompt_text", "prompt_text is empty")]
+    assert project.seen() == [
+        Seen(
+            "prompt-empty",
+            "error",
+            MANIFEST,
+            project.place(key),
+            "prompt_text",
+            "prompt_text is empty",
+        )
+    ]
 
 
 def test_reasoning_empty(reasoned: Project) -> None:
-    key = reasoned.writer.entry({"type": "reasoning", "reasoning_model": "m", "created_at": reasoned.writer.now()})
+    key = reasoned.writer.entry(
+        {"type": "reasoning", "reasoning_model": "m", "created_at": reasoned.writer.now()}
+    )
     message = "no text, no compressed text, no blob"
-    assert reasoned.seen() == [Seen("reasoning-empty", "error", MANIFEST, reasoned.place(key), "reasoning_text", message)]
+    assert reasoned.seen() == [
+        Seen("reasoning-empty", "error", MANIFEST, reasoned.place(key), "reasoning_text", message)
+    ]
 
 
 def test_reasoning_model(reasoned: Project) -> None:
     key = reasoned.writer.reasoning("Perhaps.", reasoning_model=OMIT)
     message = "1 of 4 reasoning entries name no model"
-    assert reasoned.seen() == [Seen("reasoning-model", "warning", MANIFEST, reasoned.place(key), "reasoning_model", message)]
+    assert reasoned.seen() == [
+        Seen(
+            "reasoning-model", "warning", MANIFEST, reasoned.place(key), "reasoning_model", message
+        )
+    ]
 
 
 def external(project: Project, path: str) -> str:
     """Write an external entry by hand; return its key."""
-    entry = {"type": "reasoning", "external": True, "blob_path": path, "reasoning_model": "m", "created_at": project.writer.now()}
+    entry = {
+        "type": "reasoning",
+        "external": True,
+        "blob_path": path,
+        "reasoning_model": "m",
+        "created_at": project.writer.now(),
+    }
     return project.writer.entry(entry)
 
 
@@ -112,7 +161,16 @@ def test_blob_missing(reasoned: Project) -> None:
     (blob,) = (reasoned.audit / "blobs").iterdir()
     blob.unlink()
     line = reasoned.place(blob.name)
-    assert reasoned.seen() == [Seen("blob-missing", "error", MANIFEST, line, "blob_path", f"blob blobs/{blob.name} is not there")]
+    assert reasoned.seen() == [
+        Seen(
+            "blob-missing",
+            "error",
+            MANIFEST,
+            line,
+            "blob_path",
+            f"blob blobs/{blob.name} is not there",
+        )
+    ]
 
 
 def test_a_blob_that_git_ignores_is_absent_on_purpose(reasoned: Project) -> None:
@@ -120,15 +178,21 @@ def test_a_blob_that_git_ignores_is_absent_on_purpose(reasoned: Project) -> None
     blob.unlink()
     with (reasoned.audit / ".gitignore").open("a") as file:
         file.write("blobs/\n")
-    assert [(finding.check, finding.severity) for finding in reasoned.seen()] == [("blob-missing", "note")]
+    assert [(finding.check, finding.severity) for finding in reasoned.seen()] == [
+        ("blob-missing", "note")
+    ]
 
 
-@pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "blobs/../../secret.txt", "..\\secret.txt"])
+@pytest.mark.parametrize(
+    "path", ["../secret.txt", "/etc/passwd", "blobs/../../secret.txt", "..\\secret.txt"]
+)
 def test_blob_escapes(reasoned: Project, path: str) -> None:
     (reasoned.root / "secret.txt").write_text("{}")
     key = external(reasoned, path)
     message = f"blob_path {path!r} leaves the audit directory"
-    assert reasoned.seen() == [Seen("blob-escapes", "error", MANIFEST, reasoned.place(key), "blob_path", message)]
+    assert reasoned.seen() == [
+        Seen("blob-escapes", "error", MANIFEST, reasoned.place(key), "blob_path", message)
+    ]
 
 
 def test_a_blob_behind_a_link_that_leaves_the_directory_is_not_opened(reasoned: Project) -> None:
@@ -143,14 +207,34 @@ def test_a_blob_behind_a_link_that_leaves_the_directory_is_not_opened(reasoned: 
     [
         ("%%%", "reasoning_text_compressed is not base64"),
         (base64.b64encode(b"no gzip").decode(), "reasoning_text_compressed: not gzip data"),
-        (base64.b64encode(gzipped(b"whole")[:-9]).decode(), "reasoning_text_compressed: the gzip data ends early"),
-        (base64.b64encode(gzipped(b"\xff\xfe")).decode(), "reasoning_text_compressed: not UTF-8 at byte 0"),
+        (
+            base64.b64encode(gzipped(b"whole")[:-9]).decode(),
+            "reasoning_text_compressed: the gzip data ends early",
+        ),
+        (
+            base64.b64encode(gzipped(b"\xff\xfe")).decode(),
+            "reasoning_text_compressed: not UTF-8 at byte 0",
+        ),
     ],
 )
 def test_blob_broken(reasoned: Project, packed: str, message: str) -> None:
-    entry = {"type": "reasoning", "reasoning_text_compressed": packed, "compressed": True, "reasoning_model": "m"}
+    entry = {
+        "type": "reasoning",
+        "reasoning_text_compressed": packed,
+        "compressed": True,
+        "reasoning_model": "m",
+    }
     key = reasoned.writer.entry({**entry, "created_at": reasoned.writer.now()})
-    assert reasoned.seen() == [Seen("blob-broken", "error", MANIFEST, reasoned.place(key), "reasoning_text_compressed", message)]
+    assert reasoned.seen() == [
+        Seen(
+            "blob-broken",
+            "error",
+            MANIFEST,
+            reasoned.place(key),
+            "reasoning_text_compressed",
+            message,
+        )
+    ]
 
 
 def test_blob_name(reasoned: Project) -> None:
@@ -159,14 +243,20 @@ def test_blob_name(reasoned: Project) -> None:
     reasoned.writer.files.write(path, gzipped(content.encode()))
     key = external(reasoned, path)
     message = f"the name of {path} is not the digest of its content"
-    assert reasoned.seen() == [Seen("blob-name", "warning", MANIFEST, reasoned.place(key), "blob_path", message)]
+    assert reasoned.seen() == [
+        Seen("blob-name", "warning", MANIFEST, reasoned.place(key), "blob_path", message)
+    ]
 
 
-@pytest.mark.parametrize("home", ["/home/someone/app", "/Users/someone/app", "C:\\Users\\someone\\app"])
+@pytest.mark.parametrize(
+    "home", ["/home/someone/app", "/Users/someone/app", "C:\\Users\\someone\\app"]
+)
 def test_home_path(project: Project, home: str) -> None:
     key = project.writer.command("make", directory=home)
     message = "1 of 9 entries name a home directory"
-    assert project.seen() == [Seen("home-path", "warning", MANIFEST, project.place(key), None, message)]
+    assert project.seen() == [
+        Seen("home-path", "warning", MANIFEST, project.place(key), None, message)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +272,9 @@ def test_home_path(project: Project, home: str) -> None:
 def test_secret(project: Project, secret: str, kind: str) -> None:
     key = project.writer.prompt(f"Use {secret} for it.")
     message = f"prompt_text looks as if it contained a secret: {kind}"
-    assert project.seen() == [Seen("secret", "warning", MANIFEST, project.place(key), "prompt_text", message)]
+    assert project.seen() == [
+        Seen("secret", "warning", MANIFEST, project.place(key), "prompt_text", message)
+    ]
 
 
 @pytest.mark.parametrize("before", [0, 3590, 3610, 3990, 7000])
@@ -192,5 +284,7 @@ def test_a_secret_in_a_long_line_is_found_wherever_it_stands(project: Project, b
 
 
 def test_digests_and_ids_are_no_secrets(project: Project) -> None:
-    project.writer.prompt(f"Revert {DIGEST} of 6f4f1f2e-52a0-5b7e-9d0c-3f6f0a6f7a10, the password check in token.py.")
+    project.writer.prompt(
+        f"Revert {DIGEST} of 6f4f1f2e-52a0-5b7e-9d0c-3f6f0a6f7a10, the password check in token.py."
+    )
     assert project.seen() == []

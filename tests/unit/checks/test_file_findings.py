@@ -19,26 +19,36 @@ def test_file_unreadable(project: Project, name: str) -> None:
     file = project.root / name
     file.unlink()
     file.mkdir()
-    assert project.seen() == [Seen("file-unreadable", "error", name, None, None, f"{file.name} is not a regular file")]
+    assert project.seen() == [
+        Seen("file-unreadable", "error", name, None, None, f"{file.name} is not a regular file")
+    ]
 
 
 @pytest.mark.parametrize("marker", [b"<<<<<<< HEAD", b"=======", b">>>>>>> topic", b"||||||| base"])
 def test_conflict_marker(project: Project, marker: bytes) -> None:
     project.writer.raw_log(marker + b"\n")
-    assert project.seen() == [Seen("conflict-marker", "error", LOG, 26, None, "merge-conflict marker")]
+    assert project.seen() == [
+        Seen("conflict-marker", "error", LOG, 26, None, "merge-conflict marker")
+    ]
 
 
 @pytest.mark.parametrize(("name", "line"), [(CONFIG, 3), (MANIFEST, 4)])
-def test_a_conflict_marker_in_a_json_file_is_found_at_its_line(project: Project, name: str, line: int) -> None:
+def test_a_conflict_marker_in_a_json_file_is_found_at_its_line(
+    project: Project, name: str, line: int
+) -> None:
     file = project.root / name
     lines = file.read_bytes().split(b"\n")
     file.write_bytes(b"\n".join([*lines[: line - 1], b"<<<<<<< HEAD", *lines[line - 1 :]]))
-    assert project.seen() == [Seen("conflict-marker", "error", name, line, None, "merge-conflict marker")]
+    assert project.seen() == [
+        Seen("conflict-marker", "error", name, line, None, "merge-conflict marker")
+    ]
 
 
 def test_config_missing(project: Project) -> None:
     (project.root / CONFIG).unlink()
-    assert project.seen() == [Seen("config-missing", "error", CONFIG, None, None, "config.json is missing")]
+    assert project.seen() == [
+        Seen("config-missing", "error", CONFIG, None, None, "config.json is missing")
+    ]
     assert project.report().files == ("manifest.json", "annotations.jsonl")
 
 
@@ -57,12 +67,18 @@ def test_config_field(project: Project) -> None:
 def test_a_nested_field_is_named_whole_and_placed(project: Project) -> None:
     project.writer.config(risk_scoring={"enabled": True, "thresholds": {"high": 7}})
     (finding,) = project.seen()
-    assert (finding.check, finding.line, finding.field) == ("config-field", 9, "risk_scoring.thresholds.high")
+    assert (finding.check, finding.line, finding.field) == (
+        "config-field",
+        9,
+        "risk_scoring.thresholds.high",
+    )
 
 
 def test_manifest_missing(project: Project) -> None:
     (project.root / MANIFEST).unlink()
-    assert project.seen() == [Seen("manifest-missing", "error", MANIFEST, None, None, "manifest.json is missing")]
+    assert project.seen() == [
+        Seen("manifest-missing", "error", MANIFEST, None, None, "manifest.json is missing")
+    ]
 
 
 def test_a_manifest_that_git_ignores_is_absent_on_purpose(project: Project) -> None:
@@ -76,7 +92,9 @@ def test_a_manifest_that_git_ignores_is_absent_on_purpose(project: Project) -> N
 def test_manifest_json(project: Project) -> None:
     corrupt_manifest(project.root)
     message = "unterminated string starting"
-    assert project.seen() == [Seen("manifest-json", "error", MANIFEST, project.last_line(MANIFEST), None, message)]
+    assert project.seen() == [
+        Seen("manifest-json", "error", MANIFEST, project.last_line(MANIFEST), None, message)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -99,15 +117,21 @@ def test_manifest_duplicate(project: Project) -> None:
     line = project.place(key)
     lines = (project.root / MANIFEST).read_bytes().split(b"\n")
     wrong = b',"%s":{"type":"command","command_text":"rm","command_type":"shell"}' % key.encode()
-    (project.root / MANIFEST).write_bytes(b"\n".join([*lines[: line - 1], wrong, *lines[line - 1 :]]))
+    (project.root / MANIFEST).write_bytes(
+        b"\n".join([*lines[: line - 1], wrong, *lines[line - 1 :]])
+    )
     message = f"entry {key[:16]} stands here again, with another content"
-    assert project.seen() == [Seen("manifest-duplicate", "error", MANIFEST, line + 1, None, message)]
+    assert project.seen() == [
+        Seen("manifest-duplicate", "error", MANIFEST, line + 1, None, message)
+    ]
 
 
 def test_one_entry_twice_is_no_finding(project: Project) -> None:
     line = project.place(project.trail.command)
     lines = (project.root / MANIFEST).read_bytes().split(b"\n")
-    (project.root / MANIFEST).write_bytes(b"\n".join([*lines[:line], lines[line - 1], *lines[line:]]))
+    (project.root / MANIFEST).write_bytes(
+        b"\n".join([*lines[:line], lines[line - 1], *lines[line:]])
+    )
     assert project.seen() == []
 
 
@@ -119,7 +143,9 @@ def entries(project: Project) -> dict[str, object]:
 def test_manifest_jsonl(project: Project) -> None:
     lines = [json.dumps({key: entry}) + "\n" for key, entry in entries(project).items()]
     (project.root / MANIFEST).write_text("".join(lines), encoding="utf-8")
-    assert project.seen() == [Seen("manifest-jsonl", "note", MANIFEST, None, None, "8 entries in JSONL form")]
+    assert project.seen() == [
+        Seen("manifest-jsonl", "note", MANIFEST, None, None, "8 entries in JSONL form")
+    ]
 
 
 def journal(project: Project, text: str) -> Path:
@@ -135,40 +161,67 @@ def test_journal_pending(project: Project) -> None:
     entry = entries(project)[key]
     (project.root / MANIFEST).write_bytes(before)
     journal(project, json.dumps({key: entry}) + "\n")
-    assert project.seen() == [Seen("journal-pending", "note", MANIFEST, None, None, "1 entry waits to be folded in")]
+    assert project.seen() == [
+        Seen("journal-pending", "note", MANIFEST, None, None, "1 entry waits to be folded in")
+    ]
     assert project.report().entries["command"] == 3
 
 
 def test_journal_broken(project: Project) -> None:
     journal(project, "oops\noops again\n")
-    assert project.seen() == [Seen("journal-broken", "warning", ".ai-audit/wal/one.jsonl", None, None, "2 lines are no context entries")]
+    assert project.seen() == [
+        Seen(
+            "journal-broken",
+            "warning",
+            ".ai-audit/wal/one.jsonl",
+            None,
+            None,
+            "2 lines are no context entries",
+        )
+    ]
 
 
 @pytest.mark.parametrize(
     ("member", "given", "message"),
     [
-        ("risk_scoring", {"enabled": True, "review_rules": [3]}, "risk_scoring.review_rules.0: input should be an object"),
-        ("risk_scoring", {"enabled": True, "weights": 3}, "risk_scoring.weights: input should be an object"),
+        (
+            "risk_scoring",
+            {"enabled": True, "review_rules": [3]},
+            "risk_scoring.review_rules.0: input should be an object",
+        ),
+        (
+            "risk_scoring",
+            {"enabled": True, "weights": 3},
+            "risk_scoring.weights: input should be an object",
+        ),
         ("exclude_patterns", "*.py", "exclude_patterns: input should be an array"),
     ],
 )
-def test_what_is_wrong_is_said_in_words_of_json(project: Project, member: str, given: object, message: str) -> None:
+def test_what_is_wrong_is_said_in_words_of_json(
+    project: Project, member: str, given: object, message: str
+) -> None:
     project.writer.config(**{member: given})
     assert [each.message for each in project.seen()] == [message]
 
 
-@pytest.mark.parametrize(("version", "what"), [("2.0", "is not a version 1"), ("newest", "is no version")])
+@pytest.mark.parametrize(
+    ("version", "what"), [("2.0", "is not a version 1"), ("newest", "is no version")]
+)
 def test_version_unsupported(project: Project, version: str, what: str) -> None:
     project.writer.config(standard_version=version)
     message = f"standard_version '{version}' {what}: read as far as possible, never written"
-    assert project.seen() == [Seen("version-unsupported", "warning", CONFIG, 3, "standard_version", message)]
+    assert project.seen() == [
+        Seen("version-unsupported", "warning", CONFIG, 3, "standard_version", message)
+    ]
 
 
 def test_a_manifest_of_another_major_version_is_read_and_marked(project: Project) -> None:
     file = project.root / MANIFEST
     file.write_bytes(file.read_bytes().replace(b'"version":"1.0"', b'"version":"2.0"', 1))
     message = "version '2.0' is not a version 1: read as far as possible, never written"
-    assert project.seen() == [Seen("version-unsupported", "warning", MANIFEST, 1, "version", message)]
+    assert project.seen() == [
+        Seen("version-unsupported", "warning", MANIFEST, 1, "version", message)
+    ]
     assert project.report().entries["prompt"] == 2
 
 
@@ -181,7 +234,9 @@ def test_another_minor_version_is_no_finding(project: Project) -> None:
 
 def test_log_missing(project: Project) -> None:
     (project.root / LOG).unlink()
-    assert project.seen() == [Seen("log-missing", "error", LOG, None, None, "annotations.jsonl is missing")]
+    assert project.seen() == [
+        Seen("log-missing", "error", LOG, None, None, "annotations.jsonl is missing")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +244,10 @@ def test_log_missing(project: Project) -> None:
     [
         (b'{"type":"line",', "expecting property name enclosed in double quotes (column 16)"),
         (b'["type","line"]', "a JSON array where an object is needed"),
-        (b'{"type":"edge","type":"line"}', "member 'type' is given twice with different values (column 16)"),
+        (
+            b'{"type":"edge","type":"line"}',
+            "member 'type' is given twice with different values (column 16)",
+        ),
     ],
 )
 def test_log_line(project: Project, line: bytes, message: str) -> None:
@@ -201,9 +259,20 @@ def test_log_line(project: Project, line: bytes, message: str) -> None:
 def test_log_end(project: Project) -> None:
     log = project.root / LOG
     log.write_bytes(log.read_bytes().removesuffix(b"\n"))
-    assert project.seen() == [Seen("log-end", "warning", LOG, 25, None, "the last record has no newline")]
+    assert project.seen() == [
+        Seen("log-end", "warning", LOG, 25, None, "the last record has no newline")
+    ]
 
 
 def test_a_torn_record_is_found_after_the_last_whole_one(project: Project) -> None:
     project.writer.raw_log(b'{"type":"li')
-    assert project.seen() == [Seen("log-end", "warning", LOG, 26, None, "the last record was never finished; it is not read")]
+    assert project.seen() == [
+        Seen(
+            "log-end",
+            "warning",
+            LOG,
+            26,
+            None,
+            "the last record was never finished; it is not read",
+        )
+    ]

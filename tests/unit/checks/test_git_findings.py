@@ -18,10 +18,14 @@ IGNORE, ATTRIBUTES = ".ai-audit/.gitignore", ".ai-audit/.gitattributes"
 @pytest.mark.parametrize("text", [None, "", "*.lock\nwal/\nspool/\n", "audit.db\n!audit.db\n"])
 def test_git_ignore(project: Project, text: str | None) -> None:
     replace(project.root / IGNORE, text)
-    assert project.seen() == [Seen("git-ignore", "warning", IGNORE, None, None, "git does not ignore audit.db")]
+    assert project.seen() == [
+        Seen("git-ignore", "warning", IGNORE, None, None, "git does not ignore audit.db")
+    ]
 
 
-@pytest.mark.parametrize("text", ["audit.db\n", "/audit.db*\n", "*\n!.gitignore\n!*.json*\n!.gitattributes\n"])
+@pytest.mark.parametrize(
+    "text", ["audit.db\n", "/audit.db*\n", "*\n!.gitignore\n!*.json*\n!.gitattributes\n"]
+)
 def test_whatever_spelling_ignores_the_database_will_do(project: Project, text: str) -> None:
     replace(project.root / IGNORE, text)
     assert project.seen() == []
@@ -39,7 +43,9 @@ def test_a_rule_of_the_project_counts_and_one_of_this_machine_does_not(project: 
 def test_a_journal_of_another_tool_that_git_would_take_along(project: Project) -> None:
     replace(project.root / IGNORE, "audit.db\n")
     (project.root / ".ai-audit/wal").mkdir()
-    assert project.seen() == [Seen("git-ignore", "warning", IGNORE, None, None, "git does not ignore wal/")]
+    assert project.seen() == [
+        Seen("git-ignore", "warning", IGNORE, None, None, "git does not ignore wal/")
+    ]
 
 
 def test_attributes_that_another_file_overrides(project: Project) -> None:
@@ -67,7 +73,9 @@ def test_git_attributes(project: Project, text: str | None, files: str) -> None:
     replace(project.root / ATTRIBUTES, text)
     if text is None:  # git takes the one that it has staged
         project.repository.git("rm", "--cached", "--quiet", ATTRIBUTES)
-    assert project.seen() == [Seen("git-attributes", "warning", ATTRIBUTES, None, None, f"no sufficient line for {files}")]
+    assert project.seen() == [
+        Seen("git-attributes", "warning", ATTRIBUTES, None, None, f"no sufficient line for {files}")
+    ]
 
 
 def replace(file: Path, text: str | None) -> None:
@@ -81,19 +89,28 @@ def test_one_attribute_line_for_all_files_will_do(project: Project) -> None:
     assert project.seen() == []
 
 
-@pytest.mark.parametrize("name", ["audit.db", "audit.db-wal", "manifest.json.lock", "wal/one.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["audit.db", "audit.db-wal", "manifest.json.lock", "wal/one.jsonl"]
+)
 def test_git_derived(project: Project, name: str) -> None:
     project.writer.files.write(name, b"")
     project.repository.git("add", "--force", f".ai-audit/{name}")
-    assert project.seen() == [Seen("git-derived", "warning", f".ai-audit/{name}", None, None, f"{name} is tracked")]
+    assert project.seen() == [
+        Seen("git-derived", "warning", f".ai-audit/{name}", None, None, f"{name} is tracked")
+    ]
 
 
-@pytest.mark.parametrize(("name", "severity"), [("annotations.jsonl", "warning"), ("config.json", "warning"), ("manifest.json", "note")])
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [("annotations.jsonl", "warning"), ("config.json", "warning"), ("manifest.json", "note")],
+)
 def test_git_ignored(project: Project, name: str, severity: str) -> None:
     project.repository.git("rm", "--cached", "--quiet", f".ai-audit/{name}")
     with (project.root / IGNORE).open("a") as file:
         file.write(f"{name}\n")
-    assert project.seen() == [Seen("git-ignored", severity, f".ai-audit/{name}", None, None, f"git ignores {name}")]
+    assert project.seen() == [
+        Seen("git-ignored", severity, f".ai-audit/{name}", None, None, f"git ignores {name}")
+    ]
 
 
 def test_without_a_repository_nobody_asks_for_housekeeping(project: Project) -> None:
@@ -112,7 +129,11 @@ def test_base_record(project: Project) -> None:
     log = project.root / LOG
     first, _, rest = log.read_bytes().partition(b"\n")
     removed = project.trail.informed_by
-    kept = [line for line in rest.splitlines(keepends=True) if f'"annotation_id":"{removed}"'.encode() not in line]
+    kept = [
+        line
+        for line in rest.splitlines(keepends=True)
+        if f'"annotation_id":"{removed}"'.encode() not in line
+    ]
     log.write_bytes(first + b"\n" + b"".join(kept))
     message = f"record {removed[:16]} (line 6 at {project.head[:12]}) is gone, or was changed together with its id"
     assert project.seen(base="HEAD") == [Seen("base-record", "error", LOG, None, None, message)]
@@ -140,7 +161,9 @@ def test_records_that_were_added_are_no_finding(project: Project) -> None:
 def test_base_entry(project: Project) -> None:
     key = project.writer.command("make")
     project.repository.commit("Add an entry that nothing names")
-    (project.root / MANIFEST).write_bytes(project.repository.git("show", f"HEAD~1:{MANIFEST}").encode() + b"\n")
+    (project.root / MANIFEST).write_bytes(
+        project.repository.git("show", f"HEAD~1:{MANIFEST}").encode() + b"\n"
+    )
     head = project.repository.head()
     message = f"entry {key[:16]} of {head[:12]} is gone"
     assert project.seen(base="HEAD") == [Seen("base-entry", "error", MANIFEST, None, None, message)]
@@ -151,7 +174,9 @@ def test_an_entry_that_was_changed_is_found_where_it_is_now(project: Project) ->
     rewrite(project.root / MANIFEST, '"command_type":"file_write"', '"command_type":"file_read"')
     found = {finding.check: finding for finding in project.seen(base="HEAD")}
     message = f"entry {key[:16]} was changed since {project.head[:12]}"
-    assert found["base-entry"] == Seen("base-entry", "error", MANIFEST, project.place(key), None, message)
+    assert found["base-entry"] == Seen(
+        "base-entry", "error", MANIFEST, project.place(key), None, message
+    )
     assert set(found) == {"base-entry", "hash-mismatch"}
 
 
@@ -163,7 +188,9 @@ def test_base_file(project: Project) -> None:
     config = project.root / ".ai-audit/config.json"
     config.rename(project.root / "config.json")
     config.symlink_to("../config.json")
-    assert project.seen(base="HEAD") == [Seen("base-file", "error", ".ai-audit/config.json", None, None, "config.json is a link")]
+    assert project.seen(base="HEAD") == [
+        Seen("base-file", "error", ".ai-audit/config.json", None, None, "config.json is a link")
+    ]
 
 
 def test_base_checkout(project: Project) -> None:
@@ -182,7 +209,9 @@ def test_base_trail(project: Project) -> None:
     project.repository.write("src/.ai-audit/config.json", "{}\n")
     project.repository.commit("A trail of its own")
     message = "the change brings a trail of its own for this folder"
-    assert project.seen(base="HEAD~1") == [Seen("base-trail", "error", "src/.ai-audit", None, None, message)]
+    assert project.seen(base="HEAD~1") == [
+        Seen("base-trail", "error", "src/.ai-audit", None, None, message)
+    ]
 
 
 def test_base_level(project: Project) -> None:
@@ -190,19 +219,37 @@ def test_base_level(project: Project) -> None:
     rewrite(config, '"assurance_level": "medium"', '"assurance_level": "low"')
     found = [each for each in project.seen(base="HEAD") if each.check.startswith("base")]
     line = project.place('"assurance_level"', ".ai-audit/config.json")
-    assert found == [Seen("base-level", "error", ".ai-audit/config.json", line, "assurance_level", "medium became low")]
+    assert found == [
+        Seen(
+            "base-level",
+            "error",
+            ".ai-audit/config.json",
+            line,
+            "assurance_level",
+            "medium became low",
+        )
+    ]
 
 
 def test_base_policy(project: Project) -> None:
     rewrite(project.root / ".ai-audit/config.json", '"**/vendor/**"', '"**/vendor/**", "src/"')
     found = [each for each in project.seen(base="HEAD") if each.check.startswith("base")]
-    line, message = project.place('"exclude_patterns"', ".ai-audit/config.json"), "**/vendor/** became **/vendor/**, src/"
-    assert found == [Seen("base-policy", "error", ".ai-audit/config.json", line, "exclude_patterns", message)]
+    line, message = (
+        project.place('"exclude_patterns"', ".ai-audit/config.json"),
+        "**/vendor/** became **/vendor/**, src/",
+    )
+    assert found == [
+        Seen("base-policy", "error", ".ai-audit/config.json", line, "exclude_patterns", message)
+    ]
 
 
 def test_a_stricter_policy_is_a_note(project: Project) -> None:
     rewrite(project.root / ".ai-audit/config.json", '"**/vendor/**"', "")
-    found = [(each.check, each.severity) for each in project.seen(base="HEAD") if each.check.startswith("base")]
+    found = [
+        (each.check, each.severity)
+        for each in project.seen(base="HEAD")
+        if each.check.startswith("base")
+    ]
     assert found == [("base-policy", "note")]
 
 

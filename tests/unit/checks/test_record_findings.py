@@ -24,9 +24,16 @@ EARLIER = "2026-02-03T09:01:30Z"
         ({"line_end": "2"}, "line_end", "line_end: input should be a valid integer"),
         ({"line_start": 3}, "line_end", "line_end: the range ends before it starts"),
         ({"file_path": ""}, "file_path", "file_path: string should have at least 1 character"),
-        ({"assurance_level": "total"}, "assurance_level", "assurance_level: input should be 'low', 'medium' or 'high'"),
         (
-            {"risk_score": 0.5, "risk_factors": [{"signal": "temperature", "value": 2, "weight": 0.1}]},
+            {"assurance_level": "total"},
+            "assurance_level",
+            "assurance_level: input should be 'low', 'medium' or 'high'",
+        ),
+        (
+            {
+                "risk_score": 0.5,
+                "risk_factors": [{"signal": "temperature", "value": 2, "weight": 0.1}],
+            },
             "risk_factors.0.value",
             "risk_factors.0.value: input should be less than or equal to 1",
         ),
@@ -37,7 +44,9 @@ def test_record_field(project: Project, members: dict[str, Any], field: str, mes
     assert project.seen() == [Seen("record-field", "error", LOG, 26, field, message)]
 
 
-def test_a_record_without_a_type_is_a_finding_and_one_of_an_unknown_type_is_none(project: Project) -> None:
+def test_a_record_without_a_type_is_a_finding_and_one_of_an_unknown_type_is_none(
+    project: Project,
+) -> None:
     project.writer.record({"type": "telemetry", "anything": 1})
     project.writer.record({"timestamp": project.writer.now()})
     assert project.seen() == [Seen("record-field", "error", LOG, 27, "type", "type: is required")]
@@ -52,34 +61,46 @@ def test_timestamp(project: Project, timestamp: str) -> None:
 
 
 def test_timestamp_future(project: Project) -> None:
-    project.writer.informed(project.trail.created, project.trail.read_command, timestamp="2026-02-05T12:00:00Z")
+    project.writer.informed(
+        project.trail.created, project.trail.read_command, timestamp="2026-02-05T12:00:00Z"
+    )
     message = "2026-02-05T12:00:00Z is ahead of now"
     assert project.seen() == [Seen("timestamp-future", "warning", LOG, 26, "timestamp", message)]
 
 
 def test_a_clock_that_is_a_day_ahead_at_most_is_no_finding(project: Project) -> None:
     assert NOW.isoformat() == "2026-02-03T12:00:00+00:00"
-    project.writer.informed(project.trail.created, project.trail.read_command, timestamp="2026-02-04T12:00:00Z")
+    project.writer.informed(
+        project.trail.created, project.trail.read_command, timestamp="2026-02-04T12:00:00Z"
+    )
     assert project.seen() == []
 
 
 def test_annotation_id_absent(project: Project) -> None:
     project.writer.informed(project.trail.created, project.trail.read_command)
-    project.writer.edge("informed_by", project.trail.modified, project.trail.command, annotation_id=OMIT)
+    project.writer.edge(
+        "informed_by", project.trail.modified, project.trail.command, annotation_id=OMIT
+    )
     message = "1 of 27 records carry no annotation_id"
-    assert project.seen() == [Seen("annotation-id-absent", "warning", LOG, 27, "annotation_id", message)]
+    assert project.seen() == [
+        Seen("annotation-id-absent", "warning", LOG, 27, "annotation_id", message)
+    ]
 
 
 def test_annotation_id_variant(project: Project) -> None:
     project.line(text=SOURCES["src/auth.py"], id_variant="less-anchors")
     message = "1 of 27 annotation_ids verify as less-anchors"
-    assert project.seen() == [Seen("annotation-id-variant", "warning", LOG, 26, "annotation_id", message)]
+    assert project.seen() == [
+        Seen("annotation-id-variant", "warning", LOG, 26, "annotation_id", message)
+    ]
 
 
 def test_annotation_id_mismatch(project: Project) -> None:
     project.line(annotation_id="0" * 64)
     message = "annotation_id does not belong to this record, in any known variant"
-    assert project.seen() == [Seen("annotation-id-mismatch", "error", LOG, 26, "annotation_id", message)]
+    assert project.seen() == [
+        Seen("annotation-id-mismatch", "error", LOG, 26, "annotation_id", message)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +138,9 @@ def test_path_untracked(project: Project, path: str) -> None:
 def test_level_below_policy(project: Project) -> None:
     project.line(assurance_level="low")
     message = "1 annotation was recorded below the project's level medium"
-    assert project.seen() == [Seen("level-below-policy", "warning", LOG, 26, "assurance_level", message)]
+    assert project.seen() == [
+        Seen("level-below-policy", "warning", LOG, 26, "assurance_level", message)
+    ]
 
 
 def test_a_level_above_the_policy_is_no_finding(project: Project) -> None:
@@ -132,7 +155,9 @@ def test_commit_unknown(project: Project) -> None:
 
 
 @pytest.mark.parametrize("timestamp", ["2026-02-03T09:02:00Z", "2026-02-03T11:00:00Z"])
-def test_an_annotation_newer_than_head_waits_for_its_commit(project: Project, timestamp: str) -> None:
+def test_an_annotation_newer_than_head_waits_for_its_commit(
+    project: Project, timestamp: str
+) -> None:
     assert project.repository.git("show", "-s", "--format=%cI") == "2026-02-03T09:02:00+00:00"
     project.line(commit_hash=None, timestamp=timestamp)
     message = "1 annotation is newer than HEAD and not committed yet"
@@ -145,11 +170,15 @@ def commit_the_log(project: Project) -> None:
 
 def change_the_file(project: Project) -> None:
     project.repository.write("src/auth.py", SOURCES["src/auth.py"] + "\n\nNEW = True\n")
-    project.repository.git("commit", "--quiet", "--message", "Edit", "src/auth.py", date="2026-02-03T11:30:00+00:00")
+    project.repository.git(
+        "commit", "--quiet", "--message", "Edit", "src/auth.py", date="2026-02-03T11:30:00+00:00"
+    )
 
 
 @pytest.mark.parametrize("derivable", [commit_the_log, change_the_file])
-def test_a_commit_that_git_can_tell_is_no_finding(project: Project, derivable: Callable[[Project], None]) -> None:
+def test_a_commit_that_git_can_tell_is_no_finding(
+    project: Project, derivable: Callable[[Project], None]
+) -> None:
     project.line(commit_hash=None)
     derivable(project)
     assert project.seen() == []

@@ -9,7 +9,9 @@ from tests.unit.checks.projects import LOG, Project, Seen
 NOTHING = "0" * 64
 
 
-@pytest.mark.parametrize("field", ["environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"])
+@pytest.mark.parametrize(
+    "field", ["environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"]
+)
 def test_reference_dangling(project: Project, field: str) -> None:
     project.line(**{field: NOTHING})
     message = f"{field} {NOTHING[:16]} names no entry"
@@ -32,14 +34,18 @@ def test_edge_end(project: Project, kind: str) -> None:
 def test_an_edge_may_come_before_the_record_that_it_names(project: Project) -> None:
     before = project.writer.files.log.read_bytes()
     project.line()
-    line, cause = project.writer.files.log.read_bytes().removeprefix(before).splitlines(keepends=True)
+    line, cause = (
+        project.writer.files.log.read_bytes().removeprefix(before).splitlines(keepends=True)
+    )
     project.writer.files.log.write_bytes(before + cause + line)
     assert project.seen() == []
 
 
 def test_edge_names(project: Project) -> None:
     project.writer.edge("depends_on", project.trail.modified, project.trail.created, old_names=True)
-    assert project.seen() == [Seen("edge-names", "warning", LOG, 26, None, "1 edge uses source_id and target_id")]
+    assert project.seen() == [
+        Seen("edge-names", "warning", LOG, 26, None, "1 edge uses source_id and target_id")
+    ]
 
 
 def test_cause_missing(project: Project) -> None:
@@ -49,7 +55,9 @@ def test_cause_missing(project: Project) -> None:
 
 
 def test_a_review_needs_no_cause(project: Project) -> None:
-    project.writer.line("src/auth.py", 1, 2, action="review", commit=project.head, session=project.trail.session)
+    project.writer.line(
+        "src/auth.py", 1, 2, action="review", commit=project.head, session=project.trail.session
+    )
     assert project.seen() == []
 
 
@@ -58,10 +66,14 @@ def test_the_cause_of_any_member_is_that_of_the_lineage(project: Project) -> Non
     assert project.seen() == []
 
 
-@pytest.mark.parametrize(("action", "severity"), [("rebase_remap", "error"), ("rebase_orphan", "warning")])
+@pytest.mark.parametrize(
+    ("action", "severity"), [("rebase_remap", "error"), ("rebase_orphan", "warning")]
+)
 def test_remap_edge(project: Project, action: str, severity: str) -> None:
     project.line(action=action)
-    assert project.seen() == [Seen("remap-edge", severity, LOG, 26, "action", f"{action} without a supersedes edge")]
+    assert project.seen() == [
+        Seen("remap-edge", severity, LOG, 26, "action", f"{action} without a supersedes edge")
+    ]
 
 
 def test_session_open(project: Project) -> None:
@@ -79,7 +91,9 @@ def test_session_unknown(project: Project) -> None:
 
 def test_a_session_that_only_ends_has_no_start(project: Project) -> None:
     project.writer.session_end("stray")
-    assert project.seen() == [Seen("session-unknown", "warning", LOG, 26, None, "session stray ends and never starts")]
+    assert project.seen() == [
+        Seen("session-unknown", "warning", LOG, 26, None, "session stray ends and never starts")
+    ]
 
 
 def test_session_order(project: Project) -> None:
@@ -89,13 +103,21 @@ def test_session_order(project: Project) -> None:
     assert project.seen() == [Seen("session-order", "warning", LOG, 27, "timestamp", message)]
 
 
-def delegate(project: Project, *, parent: str | None, record: bool = True, edge: bool = True) -> str:
+def delegate(
+    project: Project, *, parent: str | None, record: bool = True, edge: bool = True
+) -> str:
     """Delegate to a new session, leaving out what a test wants left out."""
     child = project.writer.session_start(parent=parent)
     if record:
         project.writer.delegation(project.trail.session, child)
     if edge:
-        project.writer.edge("delegated_to", project.trail.session, child, source_type="session", target_type="session")
+        project.writer.edge(
+            "delegated_to",
+            project.trail.session,
+            child,
+            source_type="session",
+            target_type="session",
+        )
     project.writer.session_end(child)
     return child
 
@@ -108,13 +130,17 @@ def test_a_whole_delegation_is_no_finding(project: Project) -> None:
 def test_delegation_child(project: Project) -> None:
     child = delegate(project, parent=None)
     message = f"the start of session {child} does not name its parent {project.trail.session}"
-    assert project.seen() == [Seen("delegation-child", "warning", LOG, 26, "parent_session_id", message)]
+    assert project.seen() == [
+        Seen("delegation-child", "warning", LOG, 26, "parent_session_id", message)
+    ]
 
 
 def test_delegation_record(project: Project) -> None:
     child = delegate(project, parent=project.trail.session, record=False)
     message = f"session {child} names parent {project.trail.session}, which recorded no delegation"
-    assert project.seen() == [Seen("delegation-record", "warning", LOG, 26, "parent_session_id", message)]
+    assert project.seen() == [
+        Seen("delegation-record", "warning", LOG, 26, "parent_session_id", message)
+    ]
 
 
 def test_delegation_edge(project: Project) -> None:
@@ -125,5 +151,7 @@ def test_delegation_edge(project: Project) -> None:
 
 def test_an_edge_from_the_child_to_its_parent_is_the_wrong_way_round(project: Project) -> None:
     child = delegate(project, parent=project.trail.session, edge=False)
-    project.writer.edge("delegated_to", child, project.trail.session, source_type="session", target_type="session")
+    project.writer.edge(
+        "delegated_to", child, project.trail.session, source_type="session", target_type="session"
+    )
     assert [finding.check for finding in project.seen()] == ["delegation-edge"]

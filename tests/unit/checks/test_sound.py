@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_sound_trail_gives_no_finding(templates: dict[str, CompleteTrail], tmp_path: Path, level: str) -> None:
+def test_a_sound_trail_gives_no_finding(
+    templates: dict[str, CompleteTrail], tmp_path: Path, level: str
+) -> None:
     report = copied(templates[level], tmp_path / "project").report()
     assert seen(report) == []
     assert (report.passed, report.hashes_pass, report.schema_passes) == (True, True, True)
@@ -28,7 +30,9 @@ def test_a_sound_trail_gives_no_finding_without_a_repository(tmp_path: Path) -> 
     assert seen(check(tmp_path)) == []
 
 
-def test_a_sound_trail_still_holds_all_that_its_repository_does(templates: dict[str, CompleteTrail], tmp_path: Path) -> None:
+def test_a_sound_trail_still_holds_all_that_its_repository_does(
+    templates: dict[str, CompleteTrail], tmp_path: Path
+) -> None:
     assert copied(templates["high"], tmp_path / "project").seen(base="HEAD") == []
 
 
@@ -37,15 +41,34 @@ def test_the_smallest_trail_gives_no_finding_at_low(tmp_path: Path) -> None:
     assert seen(check(tmp_path)) == []
 
 
-def test_records_and_entries_are_counted_by_type(templates: dict[str, CompleteTrail], tmp_path: Path) -> None:
+def test_records_and_entries_are_counted_by_type(
+    templates: dict[str, CompleteTrail], tmp_path: Path
+) -> None:
     report = copied(templates["high"], tmp_path / "project").report()
-    assert report.records == {"line": 6, "function": 1, "session": 6, "edge": 11, "delegation": 1, "other": 0, "broken": 0}
-    assert report.entries == {"environment": 3, "prompt": 2, "command": 2, "reasoning": 3, "decision": 1, "other": 0}
+    assert report.records == {
+        "line": 6,
+        "function": 1,
+        "session": 6,
+        "edge": 11,
+        "delegation": 1,
+        "other": 0,
+        "broken": 0,
+    }
+    assert report.entries == {
+        "environment": 3,
+        "prompt": 2,
+        "command": 2,
+        "reasoning": 3,
+        "decision": 1,
+        "other": 0,
+    }
     assert report.files == ("config.json", "manifest.json", "annotations.jsonl")
     assert report.project == "demo"
 
 
-def test_two_records_with_one_id_are_counted_once(templates: dict[str, CompleteTrail], tmp_path: Path) -> None:
+def test_two_records_with_one_id_are_counted_once(
+    templates: dict[str, CompleteTrail], tmp_path: Path
+) -> None:
     project = copied(templates["low"], tmp_path / "project")
     project.writer.raw_log(project.writer.files.log.read_bytes())
     assert project.seen() == []

@@ -41,8 +41,12 @@ IDS = [
 
 
 @pytest.mark.parametrize(("variant", "counted"), ENTRIES)
-def test_an_entry_counts_under_the_last_variant_that_it_needs(project: Project, variant: str, counted: str) -> None:
-    project.writer.environment(tool="Größe", parameters=PARAMETERS, tool_notes=None, variant=variant)
+def test_an_entry_counts_under_the_last_variant_that_it_needs(
+    project: Project, variant: str, counted: str
+) -> None:
+    project.writer.environment(
+        tool="Größe", parameters=PARAMETERS, tool_notes=None, variant=variant
+    )
     before = {name.value: 0 for name in ContextVariant} | {"spec": 8}
     report = project.report()
     assert report.context_hashes == before | {counted: before[counted] + 1}
@@ -50,7 +54,12 @@ def test_an_entry_counts_under_the_last_variant_that_it_needs(project: Project, 
 
 
 def test_an_entry_that_was_changed_counts_as_a_mismatch_and_fails(project: Project) -> None:
-    entry = {"type": "prompt", "prompt_text": "Go on.", "prompt_type": "other", "created_at": project.writer.now()}
+    entry = {
+        "type": "prompt",
+        "prompt_text": "Go on.",
+        "prompt_type": "other",
+        "created_at": project.writer.now(),
+    }
     project.writer.entry(entry, key="f" * 64)
     report = project.report()
     assert report.context_hashes["mismatch"] == 1
@@ -58,8 +67,13 @@ def test_an_entry_that_was_changed_counts_as_a_mismatch_and_fails(project: Proje
 
 
 @pytest.mark.parametrize(("variant", "counted"), IDS)
-def test_a_record_counts_under_the_last_variant_that_it_needs(project: Project, variant: str, counted: str) -> None:
-    risk: dict[str, Any] = {"risk_score": 0.5, "risk_factors": [{"signal": "temperature", "value": 0.5, "weight": 0.1, "reason": "Größe"}]}
+def test_a_record_counts_under_the_last_variant_that_it_needs(
+    project: Project, variant: str, counted: str
+) -> None:
+    risk: dict[str, Any] = {
+        "risk_score": 0.5,
+        "risk_factors": [{"signal": "temperature", "value": 0.5, "weight": 0.1, "reason": "Größe"}],
+    }
     project.line(text=SOURCES["src/auth.py"], id_variant=variant, tool_note="Größe", **risk)
     before = {name.value: 0 for name in IdVariant} | {"spec": 26}
     report = project.report()
@@ -69,7 +83,9 @@ def test_a_record_counts_under_the_last_variant_that_it_needs(project: Project, 
 
 def test_a_record_without_an_id_counts_as_absent(project: Project) -> None:
     project.writer.informed(project.trail.created, project.trail.command)
-    project.writer.edge("informed_by", project.trail.modified, project.trail.command, annotation_id=OMIT)
+    project.writer.edge(
+        "informed_by", project.trail.modified, project.trail.command, annotation_id=OMIT
+    )
     assert project.report().annotation_ids["absent"] == 1
 
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from vibes_lsp.history.repository import Repository
 
 
-def commits_by_log(repository: Repository, log: Path, wanted: Iterable[str]) -> dict[str, DerivedCommit]:
+def commits_by_log(
+    repository: Repository, log: Path, wanted: Iterable[str]
+) -> dict[str, DerivedCommit]:
     """Ask by a log alone."""
     return DerivedCommits(repository, log.parent, log).by_log(wanted)
 

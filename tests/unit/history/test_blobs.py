@@ -56,13 +56,18 @@ def test_contents_by_hash_and_by_commit_and_path(repository: Repository, blobs: 
     first = repository.commit("First")
     repository.write("größe und maß/a b.py", b"two")
     second = repository.commit("Second")
-    found = [blobs.contents(f"{commit}:größe und maß/a b.py") for commit in (first, second, first[:9], second.upper())]
+    found = [
+        blobs.contents(f"{commit}:größe und maß/a b.py")
+        for commit in (first, second, first[:9], second.upper())
+    ]
     assert found == [b"one\r\n\xff\0\n", b"two", b"one\r\n\xff\0\n", b"two"]
     assert blobs.contents(blob(repository, f"{first}:größe und maß/a b.py")) == b"one\r\n\xff\0\n"
     assert blobs.contents(f"{first}:empty") == b""
 
 
-def test_all_questions_go_to_one_process(repository: Repository, blobs: Blobs, started: list[subprocess.Popen[bytes]]) -> None:
+def test_all_questions_go_to_one_process(
+    repository: Repository, blobs: Blobs, started: list[subprocess.Popen[bytes]]
+) -> None:
     repository.write("a.py", "x\n")
     commit = repository.commit("One")
     assert not started
@@ -97,7 +102,9 @@ def test_all_questions_go_to_one_process(repository: Repository, blobs: Blobs, s
     ],
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="most of these names are not possible there")
-def test_no_name_is_mistaken_for_a_question_or_an_answer(repository: Repository, blobs: Blobs, name: str) -> None:
+def test_no_name_is_mistaken_for_a_question_or_an_answer(
+    repository: Repository, blobs: Blobs, name: str
+) -> None:
     content = blob_of(repository, b"its own\n")
     other = blob_of(repository, b"another's\n")
     tree = f"100644 blob {content}\t{name}\0" if "/" not in name else ""
@@ -116,7 +123,12 @@ def blob_of(repository: Repository, content: bytes) -> str:
 def commit_of(repository: Repository, entries: str) -> str:
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
     done = subprocess.run(
-        ["git", "mktree", "-z"], cwd=repository.path, input=os.fsencode(entries), env=environment, capture_output=True, check=True
+        ["git", "mktree", "-z"],
+        cwd=repository.path,
+        input=os.fsencode(entries),
+        env=environment,
+        capture_output=True,
+        check=True,
     )
     return repository.git("commit-tree", "-m", "Made", done.stdout.decode().strip())
 
@@ -149,7 +161,22 @@ def test_what_is_no_object_is_not_there(repository: Repository, blobs: Blobs, na
 
 
 @pytest.mark.parametrize(
-    "path", ["", "/", "src", "src/", "src/a.py/x", "/src/a.py", "src//a.py", "link", "link/a.py", "\0", "\ud800", ".", ".."]
+    "path",
+    [
+        "",
+        "/",
+        "src",
+        "src/",
+        "src/a.py/x",
+        "/src/a.py",
+        "src//a.py",
+        "link",
+        "link/a.py",
+        "\0",
+        "\ud800",
+        ".",
+        "..",
+    ],
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="has symbolic links")
 def test_what_is_no_file_has_no_contents(repository: Repository, blobs: Blobs, path: str) -> None:
@@ -158,7 +185,10 @@ def test_what_is_no_file_has_no_contents(repository: Repository, blobs: Blobs, p
     commit = repository.commit("One")
     assert blobs.contents(f"{commit}:{path}") is None
     assert blobs.contents(f"{commit}:src/a.py") == b"x\n"
-    assert [blobs.contents(blob(repository, name)) for name in (commit, f"{commit}^{{tree}}", f"{commit}:src")] == [None, None, None]
+    assert [
+        blobs.contents(blob(repository, name))
+        for name in (commit, f"{commit}^{{tree}}", f"{commit}:src")
+    ] == [None, None, None]
 
 
 def test_a_commit_by_a_prefix_that_only_it_has(repository: Repository, blobs: Blobs) -> None:
@@ -193,7 +223,9 @@ def test_what_is_packed_or_made_meanwhile_is_found(repository: Repository, blobs
     assert [blobs.contents(f"{commit}:a.py") for commit in (first, second)] == [b"1\n", b"2\n"]
 
 
-def test_what_is_too_large_is_not_read(repository: Repository, started: list[subprocess.Popen[bytes]]) -> None:
+def test_what_is_too_large_is_not_read(
+    repository: Repository, started: list[subprocess.Popen[bytes]]
+) -> None:
     repository.write("large", "x" * 1001)
     repository.write("small", "x" * 1000)
     commit = repository.commit("One")
@@ -203,7 +235,9 @@ def test_what_is_too_large_is_not_read(repository: Repository, started: list[sub
     assert len(started) <= 2
 
 
-def test_a_process_that_died_is_replaced(repository: Repository, blobs: Blobs, started: list[subprocess.Popen[bytes]]) -> None:
+def test_a_process_that_died_is_replaced(
+    repository: Repository, blobs: Blobs, started: list[subprocess.Popen[bytes]]
+) -> None:
     repository.write("a.py", "x\n")
     commit = repository.commit("One")
     for _ in range(3):
@@ -213,7 +247,9 @@ def test_a_process_that_died_is_replaced(repository: Repository, blobs: Blobs, s
     assert len(started) == 3
 
 
-def test_a_damaged_object_is_not_there_and_the_others_are(repository: Repository, blobs: Blobs) -> None:
+def test_a_damaged_object_is_not_there_and_the_others_are(
+    repository: Repository, blobs: Blobs
+) -> None:
     repository.write("a.py", "damaged\n")
     repository.write("b.py", "whole\n")
     commit = repository.commit("One")
@@ -227,7 +263,9 @@ def test_a_damaged_object_is_not_there_and_the_others_are(repository: Repository
     assert blobs.contents(f"{commit}:b.py") == b"whole\n"
 
 
-def test_a_missing_object_is_not_there_and_the_others_are(repository: Repository, blobs: Blobs) -> None:
+def test_a_missing_object_is_not_there_and_the_others_are(
+    repository: Repository, blobs: Blobs
+) -> None:
     repository.write("a.py", "missing\n")
     repository.write("b.py", "here\n")
     commit = repository.commit("One")
@@ -245,7 +283,9 @@ def test_many_threads_get_each_their_own_answer(repository: Repository, blobs: B
 
     def ask(number: int) -> None:
         expected = f"{number}\n".encode() * 1000
-        wrong.extend(number for _ in range(20) if blobs.contents(f"{commit}:{number}.py") != expected)
+        wrong.extend(
+            number for _ in range(20) if blobs.contents(f"{commit}:{number}.py") != expected
+        )
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
     for thread in threads:
@@ -261,7 +301,11 @@ def test_an_entry_tells_what_is_at_a_path(repository: Repository, blobs: Blobs) 
     repository.git("add", "src/a.py")
     repository.git("commit", "--quiet", "--message", "One")
     commit = repository.head()
-    file, folder, submodule = blobs.entry(commit, "src/a.py"), blobs.entry(commit, "src"), blobs.entry(commit, "sub")
+    file, folder, submodule = (
+        blobs.entry(commit, "src/a.py"),
+        blobs.entry(commit, "src"),
+        blobs.entry(commit, "sub"),
+    )
     assert file == Entry("100644", blob(repository, "HEAD:src/a.py"))
     assert folder == Entry("040000", blob(repository, "HEAD:src"))
     assert submodule == blobs.entry(commit, "sub/deep/a.py") == Entry("160000", "ab" * 20)

@@ -41,7 +41,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     return processes
 
 
-def test_closing_ends_the_process_and_answers_nothing_more(repository: Repository, started: list[subprocess.Popen[bytes]]) -> None:
+def test_closing_ends_the_process_and_answers_nothing_more(
+    repository: Repository, started: list[subprocess.Popen[bytes]]
+) -> None:
     repository.write("a.py", "x\n")
     commit = repository.commit("One")
     blobs = Blobs(repository.path)
@@ -54,7 +56,9 @@ def test_closing_ends_the_process_and_answers_nothing_more(repository: Repositor
     assert len(started) == 1
 
 
-def test_what_is_forgotten_leaves_no_process(repository: Repository, started: list[subprocess.Popen[bytes]]) -> None:
+def test_what_is_forgotten_leaves_no_process(
+    repository: Repository, started: list[subprocess.Popen[bytes]]
+) -> None:
     repository.commit("One")
     blobs = Blobs(repository.path)
     assert blobs.head()
@@ -89,7 +93,9 @@ def test_the_process_ends_with_the_program(repository: Repository) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="puts a shell script in git's place")
-def test_the_process_ends_even_when_the_program_is_killed(repository: Repository, tmp_path: Path) -> None:
+def test_the_process_ends_even_when_the_program_is_killed(
+    repository: Repository, tmp_path: Path
+) -> None:
     repository.commit("One")
     git = require("git", "is what has to end")
     ended = tmp_path / "ended"

@@ -41,7 +41,12 @@ def test_what_changed_is_new_or_is_gone(repository: Repository) -> None:
     repository.write(NEW, "2\n")
     repository.write("ignored/x.py", "2\n")
     (repository.path / "deleted.py").unlink()
-    assert changed_on_disk(repository.path) - {".gitignore"} == {"on disk.py", "same size.py", "deleted.py", NEW}
+    assert changed_on_disk(repository.path) - {".gitignore"} == {
+        "on disk.py",
+        "same size.py",
+        "deleted.py",
+        NEW,
+    }
 
 
 def test_what_is_as_new_as_the_index_may_have_changed(repository: Repository) -> None:

@@ -41,7 +41,9 @@ def knows_nothing(history: ProjectHistory, commit: str) -> None:
     assert history.renames_since(commit) == {}
 
 
-def test_without_git(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repository.write("a.py", "1\n")
     commit = repository.commit("One")
     with ProjectHistory(repository.path) as opened, Blobs(repository.path) as blobs:
@@ -105,14 +107,18 @@ def test_a_repository_that_the_environment_names_is_not_taken(
         assert history.version_at("a.py", there) is None
 
 
-def test_a_shallow_clone_says_where_its_history_ends(repository: Repository, tmp_path: Path) -> None:
+def test_a_shallow_clone_says_where_its_history_ends(
+    repository: Repository, tmp_path: Path
+) -> None:
     writer = TrailWriter(repository.path)
     ids, commits = [], []
     for number in range(4):
         repository.write("a.py", f"{number}\n")
         ids.append(writer.line("a.py", 1, 1, environment=ENVIRONMENT))
         commits.append(repository.commit(f"Commit {number}"))
-    repository.git("clone", "--quiet", "--depth", "2", repository.path.as_uri(), str(tmp_path / "clone"))
+    repository.git(
+        "clone", "--quiet", "--depth", "2", repository.path.as_uri(), str(tmp_path / "clone")
+    )
     clone = open_repository(tmp_path / "clone")
     assert clone is not None
     assert clone.boundary() == {commits[2]}
@@ -120,13 +126,30 @@ def test_a_shallow_clone_says_where_its_history_ends(repository: Repository, tmp
     edits = [START + timedelta(minutes=number) for number in range(4)]
     with ProjectHistory(tmp_path / "clone") as history:
         found = history.versions("a.py")
-        assert ([each.commit for each in found.versions], found.complete) == ([commits[3], commits[2]], False)
-        assert [each and each.commit for each in map(found.after, edits)] == [None, None, None, commits[3]]
-        assert [history.version_at("a.py", commit) is not None for commit in commits] == [False, False, True, True]
+        assert ([each.commit for each in found.versions], found.complete) == (
+            [commits[3], commits[2]],
+            False,
+        )
+        assert [each and each.commit for each in map(found.after, edits)] == [
+            None,
+            None,
+            None,
+            commits[3],
+        ]
+        assert [history.version_at("a.py", commit) is not None for commit in commits] == [
+            False,
+            False,
+            True,
+            True,
+        ]
         derived = kept.by_log(ids)
         assert [derived[each].commit for each in ids] == [commits[2]] * 3 + [commits[3]]
-        assert [derived[each].method for each in ids] == [CommitMethod.INFERRED] * 3 + [CommitMethod.LOG], "the end is no beginning"
-        assert {moment: each.commit for (_, moment), each in kept.by_path({"a.py": edits}).items()} == {edits[3]: commits[3]}
+        assert [derived[each].method for each in ids] == [CommitMethod.INFERRED] * 3 + [
+            CommitMethod.LOG
+        ], "the end is no beginning"
+        assert {
+            moment: each.commit for (_, moment), each in kept.by_path({"a.py": edits}).items()
+        } == {edits[3]: commits[3]}
         Repository(tmp_path / "clone").git("fetch", "--quiet", "--unshallow")
         assert clone.boundary() == frozenset()
         assert [kept.by_log(ids)[each].commit for each in ids] == commits
@@ -137,7 +160,9 @@ def test_a_shallow_clone_says_where_its_history_ends(repository: Repository, tmp
 def partial_clone(repository: Repository, path: Path, *options: str) -> Repository:
     repository.git("config", "uploadpack.allowFilter", "true")
     repository.git("config", "uploadpack.allowAnySHA1InWant", "true")
-    repository.git("clone", "--quiet", "--filter=blob:none", *options, repository.path.as_uri(), str(path))
+    repository.git(
+        "clone", "--quiet", "--filter=blob:none", *options, repository.path.as_uri(), str(path)
+    )
     return Repository(path)
 
 
@@ -158,17 +183,23 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
         assert version is not None
         assert history.contents(version) is None
         assert [each.commit for each in history.versions("b.py").versions] == [third, second, first]
-        assert [each.commit for each in history.versions("c.py").versions] == [fourth], "the contents that would tell are not here"
+        assert [each.commit for each in history.versions("c.py").versions] == [fourth], (
+            "the contents that would tell are not here"
+        )
         assert history.version_with_hash("b.py", hashlib.sha256(TEXT.encode()).hexdigest()) is None
         assert history.renames_since(first) == {}
         assert history.current_paths(["a.py"]) == {}
     assert set((clone.path / ".git/objects").rglob("*")) == packs
     clone.git("cat-file", "-p", f"{third}:b.py")
-    assert set((clone.path / ".git/objects").rglob("*")) != packs, "git itself would have fetched it"
+    assert set((clone.path / ".git/objects").rglob("*")) != packs, (
+        "git itself would have fetched it"
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs a shell script")
-def test_a_partial_clone_starts_no_program_to_fetch_with(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partial_clone_starts_no_program_to_fetch_with(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Even git without `GIT_NO_LAZY_FETCH`, and with a protocol that the repository allows itself."""
     writer = TrailWriter(repository.path)
     ids = []
@@ -214,10 +245,18 @@ def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
     assert kept.by_path({"src/a.py": [START]})["src/a.py", START].commit == first
     with ProjectHistory(repository.path) as history, Blobs(repository.path) as blobs:
         assert history.head() == second
-        assert [(each.commit, each.path) for each in history.versions("b.py").versions] == [(second, "b.py"), (first, "src/a.py")]
+        assert [(each.commit, each.path) for each in history.versions("b.py").versions] == [
+            (second, "b.py"),
+            (first, "src/a.py"),
+        ]
         found = history.version_at("b.py", first[:12])
         assert found is not None
-        assert history.contents(found) == blobs.contents(f"{first}:src/a.py") == blobs.contents(found.blob) == TEXT.encode()
+        assert (
+            history.contents(found)
+            == blobs.contents(f"{first}:src/a.py")
+            == blobs.contents(found.blob)
+            == TEXT.encode()
+        )
         assert history.current_paths(["src/a.py"]) == {"src/a.py": "b.py"}
 
 
@@ -231,8 +270,16 @@ def test_replaced_and_grafted_history_is_not_believed(repository: Repository, wa
         commits.append(repository.commit(f"Commit {number}"))
     edits = {"a.py": [START]}
     if way == "replaced":
-        repository.git("replace", commits[2], repository.git("commit-tree", "-m", "Another history", f"{commits[2]}^{{tree}}"))
-        repository.git("replace", repository.git("rev-parse", f"{commits[1]}:a.py"), repository.git("rev-parse", "HEAD:a.py"))
+        repository.git(
+            "replace",
+            commits[2],
+            repository.git("commit-tree", "-m", "Another history", f"{commits[2]}^{{tree}}"),
+        )
+        repository.git(
+            "replace",
+            repository.git("rev-parse", f"{commits[1]}:a.py"),
+            repository.git("rev-parse", "HEAD:a.py"),
+        )
     else:
         (repository.path / ".git/info").mkdir(exist_ok=True)
         (repository.path / ".git/info/grafts").write_text(f"{commits[2]}\n")
@@ -240,7 +287,11 @@ def test_replaced_and_grafted_history_is_not_believed(repository: Repository, wa
     kept = kept_of(repository)
     with ProjectHistory(repository.path) as history:
         assert [each.commit for each in history.versions("a.py").versions] == commits[::-1]
-        assert [history.contents(each) for each in history.versions("a.py").versions] == [b"2\n", b"1\n", b"0\n"]
+        assert [history.contents(each) for each in history.versions("a.py").versions] == [
+            b"2\n",
+            b"1\n",
+            b"0\n",
+        ]
     assert [kept.by_log(ids)[each].commit for each in ids] == commits
     assert kept.by_path(edits)["a.py", START].commit == commits[0]
 
@@ -256,7 +307,9 @@ def test_a_repository_that_was_removed_answers_nothing(repository: Repository) -
         assert history.version_at("b.py", commit) is None
 
 
-def test_a_work_tree_that_the_configuration_puts_elsewhere(repository: Repository, tmp_path: Path) -> None:
+def test_a_work_tree_that_the_configuration_puts_elsewhere(
+    repository: Repository, tmp_path: Path
+) -> None:
     repository.write("a.py", "1\n")
     commit = repository.commit("One")
     (tmp_path / "elsewhere").mkdir()

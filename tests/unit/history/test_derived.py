@@ -50,7 +50,9 @@ def by_log(writer: TrailWriter, repository: Repository, wanted: Sequence[str]) -
     return {identifier: each.commit for identifier, each in found.items()}
 
 
-def test_the_oldest_commit_whose_log_holds_a_record(repository: Repository, writer: TrailWriter) -> None:
+def test_the_oldest_commit_whose_log_holds_a_record(
+    repository: Repository, writer: TrailWriter
+) -> None:
     expected: dict[str, str] = {}
     for number in range(3):
         ones = [annotate(writer), annotate(writer)]
@@ -67,13 +69,17 @@ def test_only_what_is_asked_for_is_answered(repository: Repository, writer: Trai
     assert by_log(writer, repository, []) == {}
 
 
-def test_a_record_without_an_id_is_known_by_its_content(repository: Repository, writer: TrailWriter) -> None:
+def test_a_record_without_an_id_is_known_by_its_content(
+    repository: Repository, writer: TrailWriter
+) -> None:
     computed = annotate(writer, annotation_id=OMIT)
     commit = repository.commit("One")
     assert by_log(writer, repository, [computed]) == {computed: commit}
 
 
-def test_a_merged_record_came_with_the_commit_of_its_branch(repository: Repository, writer: TrailWriter) -> None:
+def test_a_merged_record_came_with_the_commit_of_its_branch(
+    repository: Repository, writer: TrailWriter
+) -> None:
     annotate(writer)
     repository.commit("Start")
     repository.switch("topic", create=True)
@@ -82,12 +88,16 @@ def test_a_merged_record_came_with_the_commit_of_its_branch(repository: Reposito
     repository.switch("main")
     ours = annotate(writer, "main.py")
     main = repository.commit("Main")
-    assert by_log(writer, repository, [ours, theirs]) == {ours: main}, "no ancestor of HEAD holds the other one"
+    assert by_log(writer, repository, [ours, theirs]) == {ours: main}, (
+        "no ancestor of HEAD holds the other one"
+    )
     repository.merge("topic")
     assert by_log(writer, repository, [ours, theirs]) == {ours: main, theirs: topic}
 
 
-def test_a_record_that_only_a_merge_commit_brought(repository: Repository, writer: TrailWriter) -> None:
+def test_a_record_that_only_a_merge_commit_brought(
+    repository: Repository, writer: TrailWriter
+) -> None:
     annotate(writer)
     repository.commit("Start")
     repository.switch("topic", create=True)
@@ -100,18 +110,29 @@ def test_a_record_that_only_a_merge_commit_brought(repository: Repository, write
     assert by_log(writer, repository, [amid]) == {amid: merge}
 
 
-def test_an_amended_commit_takes_its_records_along(repository: Repository, writer: TrailWriter) -> None:
+def test_an_amended_commit_takes_its_records_along(
+    repository: Repository, writer: TrailWriter
+) -> None:
     annotate(writer)
     repository.commit("Start")
     one = annotate(writer)
     before = repository.commit("One")
-    repository.git("commit", "--quiet", "--amend", "--message", "One, reworded", date="2026-03-01T00:00:00+00:00")
+    repository.git(
+        "commit",
+        "--quiet",
+        "--amend",
+        "--message",
+        "One, reworded",
+        date="2026-03-01T00:00:00+00:00",
+    )
     after = repository.head()
     assert after != before
     assert by_log(writer, repository, [one]) == {one: after}
 
 
-def test_a_record_that_was_taken_out_and_brought_back_came_with_the_first(repository: Repository, writer: TrailWriter) -> None:
+def test_a_record_that_was_taken_out_and_brought_back_came_with_the_first(
+    repository: Repository, writer: TrailWriter
+) -> None:
     one = annotate(writer)
     log = writer.files.log.read_bytes()
     first = repository.commit("In")
@@ -122,7 +143,9 @@ def test_a_record_that_was_taken_out_and_brought_back_came_with_the_first(reposi
     assert by_log(writer, repository, [one]) == {one: first}
 
 
-def test_a_log_that_git_takes_for_binary_is_read(repository: Repository, writer: TrailWriter) -> None:
+def test_a_log_that_git_takes_for_binary_is_read(
+    repository: Repository, writer: TrailWriter
+) -> None:
     writer.files.write(".gitattributes", b"annotations.jsonl -diff merge=union\n")
     one = annotate(writer)
     commit = repository.commit("One")
@@ -158,7 +181,9 @@ def test_a_log_that_git_takes_for_binary_is_read(repository: Repository, writer:
         ("diff.statGraphWidth", "1"),
     ],
 )
-def test_no_setting_of_the_repository_changes_the_answer(repository: Repository, writer: TrailWriter, name: str, value: str) -> None:
+def test_no_setting_of_the_repository_changes_the_answer(
+    repository: Repository, writer: TrailWriter, name: str, value: str
+) -> None:
     first = annotate(writer)
     root = repository.commit("Root")
     second = annotate(writer)
@@ -176,7 +201,9 @@ def test_without_a_commit_nothing_is_derived(repository: Repository, writer: Tra
     assert commits_by_path(git(repository), repository.path, {"a.py": [START]}) == {}
 
 
-def test_a_log_outside_the_repository_has_no_commits(repository: Repository, tmp_path: Path) -> None:
+def test_a_log_outside_the_repository_has_no_commits(
+    repository: Repository, tmp_path: Path
+) -> None:
     outside = TrailWriter(tmp_path / "elsewhere")
     one = annotate(outside)
     repository.commit("Start")
@@ -184,7 +211,9 @@ def test_a_log_outside_the_repository_has_no_commits(repository: Repository, tmp
     assert commits_by_path(git(repository), tmp_path / "elsewhere", {"a.py": [START]}) == {}
 
 
-def test_broken_lines_of_a_log_do_not_stop_its_history(repository: Repository, writer: TrailWriter) -> None:
+def test_broken_lines_of_a_log_do_not_stop_its_history(
+    repository: Repository, writer: TrailWriter
+) -> None:
     writer.raw_log(b"<<<<<<< HEAD\n{broken\n\xff\xfe\n[]\n")
     one = annotate(writer)
     commit = repository.commit("One")
@@ -217,7 +246,14 @@ def test_the_first_commit_after_an_edit_that_touches_its_file(repository: Reposi
     repository.commit("Other file")
     repository.write("a.py", "2\n")
     third = repository.commit("Third")
-    assert inferred(repository, "a.py", -1, 0, 0.5, 1, 2, 2.1) == [first, first, third, third, third, None]
+    assert inferred(repository, "a.py", -1, 0, 0.5, 1, 2, 2.1) == [
+        first,
+        first,
+        third,
+        third,
+        third,
+        None,
+    ]
     assert inferred(repository, "none.py", 0) == [None]
 
 
@@ -228,7 +264,10 @@ def test_an_edit_within_the_second_of_its_commit_belongs_to_it(repository: Repos
     assert inferred(repository, "a.py", 0.9 / 60) == [first]
 
 
-@pytest.mark.parametrize("path", ["a b.py", "größe/ß.py", 'with"quote.py', "tab\there.py", "-dash.py", "[x].py", ":(top).py"])
+@pytest.mark.parametrize(
+    "path",
+    ["a b.py", "größe/ß.py", 'with"quote.py', "tab\there.py", "-dash.py", "[x].py", ":(top).py"],
+)
 def test_names_of_any_characters(repository: Repository, path: str) -> None:
     repository.write(path, "x\n")
     commit = repository.commit("One")
@@ -240,7 +279,9 @@ def test_all_spellings_of_a_path_are_one_file(repository: Repository) -> None:
     commit = repository.commit("One")
     spellings = ["src/a.py", "./src/a.py", "src\\a.py", "src//a.py"]
     found = commits_by_path(git(repository), repository.path, {path: [START] for path in spellings})
-    assert found == {(path, START): DerivedCommit(commit, CommitMethod.INFERRED) for path in spellings}
+    assert found == {
+        (path, START): DerivedCommit(commit, CommitMethod.INFERRED) for path in spellings
+    }
 
 
 def test_a_file_of_a_merged_branch(repository: Repository) -> None:

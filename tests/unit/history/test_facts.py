@@ -51,7 +51,9 @@ def answers(path: Path, *, keeps_facts: bool) -> list[object]:
     assert repository is not None
     with ProjectHistory(path, keeps_head=True, keeps_facts=keeps_facts) as history:
         history.read_ahead(PATHS)
-        commits = DerivedCommits(repository, path, path / "a.py", head=history.head, facts=history.facts())
+        commits = DerivedCommits(
+            repository, path, path / "a.py", head=history.head, facts=history.facts()
+        )
         head = history.head() or ""
         return [
             [history.versions(each) for each in PATHS],
@@ -69,7 +71,9 @@ def asked_git(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[str]:
     start = subprocess.Popen.__init__
 
     def counted(self: Any, arguments: list[str], *more: Any, **named: Any) -> None:
-        asked.append(next(each for each in arguments[1:] if not each.startswith("-") and "=" not in each))
+        asked.append(
+            next(each for each in arguments[1:] if not each.startswith("-") and "=" not in each)
+        )
         start(self, arguments, *more, **named)
 
     with monkeypatch.context() as patched:
@@ -85,7 +89,9 @@ def test_answers_are_the_same_with_and_without(repository: Repository, cache: Pa
     assert len(list(cache.iterdir())) == 1
 
 
-def test_what_git_said_is_not_asked_again(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_git_said_is_not_asked_again(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = asked_git(monkeypatch, repository.path)
     again = asked_git(monkeypatch, repository.path)
     assert {"log", "diff-tree", "rev-list"} <= set(first)
@@ -106,10 +112,16 @@ def test_another_head_has_facts_of_its_own(repository: Repository) -> None:
 def test_a_staged_rename_is_seen_though_head_stays(repository: Repository) -> None:
     answers(repository.path, keeps_facts=True)
     repository.git("mv", "a.py", "e.py")
-    assert answers(repository.path, keeps_facts=True)[1] == {"a.py": "e.py", "b.py": "src/c.py", "src/c.py": "src/c.py"}
+    assert answers(repository.path, keeps_facts=True)[1] == {
+        "a.py": "e.py",
+        "b.py": "src/c.py",
+        "src/c.py": "src/c.py",
+    }
 
 
-def test_another_repository_in_the_same_place_is_not_believed(repository: Repository, tmp_path: Path, cache: Path) -> None:
+def test_another_repository_in_the_same_place_is_not_believed(
+    repository: Repository, tmp_path: Path, cache: Path
+) -> None:
     """Its objects may be made to look like those of the first, and names of objects prove nothing then."""
     answers(repository.path, keeps_facts=True)
     head = repository.head()
@@ -127,7 +139,9 @@ def test_another_repository_in_the_same_place_is_not_believed(repository: Reposi
     assert len(list(cache.iterdir())) == 1
 
 
-def test_a_clone_that_is_deepened_has_facts_of_its_own(repository: Repository, tmp_path: Path) -> None:
+def test_a_clone_that_is_deepened_has_facts_of_its_own(
+    repository: Repository, tmp_path: Path
+) -> None:
     shallow = tmp_path / "shallow"
     repository.git("clone", "-q", "--depth", "1", f"file://{repository.path}", str(shallow))
     cut = answers(shallow, keeps_facts=True)
@@ -149,11 +163,17 @@ def test_what_objects_are_missing_for_is_not_kept(repository: Repository) -> Non
     assert poor == answers(repository.path, keeps_facts=False)
     for file in hidden:
         file.with_suffix(".hidden").rename(file)
-    assert answers(repository.path, keeps_facts=True) == answers(repository.path, keeps_facts=False) != poor
+    assert (
+        answers(repository.path, keeps_facts=True)
+        == answers(repository.path, keeps_facts=False)
+        != poor
+    )
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00", b"\x95\xa1a\xa1b\x90\x80\x80", os.urandom(200)])
-def test_a_broken_or_foreign_file_is_as_none(repository: Repository, cache: Path, content: bytes) -> None:
+def test_a_broken_or_foreign_file_is_as_none(
+    repository: Repository, cache: Path, content: bytes
+) -> None:
     plain = answers(repository.path, keeps_facts=True)
     (file,) = cache.iterdir()
     file.write_bytes(content)
@@ -162,7 +182,9 @@ def test_a_broken_or_foreign_file_is_as_none(repository: Repository, cache: Path
     assert answers(repository.path, keeps_facts=True) == plain
 
 
-def test_code_that_has_changed_asks_again(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_that_has_changed_asks_again(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers(repository.path, keeps_facts=True)
     monkeypatch.setattr(kept, "__version__", "other")
     assert Facts(repository.path).of_object(f"renames {repository.head()}", dict[str, str]) is None
@@ -182,7 +204,9 @@ def test_names_that_are_no_text_are_asked_for_each_time(tmp_path: Path) -> None:
             assert history.versions("\ud800.py").versions == ()
 
 
-def test_more_than_fits_leaves_the_rest(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_fits_leaves_the_rest(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     facts = Facts(repository.path)
     facts.look(repository.head(), ())
     facts.keep_of_head("small", 1)

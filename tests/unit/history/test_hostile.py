@@ -118,11 +118,15 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_no_program_of_the_configuration_runs(writer: TrailWriter, trap: Trap, setting: str) -> None:
+def test_no_program_of_the_configuration_runs(
+    writer: TrailWriter, trap: Trap, setting: str
+) -> None:
     repository = Repository(writer.root)
     (writer.root / ".git/info").mkdir(exist_ok=True)
     (writer.root / ".git/info/attributes").write_text(ATTRIBUTES)
-    repository.git("config", setting, ("!" if setting.startswith("alias.") else "") + str(trap.program))
+    repository.git(
+        "config", setting, ("!" if setting.startswith("alias.") else "") + str(trap.program)
+    )
     trap.ran()
     ask_everything(writer)
 
@@ -166,7 +170,13 @@ def test_no_text_conversion_or_external_diff_runs(writer: TrailWriter, trap: Tra
 def test_no_hook_runs(writer: TrailWriter, trap: Trap) -> None:
     hooks = writer.root / ".git/hooks"
     hooks.mkdir(exist_ok=True)
-    for name in ("post-index-change", "post-checkout", "reference-transaction", "fsmonitor-watchman", "pre-commit"):
+    for name in (
+        "post-index-change",
+        "post-checkout",
+        "reference-transaction",
+        "fsmonitor-watchman",
+        "pre-commit",
+    ):
         (hooks / name).write_text(trap.program.read_text())
         (hooks / name).chmod(0o755)
     ask_everything(writer)

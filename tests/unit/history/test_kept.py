@@ -46,9 +46,16 @@ class Project:
 
     def check(self, paths: Sequence[str]) -> None:
         """Compare all answers with those of a new reading."""
-        assert self.kept.by_log(self.ids) == commits_by_log(self.git, self.writer.files.log, self.ids)
-        moments = {path: [START + timedelta(minutes=minute) for minute in range(0, 30, 3)] for path in paths}
-        assert self.kept.by_path(moments) == commits_by_path(self.git, self.repository.path, moments)
+        assert self.kept.by_log(self.ids) == commits_by_log(
+            self.git, self.writer.files.log, self.ids
+        )
+        moments = {
+            path: [START + timedelta(minutes=minute) for minute in range(0, 30, 3)]
+            for path in paths
+        }
+        assert self.kept.by_path(moments) == commits_by_path(
+            self.git, self.repository.path, moments
+        )
 
 
 def _git(repository: Repository) -> Git:
@@ -77,7 +84,9 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return commands
 
 
-def test_nothing_is_read_twice_while_head_stays(project: Project, commands: list[list[str]]) -> None:
+def test_nothing_is_read_twice_while_head_stays(
+    project: Project, commands: list[list[str]]
+) -> None:
     one = project.edit("a.py", "1\n")
     commit = project.repository.commit("One")
     pending = project.edit("b.py", "1\n")
@@ -86,12 +95,17 @@ def test_nothing_is_read_twice_while_head_stays(project: Project, commands: list
     assert {identifier: each.commit for identifier, each in first[0].items()} == {one: commit}
     commands.clear()
     later = project.edit("a.py", "2\n")
-    assert (project.kept.by_log([one, pending, later, "none"]), project.kept.by_path(asked)) == first
+    assert (
+        project.kept.by_log([one, pending, later, "none"]),
+        project.kept.by_path(asked),
+    ) == first
     assert project.kept.by_path({"b.py": [START + timedelta(minutes=3)]}) == {}
     assert not commands
 
 
-def test_only_what_is_new_is_read_when_head_moves_on(project: Project, commands: list[list[str]]) -> None:
+def test_only_what_is_new_is_read_when_head_moves_on(
+    project: Project, commands: list[list[str]]
+) -> None:
     project.edit("a.py", "1\n")
     before = project.repository.commit("One")
     project.check(["a.py", "b.py"])
@@ -105,7 +119,9 @@ def test_only_what_is_new_is_read_when_head_moves_on(project: Project, commands:
     assert all(after in arguments and f"^{before}" in arguments for arguments in read)
 
 
-def test_a_new_file_is_looked_for_by_its_name_alone(project: Project, commands: list[list[str]]) -> None:
+def test_a_new_file_is_looked_for_by_its_name_alone(
+    project: Project, commands: list[list[str]]
+) -> None:
     project.edit("a.py", "1\n")
     project.repository.write("b.py", "1\n")
     commit = project.repository.commit("One")
@@ -134,7 +150,9 @@ def test_an_amended_commit_takes_its_records_along(project: Project) -> None:
     one = project.edit("a.py", "1\n")
     before = project.repository.commit("One")
     assert project.kept.by_log([one])[one].commit == before
-    project.repository.git("commit", "--quiet", "--amend", "--message", "Reworded", date="2026-03-01T00:00:00+00:00")
+    project.repository.git(
+        "commit", "--quiet", "--amend", "--message", "Reworded", date="2026-03-01T00:00:00+00:00"
+    )
     assert project.kept.by_log([one])[one].commit == project.repository.head() != before
     project.repository.git("reflog", "expire", "--expire=now", "--all")
     project.repository.git("gc", "--quiet", "--prune=now")
@@ -144,7 +162,9 @@ def test_an_amended_commit_takes_its_records_along(project: Project) -> None:
     project.check(["a.py"])
 
 
-def test_before_the_first_commit_nothing_is_kept_that_would_be_wrong_afterwards(project: Project) -> None:
+def test_before_the_first_commit_nothing_is_kept_that_would_be_wrong_afterwards(
+    project: Project,
+) -> None:
     one = project.edit("a.py", "1\n")
     assert not project.kept.by_log([one])
     assert not project.kept.by_path({"a.py": [START]})
@@ -153,7 +173,9 @@ def test_before_the_first_commit_nothing_is_kept_that_would_be_wrong_afterwards(
     assert project.kept.by_path({"a.py": [START]})["a.py", START].commit == commit
 
 
-@pytest.mark.parametrize("path", ["../a.py", "/etc/passwd", "C:\\a.py", "a\0b", "\ud800", "", ".", "*", "x/../../a.py"])
+@pytest.mark.parametrize(
+    "path", ["../a.py", "/etc/passwd", "C:\\a.py", "a\0b", "\ud800", "", ".", "*", "x/../../a.py"]
+)
 def test_a_path_that_cannot_be_tracked_hides_no_other(project: Project, path: str) -> None:
     project.repository.write("a.py", "1\n")
     commit = project.repository.commit("One")
@@ -167,26 +189,42 @@ def test_more_files_than_a_command_line_holds(project: Project) -> None:
         project.repository.write(name, name)
     commit = project.repository.commit("One")
     found = project.kept.by_path({name: [START] for name in names})
-    assert {path: each.commit for (path, _), each in found.items()} == dict.fromkeys(names[::2], commit)
+    assert {path: each.commit for (path, _), each in found.items()} == dict.fromkeys(
+        names[::2], commit
+    )
 
 
-def test_lineages_are_derived_from_what_is_kept(project: Project, commands: list[list[str]]) -> None:
+def test_lineages_are_derived_from_what_is_kept(
+    project: Project, commands: list[list[str]]
+) -> None:
     one = project.edit("a.py", "1\n")
     commit = project.repository.commit("One")
     directory = AuditDir(project.writer.root / ".ai-audit")
     for _ in range(3):
-        found = derive_commits(opened(project.writer.root).lineages(), project.git, directory, project.kept)
-        assert {identifier: (each.commit, each.method) for identifier, each in found.items()} == {one: (commit, CommitMethod.LOG)}
+        found = derive_commits(
+            opened(project.writer.root).lineages(), project.git, directory, project.kept
+        )
+        assert {identifier: (each.commit, each.method) for identifier, each in found.items()} == {
+            one: (commit, CommitMethod.LOG)
+        }
     assert len([arguments for arguments in commands if "log" in arguments]) == 1
 
 
-STEPS = st.lists(st.tuples(st.sampled_from(["edit", "topic", "main", "merge", "ask", "both", "amend"]), st.integers(0, 2)), max_size=12)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["edit", "topic", "main", "merge", "ask", "both", "amend"]),
+        st.integers(0, 2),
+    ),
+    max_size=12,
+)
 
 
 @pytest.mark.slow
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-def test_what_is_kept_never_differs_from_a_new_reading(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]) -> None:
+def test_what_is_kept_never_differs_from_a_new_reading(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+) -> None:
     project = Project(tmp_path_factory.mktemp("kept") / "project")
     paths = [f"{number}.py" for number in range(3)]
     project.edit(paths[0], "start\n")
@@ -201,9 +239,20 @@ def test_what_is_kept_never_differs_from_a_new_reading(tmp_path_factory: pytest.
         elif step in {"topic", "main"}:
             project.repository.switch(step)
         elif step == "merge":
-            project.repository.git("merge", "--quiet", "--no-ff", "-X", "ours", "--message", "Merge", ["main", "topic"][which % 2])
+            project.repository.git(
+                "merge",
+                "--quiet",
+                "--no-ff",
+                "-X",
+                "ours",
+                "--message",
+                "Merge",
+                ["main", "topic"][which % 2],
+            )
         elif step == "amend":
-            project.repository.git("commit", "--quiet", "--amend", "--allow-empty", "--message", f"Amended {number}")
+            project.repository.git(
+                "commit", "--quiet", "--amend", "--allow-empty", "--message", f"Amended {number}"
+            )
         if step in {"ask", "both"}:
             project.check(paths[: which + 1])
     project.check(paths)

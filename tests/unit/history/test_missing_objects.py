@@ -37,7 +37,11 @@ def test_a_missing_object_takes_only_its_own_version_away(repository: Repository
         assert [each.commit for each in found] == commits[::-1]
         assert [history.contents(each) for each in found] == [b"2\n", None, b"0\n"]
         by_hash = [history.version_with_hash("a.py", each) for each in hashes]
-        assert [each.commit if each is not None else None for each in by_hash] == [commits[0], None, commits[2]]
+        assert [each.commit if each is not None else None for each in by_hash] == [
+            commits[0],
+            None,
+            commits[2],
+        ]
 
 
 def test_a_missing_commit_cuts_history_off(repository: Repository) -> None:

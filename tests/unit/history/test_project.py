@@ -53,28 +53,40 @@ def test_a_file_at_any_commit(repository: Repository, history: ProjectHistory) -
     second = repository.commit("Another file")
     repository.write("a.py", "2\n")
     third = repository.commit("Third")
-    assert [content_at(history, "a.py", each) for each in (first, second, third)] == [b"1\n", b"1\n", b"2\n"]
+    assert [content_at(history, "a.py", each) for each in (first, second, third)] == [
+        b"1\n",
+        b"1\n",
+        b"2\n",
+    ]
     assert content_at(history, "a.py", second[:8].upper()) == b"1\n"
     assert content_at(history, "./a.py", first) == b"1\n"
-    assert [history.version_at("a.py", each) for each in ("", "HEAD", "main", "0" * 40, "--all")] == [None] * 5
+    assert [
+        history.version_at("a.py", each) for each in ("", "HEAD", "main", "0" * 40, "--all")
+    ] == [None] * 5
     assert history.version_at("none.py", first) is None
     found = history.version_at("a.py", second[:8])
     assert found is not None
     assert (found.commit, found.moment) == (second, START + timedelta(minutes=1))
 
 
-def test_a_file_at_a_commit_by_a_name_that_it_has_got_since(repository: Repository, history: ProjectHistory) -> None:
+def test_a_file_at_a_commit_by_a_name_that_it_has_got_since(
+    repository: Repository, history: ProjectHistory
+) -> None:
     repository.write("a.py", TEXT)
     first = repository.commit("First")
     rename(repository, "a.py", "src/b.py")
     second = repository.commit("Renamed")
-    assert [content_at(history, "src/b.py", each) for each in (first, second)] == [TEXT.encode()] * 2
+    assert [content_at(history, "src/b.py", each) for each in (first, second)] == [
+        TEXT.encode()
+    ] * 2
     found = history.version_at("src/b.py", first)
     assert found is not None
     assert found.path == "a.py"
 
 
-def test_of_two_names_at_a_commit_the_one_that_held_this_file(repository: Repository, history: ProjectHistory) -> None:
+def test_of_two_names_at_a_commit_the_one_that_held_this_file(
+    repository: Repository, history: ProjectHistory
+) -> None:
     """The file was renamed twice, and its second name had been another file's."""
     repository.write("b.py", "quite another\n")
     repository.write("a.py", TEXT)
@@ -88,7 +100,9 @@ def test_of_two_names_at_a_commit_the_one_that_held_this_file(repository: Reposi
     assert content_at(history, "c.py", first) == TEXT.encode()
 
 
-def test_a_commit_that_is_no_ancestor_of_head_still_has_its_text(repository: Repository, history: ProjectHistory) -> None:
+def test_a_commit_that_is_no_ancestor_of_head_still_has_its_text(
+    repository: Repository, history: ProjectHistory
+) -> None:
     repository.write("a.py", "1\n")
     repository.commit("First")
     repository.write("a.py", "lost\n")
@@ -114,7 +128,9 @@ def test_the_version_with_a_file_hash(repository: Repository, history: ProjectHi
     ]:
         found = history.version_with_hash("b.py", sha256(text).upper())
         assert (found.commit if found is not None else None) == expected
-    assert history.version_with_hash("a.py", sha256(texts[1])) == history.version_with_hash("b.py", sha256(texts[1]))
+    assert history.version_with_hash("a.py", sha256(texts[1])) == history.version_with_hash(
+        "b.py", sha256(texts[1])
+    )
     assert history.version_with_hash("none.py", sha256(texts[0])) is None
 
 
@@ -123,8 +139,14 @@ def test_the_version_after_an_edit(repository: Repository, history: ProjectHisto
     first = repository.commit("First")
     repository.write("a.py", "2\n")
     second = repository.commit("Second")
-    found = [history.versions("a.py").after(START + timedelta(minutes=each)) for each in (-1, 0.5, 2)]
-    assert [version.commit if version is not None else None for version in found] == [first, second, None]
+    found = [
+        history.versions("a.py").after(START + timedelta(minutes=each)) for each in (-1, 0.5, 2)
+    ]
+    assert [version.commit if version is not None else None for version in found] == [
+        first,
+        second,
+        None,
+    ]
 
 
 def test_answers_follow_head(repository: Repository, history: ProjectHistory) -> None:
@@ -141,7 +163,9 @@ def test_answers_follow_head(repository: Repository, history: ProjectHistory) ->
     assert [each.commit for each in history.versions("a.py").versions] == [first]
 
 
-def test_versions_are_read_once_while_head_stays(repository: Repository, history: ProjectHistory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_versions_are_read_once_while_head_stays(
+    repository: Repository, history: ProjectHistory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repository.write("a.py", "1\n")
     commit = repository.commit("First")
     before = history.versions("a.py"), history.version_with_hash("a.py", sha256(b"1\n"))
@@ -161,7 +185,10 @@ def test_a_project_in_a_folder_of_its_repository(repository: Repository) -> None
     repository.write("packages/größe one/new.py", "x\n")
     with ProjectHistory(repository.path / "packages/größe one") as history:
         found = history.versions("src/a.py").versions
-        assert [(each.commit, each.path) for each in found] == [(second, "src/a.py"), (first, "../../other/a.py")]
+        assert [(each.commit, each.path) for each in found] == [
+            (second, "src/a.py"),
+            (first, "../../other/a.py"),
+        ]
         assert [history.contents(each) for each in found] == [TEXT.encode()] * 2
         assert content_at(history, "src/a.py", first) == TEXT.encode()
         assert content_at(history, "b.py", first) == b"b\n"
@@ -182,7 +209,9 @@ def test_where_a_renamed_file_is_now(repository: Repository, history: ProjectHis
     repository.write("src/c.py", TEXT + "edited\n")
     repository.commit("Third")
     paths = ["a.py", "b.py", "src/c.py", "stays.py", "deleted.py", "none.py"]
-    assert history.current_paths(paths) == dict(zip(paths[:4], ["src/c.py", "src/c.py", "src/c.py", "stays.py"], strict=True))
+    assert history.current_paths(paths) == dict(
+        zip(paths[:4], ["src/c.py", "src/c.py", "src/c.py", "stays.py"], strict=True)
+    )
     repository.git("mv", "src/c.py", "d.py")
     assert history.current_paths(["a.py"]) == {"a.py": "d.py"}, "what is staged counts"
 
@@ -196,16 +225,30 @@ def test_all_renames_since_a_commit(repository: Repository, history: ProjectHist
     rename(repository, "1.py", "größe/one.py")
     third = repository.commit("Third")
     repository.git("mv", "2.py", "staged.py")
-    assert history.renames_since(first[:10]) == {"0.py": "new\nname.py", "1.py": "größe/one.py", "2.py": "staged.py"}
+    assert history.renames_since(first[:10]) == {
+        "0.py": "new\nname.py",
+        "1.py": "größe/one.py",
+        "2.py": "staged.py",
+    }
     assert history.renames_since(third) == {"2.py": "staged.py"}
     assert history.renames_since("0" * 40) == {}
 
 
-def test_a_file_in_a_submodule_has_the_submodules_history(repository: Repository, history: ProjectHistory, tmp_path: Path) -> None:
+def test_a_file_in_a_submodule_has_the_submodules_history(
+    repository: Repository, history: ProjectHistory, tmp_path: Path
+) -> None:
     inner = Repository(tmp_path / "inner")
     inner.write("src/a.py", "1\n")
     first = inner.commit("First")
-    repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.path), "lib/sub")
+    repository.git(
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        str(inner.path),
+        "lib/sub",
+    )
     outer_first = repository.commit("Submodule")
     submodule = Repository(repository.path / "lib/sub")
     submodule.write("src/a.py", "2\n")
@@ -216,7 +259,10 @@ def test_a_file_in_a_submodule_has_the_submodules_history(repository: Repository
     assert [(each.commit, each.path) for each in found] == [(second, path), (first, path)]
     assert [history.contents(each) for each in found] == [b"2\n", b"1\n"]
     assert [content_at(history, path, each) for each in (first, second)] == [b"1\n", b"2\n"]
-    assert [content_at(history, path, each) for each in (outer_first, outer_second)] == [b"1\n", b"2\n"], "by the outer commit"
+    assert [content_at(history, path, each) for each in (outer_first, outer_second)] == [
+        b"1\n",
+        b"2\n",
+    ], "by the outer commit"
     assert history.version_at("lib/sub", outer_first) is None, "a submodule is no file"
     assert history.current_paths([path]) == {path: path}
     found_by_hash = history.version_with_hash(path, sha256(b"1\n"))
@@ -225,7 +271,9 @@ def test_a_file_in_a_submodule_has_the_submodules_history(repository: Repository
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has symbolic links")
-def test_a_link_out_of_the_project_leads_nowhere(repository: Repository, history: ProjectHistory, tmp_path: Path) -> None:
+def test_a_link_out_of_the_project_leads_nowhere(
+    repository: Repository, history: ProjectHistory, tmp_path: Path
+) -> None:
     other = Repository(tmp_path / "other")
     other.write("a.py", "secret\n")
     commit = other.commit("Other")

@@ -35,7 +35,9 @@ def test_a_repository_is_found_from_any_folder_in_it(repository: Repository) -> 
     assert found.root.resolve() == repository.path.resolve()
 
 
-def test_a_folder_outside_any_repository_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_outside_any_repository_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert open_repository(tmp_path) is None
     assert open_repository(tmp_path / "none") is None
@@ -68,11 +70,19 @@ def test_revisions_are_resolved_to_whole_hashes(repository: Repository) -> None:
     repository.git("tag", "--annotate", "v1", "--message", "One", first)
     found = git(repository)
     assert found.head() == second
-    assert [found.resolve(name) for name in ("HEAD", "main", "HEAD~1", "v1", first[:8])] == [second, second, first, first, first]
+    assert [found.resolve(name) for name in ("HEAD", "main", "HEAD~1", "v1", first[:8])] == [
+        second,
+        second,
+        first,
+        first,
+        first,
+    ]
     assert found.commit_moment(first) == datetime(2026, 2, 3, 8, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("revision", ["none", "", "--all", "-h", "HEAD:a.py", "HEAD^{tree}", "0" * 40, "a b", "HEAD~9"])
+@pytest.mark.parametrize(
+    "revision", ["none", "", "--all", "-h", "HEAD:a.py", "HEAD^{tree}", "0" * 40, "a b", "HEAD~9"]
+)
 def test_what_names_no_commit_is_said(repository: Repository, revision: str) -> None:
     repository.write("a.py", "x\n")
     repository.commit("One")
@@ -88,7 +98,11 @@ def test_a_file_as_it_was(repository: Repository) -> None:
     path.unlink()
     third = repository.commit("Third")
     found = git(repository)
-    assert [found.read(commit, path) for commit in (first, second, third)] == [b"one\r\n\xff\n", b"two\n", None]
+    assert [found.read(commit, path) for commit in (first, second, third)] == [
+        b"one\r\n\xff\n",
+        b"two\n",
+        None,
+    ]
     assert found.read(first, path.parent) is None
     assert found.read("0" * 40, path) is None
 
@@ -128,7 +142,9 @@ def test_what_git_ignores(repository: Repository) -> None:
     assert not found.ignores(repository.path / "a.py")
 
 
-def test_without_git_nothing_is_known_and_nothing_breaks(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_nothing_is_known_and_nothing_breaks(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commit = repository.commit("One")
     found = git(repository)
     (tmp_path / "bin").mkdir()

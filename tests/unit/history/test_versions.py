@@ -31,7 +31,9 @@ def versions(repository: Repository, path: str, limit: int = 500) -> FileVersion
     found = open_repository(repository.path)
     assert found is not None
     head, boundary = found.head() or "", found.boundary()
-    return trace(found, head, path, boundary, lambda commit: renames_in(found, commit)[0], limit=limit).versions(boundary)
+    return trace(
+        found, head, path, boundary, lambda commit: renames_in(found, commit)[0], limit=limit
+    ).versions(boundary)
 
 
 def commits(repository: Repository, path: str) -> list[str]:
@@ -51,8 +53,13 @@ def test_the_versions_of_a_file_newest_first(repository: Repository) -> None:
     third = repository.commit("Third")
     found = versions(repository, "src/a.py")
     assert found.complete
-    assert [(each.commit, each.path, each.moment) for each in found.versions] == [(third, "src/a.py", at(2)), (first, "src/a.py", at(0))]
-    assert [each.blob for each in found.versions] == [repository.git("rev-parse", f"{each}:src/a.py") for each in (third, first)]
+    assert [(each.commit, each.path, each.moment) for each in found.versions] == [
+        (third, "src/a.py", at(2)),
+        (first, "src/a.py", at(0)),
+    ]
+    assert [each.blob for each in found.versions] == [
+        repository.git("rev-parse", f"{each}:src/a.py") for each in (third, first)
+    ]
 
 
 def test_a_file_that_never_was_and_a_folder_have_no_versions(repository: Repository) -> None:
@@ -129,7 +136,9 @@ def test_a_merge_that_took_one_side_keeps_the_other_in_history(repository: Repos
     repository.write("a.py", "of the topic\n")
     topic = repository.commit("Topic")
     repository.switch("main")
-    repository.git("merge", "--quiet", "--no-ff", "--strategy", "ours", "--message", "Ours", "topic")
+    repository.git(
+        "merge", "--quiet", "--no-ff", "--strategy", "ours", "--message", "Ours", "topic"
+    )
     assert commits(repository, "a.py") == [topic, first]
 
 
@@ -141,7 +150,12 @@ def test_a_limit_is_kept_and_said(repository: Repository) -> None:
     found = versions(repository, "a.py", limit=3)
     assert ([each.commit for each in found.versions], found.complete) == (made[:3], False)
     assert versions(repository, "a.py", limit=5).complete
-    assert [each and each.commit for each in map(found.after, [at(4), at(3), at(2), at(0)])] == [made[0], made[1], None, None]
+    assert [each and each.commit for each in map(found.after, [at(4), at(3), at(2), at(0)])] == [
+        made[0],
+        made[1],
+        None,
+        None,
+    ]
 
 
 def test_the_first_version_after_an_edit(repository: Repository) -> None:
@@ -153,7 +167,10 @@ def test_the_first_version_after_an_edit(repository: Repository) -> None:
     repository.write("a.py", "2\n")
     third = repository.commit("Third")
     found = versions(repository, "a.py")
-    chosen = [version and version.commit for version in map(found.after, map(at, [-1, 0, 0.9 / 60, 0.5, 1, 2, 2.1]))]
+    chosen = [
+        version and version.commit
+        for version in map(found.after, map(at, [-1, 0, 0.9 / 60, 0.5, 1, 2, 2.1]))
+    ]
     assert chosen == [first, first, first, third, third, third, None]
     assert versions(repository, "none.py").after(START) is None
 
@@ -168,13 +185,18 @@ def test_an_edit_that_a_deletion_followed_led_to_no_version(repository: Reposito
     assert versions(repository, "a.py").after(at(0.5)) is None
 
 
-def test_an_edit_before_a_rename_led_to_the_version_with_the_old_name(repository: Repository) -> None:
+def test_an_edit_before_a_rename_led_to_the_version_with_the_old_name(
+    repository: Repository,
+) -> None:
     repository.write("a.py", TEXT)
     first = repository.commit("First")
     (repository.path / "a.py").rename(repository.path / "b.py")
     second = repository.commit("Second")
     found = versions(repository, "b.py")
-    assert [each and (each.commit, each.path) for each in map(found.after, [at(-1), at(0.5)])] == [(first, "a.py"), (second, "b.py")]
+    assert [each and (each.commit, each.path) for each in map(found.after, [at(-1), at(0.5)])] == [
+        (first, "a.py"),
+        (second, "b.py"),
+    ]
 
 
 def test_a_symbolic_link_is_no_version(repository: Repository) -> None:
@@ -212,7 +234,10 @@ def test_names_of_any_characters(repository: Repository, path: str) -> None:
     (repository.path / "first.py").rename(repository.path / path)
     second = repository.commit("Second")
     found = versions(repository, path)
-    assert [(each.commit, each.path) for each in found.versions] == [(second, path), (first, "first.py")]
+    assert [(each.commit, each.path) for each in found.versions] == [
+        (second, path),
+        (first, "first.py"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +250,12 @@ def test_names_of_any_characters(repository: Repository, path: str) -> None:
             ("diff.noprefix", "true"),
             ("diff.relative", "true"),
         ),
-        *(("core.abbrev", "7"), ("log.diffMerges", "off"), ("log.diffMerges", "first-parent"), ("format.pretty", "oneline")),
+        *(
+            ("core.abbrev", "7"),
+            ("log.diffMerges", "off"),
+            ("log.diffMerges", "first-parent"),
+            ("format.pretty", "oneline"),
+        ),
         *(
             ("log.showRoot", "false"),
             ("core.quotePath", "true"),
@@ -241,7 +271,9 @@ def test_names_of_any_characters(repository: Repository, path: str) -> None:
         ),
     ],
 )
-def test_no_setting_of_the_repository_changes_the_answer(repository: Repository, name: str, value: str) -> None:
+def test_no_setting_of_the_repository_changes_the_answer(
+    repository: Repository, name: str, value: str
+) -> None:
     for number in range(3):
         repository.write(f"{number}.py", TEXT + f"{number}\n" * 5)
     first = repository.commit("First")
@@ -257,7 +289,9 @@ def test_a_date_that_no_calendar_has_is_survived(repository: Repository) -> None
     repository.write("a.py", "x\n")
     repository.commit("One")
     tree = repository.git("rev-parse", "HEAD^{tree}")
-    (repository.path / ".git/odd").write_text(f"tree {tree}\nauthor A <a> 1 +0000\ncommitter A <a> 99999999999999999 +0000\n\nOdd\n")
+    (repository.path / ".git/odd").write_text(
+        f"tree {tree}\nauthor A <a> 1 +0000\ncommitter A <a> 99999999999999999 +0000\n\nOdd\n"
+    )
     odd = repository.git("hash-object", "--literally", "-t", "commit", "-w", ".git/odd")
     repository.git("update-ref", "HEAD", odd)
     assert commits(repository, "a.py") == [odd]

@@ -25,7 +25,9 @@ def state(repository: Repository) -> RepositoryState:
     return state
 
 
-def test_nothing_is_new_while_nothing_happens(repository: Repository, state: RepositoryState) -> None:
+def test_nothing_is_new_while_nothing_happens(
+    repository: Repository, state: RepositoryState
+) -> None:
     repository.write("src/a.py", "two = 2\n")
     assert not state.refresh()
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 LINES = [f"value_{number} = compute_{number}(seed)\n" for number in range(1, 41)]
 FILE = "".join(LINES)
-EDITED = "".join([*LINES[:11], "# a person's\n", *LINES[11:13], "value_14 = other()\n", *LINES[14:]])
+EDITED = "".join(
+    [*LINES[:11], "# a person's\n", *LINES[11:13], "value_14 = other()\n", *LINES[14:]]
+)
 """`FILE` with two edits in lines 10 to 19: one put in, one changed."""
 
 
@@ -28,7 +30,9 @@ def past_of(root: Path, history: ProjectHistory, path: str) -> FileHistory:
     repository = open_repository(root)
     assert repository is not None
     derived = derive_commits(trail.lineages(), repository, trail.directory)
-    return FileHistories(trail, history, derived).of(path, Text.from_bytes((root / path).read_bytes()))
+    return FileHistories(trail, history, derived).of(
+        path, Text.from_bytes((root / path).read_bytes())
+    )
 
 
 def placed(root: Path, history: ProjectHistory, path: str = "a.py") -> list[Placement]:

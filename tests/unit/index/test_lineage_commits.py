@@ -29,7 +29,9 @@ def test_a_back_fill_appended_after_a_newer_edit_changes_no_owner(writer: TrailW
     newer = writer.line("a.py", 3, 5, action="modify")
     filled = writer.remap(older, commit=FIRST)
     trail = opened(writer.root)
-    assert current_of(trail.lineages_in("a.py")) == [filled, newer], "the newer edit still ranks highest"
+    assert current_of(trail.lineages_in("a.py")) == [filled, newer], (
+        "the newer edit still ranks highest"
+    )
     assert lineage_of(trail, filled).first.id == older
 
 
@@ -52,7 +54,9 @@ def test_the_chain_of_a_complete_trail_has_one_current_record(tmp_path: Path) ->
 def test_any_member_finds_the_lineage(tmp_path: Path) -> None:
     made = complete(tmp_path)
     trail = opened(tmp_path)
-    assert {lineage_of(trail, identifier).current.id for identifier in made.lineage} == {made.remapped}
+    assert {lineage_of(trail, identifier).current.id for identifier in made.lineage} == {
+        made.remapped
+    }
 
 
 def test_a_cause_recorded_on_the_pending_record_holds_for_the_committed_one(tmp_path: Path) -> None:
@@ -76,7 +80,9 @@ def _back_filled_on_two_branches(writer: TrailWriter) -> tuple[str, str, str]:
     return pending, writer.remap(pending, commit=FIRST), writer.remap(pending, commit=SECOND)
 
 
-def test_two_back_fills_of_one_record_show_one_annotation_the_later_one(writer: TrailWriter) -> None:
+def test_two_back_fills_of_one_record_show_one_annotation_the_later_one(
+    writer: TrailWriter,
+) -> None:
     pending, one, other = _back_filled_on_two_branches(writer)
     (lineage,) = opened(writer.root).lineages()
     assert set(lineage.ids) == {pending, one, other}
@@ -88,7 +94,9 @@ def test_two_back_fills_with_the_later_one_first_in_the_log(writer: TrailWriter)
     later = writer.remap(pending, commit=SECOND, edge_timestamp="2026-03-02T00:00:00Z")
     writer.remap(pending, commit=FIRST, edge_timestamp="2026-03-01T00:00:00Z")
     (lineage,) = opened(writer.root).lineages()
-    assert lineage.current.id == later, "place in the log is the direction of a merge and decides nothing"
+    assert lineage.current.id == later, (
+        "place in the log is the direction of a merge and decides nothing"
+    )
 
 
 def test_a_back_fill_that_both_branches_wrote_counts_from_its_latest_edge(tmp_path: Path) -> None:
@@ -165,7 +173,9 @@ def test_an_orphan_record_ends_nothing(writer: TrailWriter) -> None:
 
 def test_an_orphan_of_another_tool_ends_nothing(writer: TrailWriter) -> None:
     committed = writer.line("a.py", 1, 2, commit=FIRST)
-    writer.remap(committed, commit=SECOND, reason=None, action="rebase_orphan", timestamp=writer.tick())
+    writer.remap(
+        committed, commit=SECOND, reason=None, action="rebase_orphan", timestamp=writer.tick()
+    )
     (lineage,) = opened(writer.root).lineages()
     assert lineage.current.id == committed
 
@@ -189,7 +199,15 @@ def test_a_lineage_of_orphans_alone_keeps_a_current_record(writer: TrailWriter) 
 def test_remaps_of_other_tools_are_known_by_their_action(writer: TrailWriter) -> None:
     """RFC 7.3.1 gives the edge no metadata, and a tool may change more than the place, such as the session."""
     original = writer.line("a.py", 1, 2, commit=FIRST)
-    moved = writer.remap(original, commit=SECOND, start=4, end=5, reason=None, session_id="rebase", timestamp=writer.tick())
+    moved = writer.remap(
+        original,
+        commit=SECOND,
+        start=4,
+        end=5,
+        reason=None,
+        session_id="rebase",
+        timestamp=writer.tick(),
+    )
     (lineage,) = opened(writer.root).lineages()
     assert lineage.ids == (original, moved)
     assert lineage.current.id == moved
@@ -240,8 +258,12 @@ def test_records_with_one_id_are_one(writer: TrailWriter) -> None:
 
 def test_an_edge_to_a_record_that_is_not_there_is_passed_over(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2)
-    writer.edge("supersedes", one, "0" * 64, target_type="annotation", metadata={"reason": "commit"})
-    writer.edge("supersedes", "f" * 64, one, target_type="annotation", metadata={"reason": "covers"})
+    writer.edge(
+        "supersedes", one, "0" * 64, target_type="annotation", metadata={"reason": "commit"}
+    )
+    writer.edge(
+        "supersedes", "f" * 64, one, target_type="annotation", metadata={"reason": "covers"}
+    )
     assert current_of(opened(writer.root).lineages()) == [one]
 
 
@@ -261,9 +283,13 @@ def test_a_lineage_that_moved_to_another_file_is_shown_there_only(writer: TrailW
     assert trail.lineages() == trail.lineages_in("new.py")
 
 
-def test_what_an_orphan_replaced_is_no_end_once_the_record_is_found_again(writer: TrailWriter) -> None:
+def test_what_an_orphan_replaced_is_no_end_once_the_record_is_found_again(
+    writer: TrailWriter,
+) -> None:
     committed = writer.line("a.py", 1, 2, commit=FIRST)
     orphan = writer.remap(committed, commit=SECOND, reason="orphan", action="rebase_orphan")
     again = writer.remap(orphan, commit=THIRD, reason="rewrite")
-    (lineage,) = opened(writer.root, nearest=lambda commits: FIRST if FIRST in commits else None).lineages()
+    (lineage,) = opened(
+        writer.root, nearest=lambda commits: FIRST if FIRST in commits else None
+    ).lineages()
     assert lineage.current.id == again

@@ -28,13 +28,17 @@ def supersede(writer: TrailWriter, newer: str, older: str, reason: str | None = 
     writer.edge("supersedes", newer, older, target_type="annotation", metadata=metadata)
 
 
-def test_covers_makes_its_target_history_whatever_the_recorded_ranges_say(writer: TrailWriter) -> None:
+def test_covers_makes_its_target_history_whatever_the_recorded_ranges_say(
+    writer: TrailWriter,
+) -> None:
     older, newer = writer.line("a.py", 1, 9), writer.line("a.py", 20, 21)
     supersede(writer, newer, older, "covers")
     trail = opened(writer.root)
     assert current_of(trail.lineages_in("a.py")) == [newer]
     assert lineage_of(trail, older).superseded_by == (newer,)
-    assert lineage_of(trail, older).current.id == older, "history is another lineage, not a part of this one"
+    assert lineage_of(trail, older).current.id == older, (
+        "history is another lineage, not a part of this one"
+    )
 
 
 def test_covers_joins_nothing_even_where_all_but_the_lines_is_equal(writer: TrailWriter) -> None:
@@ -55,7 +59,10 @@ def test_covers_joins_nothing_even_where_all_but_the_lines_is_equal(writer: Trai
     ],
 )
 def test_without_a_reason_the_recorded_ranges_decide(
-    writer: TrailWriter, older_range: tuple[int, int], newer_range: tuple[int, int], is_history: bool
+    writer: TrailWriter,
+    older_range: tuple[int, int],
+    newer_range: tuple[int, int],
+    is_history: bool,
 ) -> None:
     older = writer.line("a.py", *older_range)
     newer = writer.line("a.py", *newer_range, action="modify")
@@ -131,7 +138,9 @@ def test_two_records_that_join_each_other_keep_the_later_one(writer: TrailWriter
 
 @pytest.mark.parametrize("size", [2, 3, 5])
 @pytest.mark.parametrize("reversed_", [False, True])
-def test_a_circle_of_covers_keeps_its_newest(writer: TrailWriter, size: int, reversed_: bool) -> None:
+def test_a_circle_of_covers_keeps_its_newest(
+    writer: TrailWriter, size: int, reversed_: bool
+) -> None:
     ids = [writer.line("a.py", 1, 2 + number) for number in range(size)]
     for one, other in itertools.pairwise([*ids, ids[0]]):
         supersede(writer, *((one, other) if reversed_ else (other, one)), "covers")
@@ -158,9 +167,14 @@ def test_a_clock_that_is_behind_does_not_undo_covers(writer: TrailWriter) -> Non
     assert current_of(opened(writer.root).lineages()) == [newer]
 
 
-def test_records_without_a_readable_time_rank_by_their_place_below_all_others(writer: TrailWriter) -> None:
+def test_records_without_a_readable_time_rank_by_their_place_below_all_others(
+    writer: TrailWriter,
+) -> None:
     dated = writer.line("a.py", 1, 1)
-    undated = [writer.line("a.py", 2, 2, timestamp="soon"), writer.line("a.py", 3, 3, timestamp="later")]
+    undated = [
+        writer.line("a.py", 2, 2, timestamp="soon"),
+        writer.line("a.py", 3, 3, timestamp="later"),
+    ]
     assert current_of(opened(writer.root).lineages()) == [*undated, dated]
 
 

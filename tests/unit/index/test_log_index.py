@@ -56,7 +56,9 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("line", "reason"), BROKEN, ids=[reason for _, reason in BROKEN])
-def test_a_broken_line_is_told_with_its_number_and_hides_nothing(tmp_path: Path, line: bytes, reason: str) -> None:
+def test_a_broken_line_is_told_with_its_number_and_hides_nothing(
+    tmp_path: Path, line: bytes, reason: str
+) -> None:
     sound = b'{"type":"line","file_path":"a.py","annotation_id":"%s"}'
     index = index_of(tmp_path, sound % ONE.encode(), b"", line, sound % OTHER.encode())
     (broken,) = index.columns.broken
@@ -125,7 +127,9 @@ def test_unknown_types_are_counted_as_other_and_passed_over(tmp_path: Path, type
 
 
 def test_lone_surrogates_are_kept(tmp_path: Path) -> None:
-    index = index_of(tmp_path, b'{"type":"line","file_path":"\\ud800.py","annotation_id":"\\udfff"}')
+    index = index_of(
+        tmp_path, b'{"type":"line","file_path":"\\ud800.py","annotation_id":"\\udfff"}'
+    )
     assert list(index.columns.annotations) == ["\ud800.py"]
     found = index.by_id("\udfff")
     assert found is not None
@@ -146,9 +150,21 @@ def test_a_record_without_an_id_gets_the_one_its_content_has(writer: TrailWriter
 
 
 @pytest.mark.parametrize(
-    "identifier", ["note-7", "", "é" * 64, "x" * 64, "ab" * 16, "AB" * 32, ("ab" * 8) + "x" * 48, "0" * 15 + "é" + "0" * 48]
+    "identifier",
+    [
+        "note-7",
+        "",
+        "é" * 64,
+        "x" * 64,
+        "ab" * 16,
+        "AB" * 32,
+        ("ab" * 8) + "x" * 48,
+        "0" * 15 + "é" + "0" * 48,
+    ],
 )
-def test_ids_that_are_no_digests_find_their_records_and_edges(writer: TrailWriter, identifier: str) -> None:
+def test_ids_that_are_no_digests_find_their_records_and_edges(
+    writer: TrailWriter, identifier: str
+) -> None:
     plain = writer.line("a.py", 1, 2)
     writer.line("a.py", 3, 4, annotation_id=identifier)
     writer.edge("informed_by", identifier, plain)
@@ -163,7 +179,9 @@ def test_ids_that_are_no_digests_find_their_records_and_edges(writer: TrailWrite
 
 
 @pytest.mark.parametrize("alike", [False, True])
-def test_two_ids_with_the_same_first_digits_are_told_apart(writer: TrailWriter, monkeypatch: pytest.MonkeyPatch, alike: bool) -> None:
+def test_two_ids_with_the_same_first_digits_are_told_apart(
+    writer: TrailWriter, monkeypatch: pytest.MonkeyPatch, alike: bool
+) -> None:
     if alike:  # also in what of the rest an index keeps
         monkeypatch.setattr(columns, "hash", lambda _: -1, raising=False)
     assert (columns.key_of(ONE) == columns.key_of(OTHER)) is alike
@@ -196,7 +214,11 @@ def test_ids_that_only_count_up_are_not_looked_for_among_each_other(writer: Trai
 
 def test_edges_come_in_the_order_of_the_log_once_each(writer: TrailWriter) -> None:
     one, other = writer.line("a.py", 1, 1), writer.line("a.py", 2, 2)
-    edges = [writer.edge("depends_on", one, other), writer.edge("depends_on", one, one), writer.edge("informed_by", other, one)]
+    edges = [
+        writer.edge("depends_on", one, other),
+        writer.edge("depends_on", one, one),
+        writer.edge("informed_by", other, one),
+    ]
     log = opened(writer.root).log
     assert [edge.record.id for edge in log.edges(out_of=one, into=one)] == edges
     assert [edge.record.id for edge in log.edges(into=one)] == edges[1:]

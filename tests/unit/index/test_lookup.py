@@ -22,7 +22,12 @@ LONG = "abcd" * 16
 def test_each_kind_of_thing_is_found_by_its_whole_id_and_by_a_prefix(tmp_path: Path) -> None:
     made = complete(tmp_path)
     trail = opened(tmp_path)
-    for kind, identifier in (("record", made.created), ("record", made.review), ("entry", made.command), ("session", made.session)):
+    for kind, identifier in (
+        ("record", made.created),
+        ("record", made.review),
+        ("entry", made.command),
+        ("session", made.session),
+    ):
         for prefix in (identifier, identifier[:12]):
             found = look_up(trail, prefix)
             assert (found.kind, found.id) == (kind, identifier)
@@ -66,11 +71,15 @@ def test_a_whole_id_wins_over_longer_ones(tmp_path: Path) -> None:
     assert look_up(opened(tmp_path), "abcd").id == "abcd"
 
 
-def test_a_whole_id_is_found_without_reading_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_whole_id_is_found_without_reading_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     writer = TrailWriter(tmp_path)
     key = writer.entry({"type": "other"})
     writer.session_start(environment=ENVIRONMENT, session_id="5e551011-0000")
-    created = [writer.line("a.py", number, number, environment=ENVIRONMENT) for number in range(1, 100)][-1]
+    created = [
+        writer.line("a.py", number, number, environment=ENVIRONMENT) for number in range(1, 100)
+    ][-1]
     trail = opened(tmp_path)
     read: list[tuple[int, int]] = []
 
@@ -79,7 +88,11 @@ def test_a_whole_id_is_found_without_reading_the_log(tmp_path: Path, monkeypatch
         return read_lines(path, places)
 
     monkeypatch.setattr(log, "read_lines", read_some)
-    assert [look_up(trail, each).kind for each in (key, "5e551011-0000", created)] == ["entry", "session", "record"]
+    assert [look_up(trail, each).kind for each in (key, "5e551011-0000", created)] == [
+        "entry",
+        "session",
+        "record",
+    ]
     assert len(read) == 2, "the session, the record"
 
 
@@ -92,7 +105,9 @@ def test_a_whole_id_of_two_things_is_ambiguous(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("identifier", ["note-7", "abcd" * 4, "x" * 64])
-def test_a_record_whose_id_is_no_digest_is_found_by_its_whole_id(tmp_path: Path, identifier: str) -> None:
+def test_a_record_whose_id_is_no_digest_is_found_by_its_whole_id(
+    tmp_path: Path, identifier: str
+) -> None:
     writer = TrailWriter(tmp_path)
     writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=identifier)
     assert look_up(opened(tmp_path), identifier).kind == "record"
@@ -114,7 +129,9 @@ def test_a_prefix_of_under_four_characters_is_too_short(tmp_path: Path, prefix: 
         look_up(opened(tmp_path), prefix)
 
 
-@pytest.mark.parametrize("prefix", ["ffff_ffff", "zzzz", "0x12", "+123", " 123", "\ud800" * 4, "%" * 100])
+@pytest.mark.parametrize(
+    "prefix", ["ffff_ffff", "zzzz", "0x12", "+123", " 123", "\ud800" * 4, "%" * 100]
+)
 def test_what_nothing_begins_with_is_unknown(tmp_path: Path, prefix: str) -> None:
     complete(tmp_path)
     with pytest.raises(UnknownId, match="no record"):

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.index.histories import AFTER, BEFORE, EDITED, FILE, LINES, kinds, only, past_of, placed
+from tests.unit.index.histories import (
+    AFTER,
+    BEFORE,
+    EDITED,
+    FILE,
+    LINES,
+    kinds,
+    only,
+    past_of,
+    placed,
+)
 from tests.unit.index.opened import opened
 from vibes_lsp.anchors.located import Method, State
 from vibes_lsp.anchors.text import Text
@@ -20,13 +30,20 @@ if TYPE_CHECKING:
     from vibes_lsp.history.project import ProjectHistory
 
 
-def test_the_commit_that_brought_the_record_has_the_text(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_the_commit_that_brought_the_record_has_the_text(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     repository.write("a.py", FILE)
     writer.line("a.py", 10, 19, text=FILE)
     repository.commit("made", date=AFTER)
     repository.write("a.py", EDITED)
     located = only(repository.path, history)
-    assert (located.state, located.method, located.start, located.end) == (State.EDITED, Method.HISTORY, 10, 20)
+    assert (located.state, located.method, located.start, located.end) == (
+        State.EDITED,
+        Method.HISTORY,
+        10,
+        20,
+    )
     assert (kinds(located), located.intact) == ("aahaaeaaaaa", 9)
 
 
@@ -39,15 +56,21 @@ def test_many_versions_later_what_the_edits_are_followed_through_is_compared_onc
         repository.write("a.py", text)
         commit = repository.commit(f"version {number}")
         if number in (0, 20):
-            writer.line("a.py", 10 + number, 19 + number, text=text, commit=commit, timestamp=BEFORE)
+            writer.line(
+                "a.py", 10 + number, 19 + number, text=text, commit=commit, timestamp=BEFORE
+            )
     repository.write("a.py", texts[-1].replace("value_12 = ", "value_12: int = "))
     past = past_of(repository.path, history, "a.py")
-    longer, shorter = sorted((origin.later for origin in past.origins.values()), key=len, reverse=True)
+    longer, shorter = sorted(
+        (origin.later for origin in past.origins.values()), key=len, reverse=True
+    )
     assert longer[-len(shorter) :] == shorter
     assert [text.content for text in longer[-32:]] == texts[-32:]
     assert 32 < len(shorter) < len(longer) < 70
     located = [each.located for each in placed(repository.path, history)]
-    assert [(each.state, each.start, each.end, kinds(each)) for each in located] == [(State.EDITED, 89, 98, "aaeaaaaaaa")] * 2
+    assert [(each.state, each.start, each.end, kinds(each)) for each in located] == [
+        (State.EDITED, 89, 98, "aaeaaaaaaa")
+    ] * 2
 
 
 def test_a_recorded_commit_has_the_text_though_the_record_came_later(
@@ -61,7 +84,9 @@ def test_a_recorded_commit_has_the_text_though_the_record_came_later(
     assert kinds(only(repository.path, history)) == "aahaaeaaaaa"
 
 
-def test_the_files_digest_finds_the_text_where_no_commit_does(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_the_files_digest_finds_the_text_where_no_commit_does(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     repository.write("a.py", "# first\n")
     repository.commit("begun")
     repository.write("a.py", FILE)
@@ -95,18 +120,29 @@ def test_without_anchors_the_first_commit_after_it_is_taken_and_nothing_is_sure(
     repository.commit("made", date=AFTER)
     repository.write("a.py", "# above\n" + EDITED)
     located = only(repository.path, history)
-    assert (located.state, located.method, located.start, located.end) == (State.UNVERIFIED, Method.HISTORY, 11, 21)
+    assert (located.state, located.method, located.start, located.end) == (
+        State.UNVERIFIED,
+        Method.HISTORY,
+        11,
+        21,
+    )
     assert located.intact is None
 
 
-def test_anchors_of_the_text_before_the_edit_prove_nothing(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_anchors_of_the_text_before_the_edit_prove_nothing(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     repository.write("a.py", FILE)
     repository.commit("begun", date="2026-02-03T08:00:00+00:00")
     writer.line("a.py", 10, 19, text=FILE, action="modify")
     repository.write("a.py", "# above\n" + EDITED)
     repository.commit("made", date=AFTER)
     located = only(repository.path, history)
-    assert (located.state, located.method, located.start) == (State.UNVERIFIED, Method.ANCHOR_BEFORE_EDIT, 11)
+    assert (located.state, located.method, located.start) == (
+        State.UNVERIFIED,
+        Method.ANCHOR_BEFORE_EDIT,
+        11,
+    )
 
 
 @pytest.mark.parametrize("is_tracked", [True, False], ids=["log-tracked", "log-ignored"])
@@ -134,7 +170,9 @@ def test_a_commit_after_the_one_that_brought_the_record_was_made_after_the_edit_
     assert only(repository.path, history).sure
 
 
-def test_a_file_that_was_renamed_keeps_its_annotations(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_a_file_that_was_renamed_keeps_its_annotations(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     repository.write("a.py", FILE)
     writer.line("a.py", 10, 19, text=FILE)
     repository.commit("made", date=AFTER)
@@ -143,10 +181,16 @@ def test_a_file_that_was_renamed_keeps_its_annotations(repository: Repository, w
     repository.write("b.py", "# above\n" + FILE)
     (placement,) = placed(repository.path, history, "b.py")
     assert (placement.path, placement.moved_from) == ("b.py", "a.py")
-    assert (placement.located.state, placement.located.start, placement.located.sure) == (State.MOVED, 11, True)
+    assert (placement.located.state, placement.located.start, placement.located.sure) == (
+        State.MOVED,
+        11,
+        True,
+    )
 
 
-def test_a_function_that_went_to_another_file_is_found_there(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_a_function_that_went_to_another_file_is_found_there(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     repository.write("a.py", FILE)
     repository.write("b.py", "# nothing yet\n")
     writer.line("a.py", 10, 19, text=FILE)
@@ -154,7 +198,11 @@ def test_a_function_that_went_to_another_file_is_found_there(repository: Reposit
     repository.write("a.py", "".join([*LINES[:9], *LINES[19:]]))
     repository.write("b.py", "# nothing yet\n\n" + "".join(LINES[9:19]))
     (placement,) = placed(repository.path, history, "b.py")
-    assert (placement.path, placement.moved_from, placement.located.state) == ("b.py", "a.py", State.MOVED)
+    assert (placement.path, placement.moved_from, placement.located.state) == (
+        "b.py",
+        "a.py",
+        State.MOVED,
+    )
     assert (placement.located.start, placement.located.end) == (3, 12)
     assert [each.located.state for each in placed(repository.path, history, "a.py")] == [State.LOST]
 
@@ -164,7 +212,9 @@ def function(name: str) -> list[str]:
     return [f"def {name}(a, b):\n", *middle, f"    return {name}_8\n", "\n"]
 
 
-def test_what_is_like_it_where_it_was_does_not_keep_it_there(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_what_is_like_it_where_it_was_does_not_keep_it_there(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     one, other = function("alpha"), function("beta")
     text = "".join([*one, *other])
     repository.write("a.py", text)
@@ -173,11 +223,17 @@ def test_what_is_like_it_where_it_was_does_not_keep_it_there(repository: Reposit
     repository.write("a.py", "".join(one))
     repository.write("b.py", "# nothing yet\n\n" + "".join(other))
     (placement,) = placed(repository.path, history, "b.py")
-    assert (placement.moved_from, placement.located.start, placement.located.sure) == ("a.py", 3, True)
+    assert (placement.moved_from, placement.located.start, placement.located.sure) == (
+        "a.py",
+        3,
+        True,
+    )
     assert only(repository.path, history).state == State.LOST
 
 
-def test_what_came_from_another_file_is_placed_by_itself(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_what_came_from_another_file_is_placed_by_itself(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     first, second, third, moved = (function(name) for name in ("alpha", "beta", "gamma", "delta"))
     repository.write("a.py", "".join([*first, *moved]))
     text = "".join([*first, *second, *third])
@@ -188,13 +244,17 @@ def test_what_came_from_another_file_is_placed_by_itself(repository: Repository,
     repository.commit("made", date="2026-02-03T10:30:00+00:00")
     repository.write("a.py", "".join(first))
     repository.write("b.py", "".join([*first, *second, *third, *moved]))
-    assert [(each.located.start, each.located.sure) for each in placed(repository.path, history, "b.py")] == [
+    assert [
+        (each.located.start, each.located.sure) for each in placed(repository.path, history, "b.py")
+    ] == [
         (1, True),
         (25, True),
         (37, True),
     ]
     repository.write("b.py", "".join([*moved, *first, *second, *third]))
-    assert [(each.located.start, each.located.sure) for each in placed(repository.path, history, "b.py")] == [
+    assert [
+        (each.located.start, each.located.sure) for each in placed(repository.path, history, "b.py")
+    ] == [
         (1, True),
         (13, True),
         (37, True),
@@ -213,7 +273,9 @@ def test_what_was_edited_where_it_was_is_still_there_though_a_copy_is_elsewhere(
     assert only(repository.path, history).state == State.EDITED
 
 
-def test_what_another_file_always_had_did_not_come_from_here(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_what_another_file_always_had_did_not_come_from_here(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     repository.write("a.py", FILE)
     repository.write("b.py", "".join(LINES[5:25]))
     repository.commit("made", date="2026-02-03T09:30:00+00:00")
@@ -222,7 +284,9 @@ def test_what_another_file_always_had_did_not_come_from_here(repository: Reposit
     assert placed(repository.path, history, "b.py") == []
 
 
-def test_a_copy_in_another_file_takes_nothing_away(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_a_copy_in_another_file_takes_nothing_away(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     repository.write("a.py", FILE)
     writer.line("a.py", 10, 19, text=FILE)
     repository.commit("made", date=AFTER)
@@ -231,11 +295,17 @@ def test_a_copy_in_another_file_takes_nothing_away(repository: Repository, write
     assert only(repository.path, history).state == State.EXACT
 
 
-def test_no_repository_is_no_past(tmp_path: Path, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_no_repository_is_no_past(
+    tmp_path: Path, writer: TrailWriter, history: ProjectHistory
+) -> None:
     writer.line("a.py", 10, 19, text=FILE)
     (tmp_path / "a.py").write_text(EDITED, encoding="utf-8")
     trail = opened(tmp_path)
     past = FileHistories(trail, history, {}).of("a.py", Text(EDITED))
     assert past == FileHistory()
     (placement,) = place(trail, "a.py", Text(EDITED), past)
-    assert (placement.located.state, placement.located.start, placement.located.intact) == (State.EDITED, 10, None)
+    assert (placement.located.state, placement.located.start, placement.located.intact) == (
+        State.EDITED,
+        10,
+        None,
+    )

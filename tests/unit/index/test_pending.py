@@ -30,7 +30,11 @@ def test_what_is_not_ours_neither_waits_nor_shows(tmp_path: Path) -> None:
         file.write_bytes(content)
         assert waiting.refresh()
         assert not waiting
-    for other in (having(whole, type="edge"), having(whole, file_path="b.py"), having(whole, action="rebase_orphan")):
+    for other in (
+        having(whole, type="edge"),
+        having(whole, file_path="b.py"),
+        having(whole, action="rebase_orphan"),
+    ):
         file.write_text(json.dumps(other))
         waiting.refresh()
         assert waiting.lineages_in("a.py") == waiting.lineages_in("b.py") == []

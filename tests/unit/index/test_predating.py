@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def disproved(located: Located) -> bool:
-    return located.is_contradicted and not located.may_own and located.state == State.UNVERIFIED and located.since is not None
+    return (
+        located.is_contradicted
+        and not located.may_own
+        and located.state == State.UNVERIFIED
+        and located.since is not None
+    )
 
 
 def test_a_text_of_any_version_before_the_edit_proves_nothing_wherever_its_lines_were(
@@ -74,7 +79,10 @@ def test_its_own_commit_is_never_before_an_edit_whenever_that_was_recorded(
     commit = repository.commit("made", date="2026-01-02T08:00:00+00:00")
     writer.line("a.py", 10, 19, text=FILE, commit=commit)
     writer.line("a.py", 21, 25, commit=commit)
-    assert [each.located.is_contradicted for each in placed(repository.path, history)] == [False, False]
+    assert [each.located.is_contradicted for each in placed(repository.path, history)] == [
+        False,
+        False,
+    ]
 
 
 def test_a_commit_that_an_earlier_record_of_the_lineage_names_is_its_own_too(
@@ -85,11 +93,15 @@ def test_a_commit_that_an_earlier_record_of_the_lineage_names_is_its_own_too(
     repository.write("a.py", "# above\n" + FILE)
     rewritten = repository.commit("rewritten", date="2026-01-03T08:00:00+00:00")
     first = writer.line("a.py", 10, 19, text=FILE)
-    writer.remap(writer.remap(first, commit=made), commit=rewritten, start=11, end=20, reason="rewrite")
+    writer.remap(
+        writer.remap(first, commit=made), commit=rewritten, start=11, end=20, reason="rewrite"
+    )
     assert only(repository.path, history).sure
 
 
-def test_a_copy_of_lines_that_git_had_elsewhere_is_new(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_a_copy_of_lines_that_git_had_elsewhere_is_new(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     repository.write("a.py", FILE)
     repository.commit("begun", date="2026-01-02T08:00:00+00:00")
     copied = FILE + "# copied\n" + "".join(LINES[9:19])
@@ -99,7 +111,9 @@ def test_a_copy_of_lines_that_git_had_elsewhere_is_new(repository: Repository, w
     assert (located.start, located.is_contradicted, located.may_own) == (42, False, True)
 
 
-def test_a_review_changes_no_lines_and_so_none_are_before_it(repository: Repository, writer: TrailWriter, history: ProjectHistory) -> None:
+def test_a_review_changes_no_lines_and_so_none_are_before_it(
+    repository: Repository, writer: TrailWriter, history: ProjectHistory
+) -> None:
     repository.write("a.py", FILE)
     repository.commit("begun", date="2026-01-02T08:00:00+00:00")
     writer.line("a.py", 10, 19, text=FILE, action="review")
@@ -116,7 +130,11 @@ def test_lines_without_anchors_that_are_older_than_their_record_are_claimed_by_n
     writer.line("a.py", 41, 42, session=session)
     repository.write("a.py", FILE + "# the AI's\n# too\n")
     old, new = placed(repository.path, history)
-    assert (old.located.method, disproved(old.located), old.owned) == (Method.OLDER_THAN_EDIT, True, ())
+    assert (old.located.method, disproved(old.located), old.owned) == (
+        Method.OLDER_THAN_EDIT,
+        True,
+        (),
+    )
     assert (new.located.is_contradicted, new.owned) == (False, ((41, 42),))
     repository.commit("made", date=AFTER)
     old, new = placed(repository.path, history)

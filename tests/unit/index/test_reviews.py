@@ -37,7 +37,13 @@ def test_a_review_of_ours_says_everything(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2, text=TEXT)
     edge = writer.review(one, verdict="rejected", reviewer="Grace", note="No.")
     (review,) = reviews_of(writer, one)
-    assert (review.annotation, review.by, review.kind, review.verdict, review.note) == (one, "Grace", "human", "rejected", "No.")
+    assert (review.annotation, review.by, review.kind, review.verdict, review.note) == (
+        one,
+        "Grace",
+        "human",
+        "rejected",
+        "No.",
+    )
     record = opened(writer.root).log.by_id(one)
     assert record is not None
     assert review.text == record.text("anchor_hash")
@@ -59,7 +65,10 @@ def test_words_that_are_none_of_ours_count_as_unsaid(writer: TrailWriter) -> Non
     assert (review.kind, review.verdict) == ("unknown", None)
 
 
-@pytest.mark.parametrize("metadata", [[], "approved", 5, {"verdict": 1, "kind": ["human"], "reviewer": {}, "text": None, "note": 7}])
+@pytest.mark.parametrize(
+    "metadata",
+    [[], "approved", 5, {"verdict": 1, "kind": ["human"], "reviewer": {}, "text": None, "note": 7}],
+)
 def test_metadata_of_the_wrong_type_says_nothing(writer: TrailWriter, metadata: object) -> None:
     one = writer.line("a.py", 1, 2)
     writer.record(
@@ -74,7 +83,13 @@ def test_metadata_of_the_wrong_type_says_nothing(writer: TrailWriter, metadata: 
         }
     )
     (review,) = reviews_of(writer, one)
-    assert (review.kind, review.verdict, review.by, review.text, review.note) == ("unknown", None, None, None, None)
+    assert (review.kind, review.verdict, review.by, review.text, review.note) == (
+        "unknown",
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def test_an_edge_the_other_way_round_is_a_review_too(writer: TrailWriter) -> None:
@@ -86,7 +101,9 @@ def test_an_edge_the_other_way_round_is_a_review_too(writer: TrailWriter) -> Non
 
 
 @pytest.mark.parametrize("reversed_", [False, True])
-def test_of_two_annotations_the_one_that_is_a_review_is_the_review(writer: TrailWriter, reversed_: bool) -> None:
+def test_of_two_annotations_the_one_that_is_a_review_is_the_review(
+    writer: TrailWriter, reversed_: bool
+) -> None:
     reviewed = writer.line("a.py", 1, 2)
     review = writer.line("a.py", 1, 2, action="review")
     ends = (review, reviewed) if reversed_ else (reviewed, review)
@@ -125,7 +142,13 @@ def test_an_edge_that_stands_twice_is_one_review(writer: TrailWriter) -> None:
 
 def test_other_edges_are_no_reviews(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2)
-    writer.edge("informed_by", one, "s", target_type="session", metadata={"verdict": "approved", "kind": "human"})
+    writer.edge(
+        "informed_by",
+        one,
+        "s",
+        target_type="session",
+        metadata={"verdict": "approved", "kind": "human"},
+    )
     assert reviews_of(writer, one) == []
 
 
@@ -145,7 +168,9 @@ def test_the_review_that_is_shown_is_the_one_that_decides(writer: TrailWriter) -
         for some in product(kinds, repeat=count):
             reviews = list(some)
             shown = counting(reviews, lines)
-            assert standing(reviews, lines) == standing([] if shown is None else [shown], lines), reviews
+            assert standing(reviews, lines) == standing([] if shown is None else [shown], lines), (
+                reviews
+            )
             assert (shown is None) == (not reviews)
 
 

@@ -54,7 +54,15 @@ def test_everything_that_is_known_of_an_annotation(trail: TrailWriter) -> None:
         {"signal": "org:wrong", "value": 7, "weight": 1},
         {"signal": "unnamed", "value": 1, "weight": 1},
     ]
-    trail.line("a.py", 4, 6, text=BEFORE, session="one", prompt=trail.prompt("Measure a file's size."), risk_factors=factors)
+    trail.line(
+        "a.py",
+        4,
+        6,
+        text=BEFORE,
+        session="one",
+        prompt=trail.prompt("Measure a file's size."),
+        risk_factors=factors,
+    )
     assert measured(trail) == Measured(
         temperature=0.5,
         action="create",
@@ -75,7 +83,13 @@ def test_a_producers_own_count_of_tokens_goes_before_the_estimate(trail: TrailWr
 
 @pytest.mark.parametrize("temperature", ["hot", True, None, [1], -1, 10**400])
 def test_a_temperature_that_is_none(trail: TrailWriter, temperature: object) -> None:
-    trail.line("a.py", 4, 6, text=BEFORE, environment=trail.environment(parameters={"temperature": temperature}))
+    trail.line(
+        "a.py",
+        4,
+        6,
+        text=BEFORE,
+        environment=trail.environment(parameters={"temperature": temperature}),
+    )
     assert measured(trail).temperature is None
 
 
@@ -83,15 +97,28 @@ def test_contexts_that_are_missing_or_something_else_say_nothing(trail: TrailWri
     prompt = trail.prompt("Measure.")
     trail.line("a.py", 4, 6, text=BEFORE, environment=prompt, prompt="0" * 64, assurance_level="")
     found = measured(trail)
-    assert (found.temperature, found.model, found.prompt, found.files, found.level) == (None, None, None, None, "high")
+    assert (found.temperature, found.model, found.prompt, found.files, found.level) == (
+        None,
+        None,
+        None,
+        None,
+        "high",
+    )
 
 
 @pytest.mark.parametrize(
     ("content", "lines", "total"),
-    [(BEFORE, 3, 9), ("# new\n" + BEFORE, 3, 10), (BEFORE.replace("    return", "    log()\n    return"), 4, 10), ("pass\n", 3, None)],
+    [
+        (BEFORE, 3, 9),
+        ("# new\n" + BEFORE, 3, 10),
+        (BEFORE.replace("    return", "    log()\n    return"), 4, 10),
+        ("pass\n", 3, None),
+    ],
     ids=["exact", "moved", "grown", "lost"],
 )
-def test_lines_are_those_of_the_text_as_it_is(trail: TrailWriter, content: str, lines: int, total: int | None) -> None:
+def test_lines_are_those_of_the_text_as_it_is(
+    trail: TrailWriter, content: str, lines: int, total: int | None
+) -> None:
     trail.line("a.py", 4, 6, text=BEFORE)
     found = measured(trail, content)
     assert (found.lines, found.total_lines) == (lines, total)
@@ -124,12 +151,19 @@ def test_an_approval_lowers_the_score_until_the_lines_change(trail: TrailWriter)
     identifier = trail.line("a.py", 4, 6, text=BEFORE)
     before = score(trail)
     trail.review(identifier)
-    approved, changed, moved = score(trail), score(trail, BEFORE.replace("st_size", "st_mode")), score(trail, "# new\n" + BEFORE)
+    approved, changed, moved = (
+        score(trail),
+        score(trail, BEFORE.replace("st_size", "st_mode")),
+        score(trail, "# new\n" + BEFORE),
+    )
     assert before is not None
     assert approved is not None
     assert changed is not None
     assert moved is not None
-    assert [measured(trail).standing, measured(trail, BEFORE.replace("st_size", "st_mode")).standing] == ["approved", "stale"]
+    assert [
+        measured(trail).standing,
+        measured(trail, BEFORE.replace("st_size", "st_mode")).standing,
+    ] == ["approved", "stale"]
     assert approved.value < before.value
     assert moved.value < before.value
     assert changed.value > approved.value

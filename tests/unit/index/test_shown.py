@@ -33,7 +33,10 @@ def ids(each: ShownLineage) -> tuple[str, ...]:
 
 def test_placeholders_are_shown_once_for_the_file(writer: TrailWriter) -> None:
     real = writer.line("a.py", 1, 1, text="a\n", action="modify")
-    made = tuple(writer.line("a.py", 1, 1, action="modify", command=writer.command(f"edit {n}")) for n in range(3))
+    made = tuple(
+        writer.line("a.py", 1, 1, action="modify", command=writer.command(f"edit {n}"))
+        for n in range(3)
+    )
     one, stand_in = shown(writer)
     assert (ids(one), one.placeholder) == ((real,), False)
     assert (ids(stand_in), stand_in.placeholder) == (made, True)
@@ -45,15 +48,22 @@ def test_one_unanchored_change_of_line_one_is_taken_at_its_word(writer: TrailWri
     assert (ids(one), one.placeholder) == ((made,), False)
 
 
-@pytest.mark.parametrize(("end", "action", "text"), [(2, "modify", None), (1, "create", None), (1, "modify", "a\n"), (1, "delete", None)])
-def test_what_is_no_placeholder(writer: TrailWriter, end: int, action: str, text: str | None) -> None:
+@pytest.mark.parametrize(
+    ("end", "action", "text"),
+    [(2, "modify", None), (1, "create", None), (1, "modify", "a\n"), (1, "delete", None)],
+)
+def test_what_is_no_placeholder(
+    writer: TrailWriter, end: int, action: str, text: str | None
+) -> None:
     for number in range(2):
         writer.line("a.py", 1, end, action=action, text=text, prompt=writer.prompt(f"Do {number}"))
     assert [each.placeholder for each in shown(writer)] == [False, False]
 
 
 def test_repeats_are_shown_once_the_last_one(writer: TrailWriter) -> None:
-    made = tuple(writer.line("a.py", 3, 4, session=f"s{n}", commit="ab" * n or None) for n in range(3))
+    made = tuple(
+        writer.line("a.py", 3, 4, session=f"s{n}", commit="ab" * n or None) for n in range(3)
+    )
     other = writer.line("a.py", 3, 5)
     one, more = shown(writer)
     assert ids(one) == made
@@ -62,7 +72,10 @@ def test_repeats_are_shown_once_the_last_one(writer: TrailWriter) -> None:
 
 
 def test_null_and_absent_are_no_difference_between_repeats(writer: TrailWriter) -> None:
-    made = (writer.line("a.py", 3, 4, prompt_hash=None), writer.line("a.py", 3, 4, commit_hash=OMIT))
+    made = (
+        writer.line("a.py", 3, 4, prompt_hash=None),
+        writer.line("a.py", 3, 4, commit_hash=OMIT),
+    )
     assert [ids(each) for each in shown(writer)] == [made]
 
 
@@ -112,7 +125,9 @@ def test_why_a_path_is_foreign(tmp_path: Path, path: str, reason: str) -> None:
     assert foreign_paths([path], tmp_path) == {path: reason}
 
 
-@pytest.mark.parametrize("path", ["src/a.py", "./src/a.py", "src//a.py", "src\\a.py", "src/../src/a.py"])
+@pytest.mark.parametrize(
+    "path", ["src/a.py", "./src/a.py", "src//a.py", "src\\a.py", "src/../src/a.py"]
+)
 def test_spellings_of_a_file_that_is_there_are_not_foreign(tmp_path: Path, path: str) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.py").touch()
@@ -120,7 +135,10 @@ def test_spellings_of_a_file_that_is_there_are_not_foreign(tmp_path: Path, path:
 
 
 def test_all_spellings_of_a_path_are_one_file(writer: TrailWriter) -> None:
-    made = [writer.line(path, 1 + n, 1 + n) for n, path in enumerate(("src/a.py", "./src/a.py", "src\\a.py"))]
+    made = [
+        writer.line(path, 1 + n, 1 + n)
+        for n, path in enumerate(("src/a.py", "./src/a.py", "src\\a.py"))
+    ]
     trail = opened(writer.root)
     assert [lineage.current.id for lineage in trail.lineages_in("src/a.py")] == made
     assert trail.lineages_in("./src/a.py") == trail.lineages_in("src/a.py")
@@ -147,11 +165,15 @@ def test_an_unfinished_session_is_open_and_an_end_alone_is_not(writer: TrailWrit
     assert len(other.ends) == 1
 
 
-def test_a_session_without_an_id_is_none_and_a_record_that_stands_twice_is_one(writer: TrailWriter) -> None:
+def test_a_session_without_an_id_is_none_and_a_record_that_stands_twice_is_one(
+    writer: TrailWriter,
+) -> None:
     writer.record({"type": "session", "event": "start"})
     writer.session_start(session_id="s")
     writer.raw_log(writer.files.log.read_bytes())
-    writer.record({"type": "session", "event": "pause", "session_id": "s", "description": "ignored"})
+    writer.record(
+        {"type": "session", "event": "pause", "session_id": "s", "description": "ignored"}
+    )
     (session,) = read_sessions(opened(writer.root).log)
     assert (session.id, len(session.starts), session.ends) == ("s", 1, ())
     assert session.text("description") is None

@@ -77,7 +77,11 @@ async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
     uri = opened(server, trail.root / "src/auth.py")
     await once(slow.begun)
     for _ in range(5):
-        tell(server, types.TEXT_DOCUMENT_DID_SAVE, types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        tell(
+            server,
+            types.TEXT_DOCUMENT_DID_SAVE,
+            types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)),
+        )
     await asyncio.sleep(0)
     found = server.projects.of(uri)
     assert found is not None
@@ -101,9 +105,17 @@ async def test_a_check_that_nobody_waits_for_any_more_is_left_out(
     for version in range(2, 12):
         document = types.VersionedTextDocumentIdentifier(version, uri)
         change = types.TextDocumentContentChangeWholeDocument("x")
-        tell(server, types.TEXT_DOCUMENT_DID_CHANGE, types.DidChangeTextDocumentParams(document, [change]))
+        tell(
+            server,
+            types.TEXT_DOCUMENT_DID_CHANGE,
+            types.DidChangeTextDocumentParams(document, [change]),
+        )
     slow.go.set()
-    tell(server, types.TEXT_DOCUMENT_DID_SAVE, types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+    tell(
+        server,
+        types.TEXT_DOCUMENT_DID_SAVE,
+        types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)),
+    )
     await drained()
     tell(server, types.SHUTDOWN, None, id="shutdown")  # what waits for the pause is not begun
     await settled(server)
@@ -136,7 +148,11 @@ def add(server: Server, *folders: Path) -> None:
     """Add folders to the workspace."""
     added = [types.WorkspaceFolder(folder.as_uri(), folder.name) for folder in folders]
     event = types.WorkspaceFoldersChangeEvent(added, [])
-    tell(server, types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, types.DidChangeWorkspaceFoldersParams(event))
+    tell(
+        server,
+        types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
+        types.DidChangeWorkspaceFoldersParams(event),
+    )
 
 
 async def test_others_are_answered_while_a_trail_is_checked(
@@ -162,9 +178,17 @@ async def test_others_are_answered_while_a_log_is_searched(
     server, sink = running
     slow = Slow()
     search = LogIndex.with_prefix
-    monkeypatch.setattr(LogIndex, "with_prefix", lambda log, prefix: slow(lambda: search(log, prefix)))
-    for number, identifier in (("unknown", "ffff"), ("whole", trail.created), ("prefix", trail.created[:12])):
-        asked = types.ExecuteCommandParams("vibes.show", arguments=[{"id": identifier, "uri": trail.root.as_uri()}])
+    monkeypatch.setattr(
+        LogIndex, "with_prefix", lambda log, prefix: slow(lambda: search(log, prefix))
+    )
+    for number, identifier in (
+        ("unknown", "ffff"),
+        ("whole", trail.created),
+        ("prefix", trail.created[:12]),
+    ):
+        asked = types.ExecuteCommandParams(
+            "vibes.show", arguments=[{"id": identifier, "uri": trail.root.as_uri()}]
+        )
         tell(server, types.WORKSPACE_EXECUTE_COMMAND, asked, id=number)
     await once(slow.begun)
     await hovered(server, sink, trail.root / "src/auth.py")
@@ -186,4 +210,6 @@ async def hovered(server: Server, sink: Sink, file: Path) -> None:
 def answers(sink: Sink) -> list[str]:
     """Return what was answered so far, in order, by the ids that these tests give."""
     found = [json.loads(message.partition(b"\r\n\r\n")[2]) for message in sink.messages]
-    return [each["id"] for each in found if "method" not in each and isinstance(each.get("id"), str)]
+    return [
+        each["id"] for each in found if "method" not in each and isinstance(each.get("id"), str)
+    ]

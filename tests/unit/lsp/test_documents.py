@@ -17,14 +17,21 @@ from vibes_lsp.lsp.documents import Document, Documents, columns
 ENCODINGS: Final = tuple(types.PositionEncodingKind)
 TEXT: Final = st.text(
     st.one_of(
-        st.sampled_from("\r\n\r\nab\t\x0b\x0c\x1c\x85\u2028\u2029\ufeffß漢😀👩\u200d\ud83d\ude00\udcff"), st.characters(codec="utf-8")
+        st.sampled_from(
+            "\r\n\r\nab\t\x0b\x0c\x1c\x85\u2028\u2029\ufeffß漢😀👩\u200d\ud83d\ude00\udcff"
+        ),
+        st.characters(codec="utf-8"),
     ),
     max_size=30,
 )
 POSITIONS: Final = st.builds(types.Position, st.integers(0, 9), st.integers(0, 12))
 CHANGES: Final = st.lists(
     st.one_of(
-        st.builds(types.TextDocumentContentChangePartial, st.builds(types.Range, POSITIONS, POSITIONS), TEXT),
+        st.builds(
+            types.TextDocumentContentChangePartial,
+            st.builds(types.Range, POSITIONS, POSITIONS),
+            TEXT,
+        ),
         st.builds(types.TextDocumentContentChangeWholeDocument, TEXT),
     ),
     max_size=6,
@@ -33,7 +40,9 @@ CHANGES: Final = st.lists(
 
 def units(text: str, encoding: str) -> int:
     """Count code units, by a codec each."""
-    codec, size = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}[encoding]
+    codec, size = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}[
+        encoding
+    ]
     return len(text.encode(codec, "surrogatepass")) // size
 
 
@@ -66,7 +75,9 @@ def replaced(text: str, change: types.TextDocumentContentChangeEvent, encoding: 
     """Change a string."""
     if isinstance(change, types.TextDocumentContentChangeWholeDocument):
         return change.text
-    begin, end = (offset_of(text, each, encoding) for each in (change.range.start, change.range.end))
+    begin, end = (
+        offset_of(text, each, encoding) for each in (change.range.start, change.range.end)
+    )
     return text[:begin] + change.text + text[max(begin, end) :]
 
 
@@ -74,11 +85,17 @@ def document_of(text: str) -> Document:
     return Document("file:///a", 1, text)
 
 
-def edit(start: tuple[int, int], end: tuple[int, int], text: str) -> types.TextDocumentContentChangePartial:
-    return types.TextDocumentContentChangePartial(types.Range(types.Position(*start), types.Position(*end)), text)
+def edit(
+    start: tuple[int, int], end: tuple[int, int], text: str
+) -> types.TextDocumentContentChangePartial:
+    return types.TextDocumentContentChangePartial(
+        types.Range(types.Position(*start), types.Position(*end)), text
+    )
 
 
-def changed(text: str, *changes: types.TextDocumentContentChangeEvent, encoding: str = "utf-16") -> str:
+def changed(
+    text: str, *changes: types.TextDocumentContentChangeEvent, encoding: str = "utf-16"
+) -> str:
     document = document_of(text)
     document.change(2, changes, encoding)
     return document.content
@@ -90,7 +107,9 @@ def changed(text: str, *changes: types.TextDocumentContentChangeEvent, encoding:
 @example("a\r\nb", [edit((0, 1), (1, 0), "\r"), edit((1, 0), (1, 0), "x")], ENCODINGS[0])
 @example("a\rb\nc", [edit((1, 0), (1, 1), ""), edit((1, 0), (1, 0), "x")], ENCODINGS[0])
 def test_changes_in_a_row_are_as_if_a_string_were_changed(
-    text: str, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: types.PositionEncodingKind
+    text: str,
+    changes: Sequence[types.TextDocumentContentChangeEvent],
+    encoding: types.PositionEncodingKind,
 ) -> None:
     documents = Documents()
     documents.encoding = encoding
@@ -105,7 +124,9 @@ def test_changes_in_a_row_are_as_if_a_string_were_changed(
 
 @given(TEXT, CHANGES, st.sampled_from(ENCODINGS))
 def test_changes_of_one_message_are_applied_in_their_order(
-    text: str, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: types.PositionEncodingKind
+    text: str,
+    changes: Sequence[types.TextDocumentContentChangeEvent],
+    encoding: types.PositionEncodingKind,
 ) -> None:
     now = changed(text, *changes, encoding=encoding)
     for change in changes:
@@ -114,12 +135,18 @@ def test_changes_of_one_message_are_applied_in_their_order(
 
 
 @given(TEXT, CHANGES)
-def test_as_many_changes_as_versions_are_one_for_each(text: str, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
+def test_as_many_changes_as_versions_are_one_for_each(
+    text: str, changes: Sequence[types.TextDocumentContentChangeEvent]
+) -> None:
     one_by_one, gathered = document_of(text), document_of(text)
     for number, change in enumerate(changes, 2):
         one_by_one.change(number, [change], "utf-16")
     gathered.change(1 + len(changes), changes, "utf-16")
-    assert (gathered.content, gathered.version, gathered.previous) == (one_by_one.content, one_by_one.version, one_by_one.previous)
+    assert (gathered.content, gathered.version, gathered.previous) == (
+        one_by_one.content,
+        one_by_one.version,
+        one_by_one.previous,
+    )
     for version in range(1, gathered.version):
         assert gathered.before(version) == one_by_one.before(version)
 
@@ -156,7 +183,9 @@ def test_the_gathered_edits_say_where_lines_are_that_nobody_touched(
 
 @given(TEXT, CHANGES, st.sampled_from(ENCODINGS))
 def test_edits_are_gathered_only_while_lines_are_the_same_to_lsp_and_anchors(
-    text: str, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: types.PositionEncodingKind
+    text: str,
+    changes: Sequence[types.TextDocumentContentChangeEvent],
+    encoding: types.PositionEncodingKind,
 ) -> None:
     document = document_of(text)
     document.edits = Edits()
@@ -187,8 +216,20 @@ def test_a_text_that_was_handed_out_stays_as_it_was() -> None:
         ("a\nb\n", edit((1, 1), (2, 0), ""), "a\nb", 2, 2),
         ("a\nb\nc\n", edit((0, 0), (1, 0), ""), "b\nc\n", 2, 1),
         ("a\nb\nc\n", edit((0, 1), (1, 1), ""), "a\nc\n", 3, 2),
-        ("a\nb\nc\n", types.TextDocumentContentChangeWholeDocument("new\na\nb\nc\n"), "new\na\nb\nc\n", 3, 4),
-        ("a\nb\nc\n", types.TextDocumentContentChangeWholeDocument("a\nB\nnew\nc\n"), "a\nB\nnew\nc\n", 3, 4),
+        (
+            "a\nb\nc\n",
+            types.TextDocumentContentChangeWholeDocument("new\na\nb\nc\n"),
+            "new\na\nb\nc\n",
+            3,
+            4,
+        ),
+        (
+            "a\nb\nc\n",
+            types.TextDocumentContentChangeWholeDocument("a\nB\nnew\nc\n"),
+            "a\nB\nnew\nc\n",
+            3,
+            4,
+        ),
         ("a\r\nb\r\n", types.TextDocumentContentChangeWholeDocument("a\nb\n"), "a\nb\n", 2, 2),
     ],
 )
@@ -204,19 +245,28 @@ def test_lines_beside_an_edit_are_not_touched(
 
 
 @given(TEXT, st.integers(0, 30), st.sampled_from(ENCODINGS))
-def test_columns_count_code_units(text: str, characters: int, encoding: types.PositionEncodingKind) -> None:
+def test_columns_count_code_units(
+    text: str, characters: int, encoding: types.PositionEncodingKind
+) -> None:
     assert columns(text, characters, encoding) == units(text[:characters], encoding)
 
 
-@pytest.mark.parametrize(("encoding", "inside", "after"), [("utf-8", (1, 2, 3), 4), ("utf-16", (1,), 2), ("utf-32", (), 1)])
-def test_a_column_within_a_character_counts_as_before_it(encoding: str, inside: tuple[int, ...], after: int) -> None:
+@pytest.mark.parametrize(
+    ("encoding", "inside", "after"),
+    [("utf-8", (1, 2, 3), 4), ("utf-16", (1,), 2), ("utf-32", (), 1)],
+)
+def test_a_column_within_a_character_counts_as_before_it(
+    encoding: str, inside: tuple[int, ...], after: int
+) -> None:
     for column in inside:
         assert changed("😀b", edit((0, column), (0, column), "x"), encoding=encoding) == "x😀b"
     assert changed("😀b", edit((0, after), (0, after), "x"), encoding=encoding) == "😀xb"
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_column_beyond_the_line_is_its_end_and_a_line_beyond_the_text_is_the_texts(encoding: types.PositionEncodingKind) -> None:
+def test_a_column_beyond_the_line_is_its_end_and_a_line_beyond_the_text_is_the_texts(
+    encoding: types.PositionEncodingKind,
+) -> None:
     assert changed("a😀\r\nb", edit((0, 99), (0, 99), "x"), encoding=encoding) == "a😀x\r\nb"
     assert changed("a😀\r\nb", edit((9, 9), (9, 9), "x"), encoding=encoding) == "a😀\r\nbx"
 
@@ -224,7 +274,10 @@ def test_a_column_beyond_the_line_is_its_end_and_a_line_beyond_the_text_is_the_t
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_lone_surrogates_are_no_obstacle(encoding: types.PositionEncodingKind) -> None:
     column = units("a\ud800b", encoding)
-    assert changed("a\ud800b\udcffc\n", edit((0, column), (1, 0), "\udfff"), encoding=encoding) == "a\ud800b\udfff"
+    assert (
+        changed("a\ud800b\udcffc\n", edit((0, column), (1, 0), "\udfff"), encoding=encoding)
+        == "a\ud800b\udfff"
+    )
 
 
 def test_a_range_that_ends_before_it_begins_only_inserts() -> None:

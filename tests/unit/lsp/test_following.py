@@ -50,12 +50,16 @@ class Open:
         return view.placements
 
     def lines(self) -> list[Lines]:
-        return [(each.located.start, each.located.end, each.located.state) for each in self.placed()]
+        return [
+            (each.located.start, each.located.end, each.located.state) for each in self.placed()
+        ]
 
     def replace(self, line: int, removed: int, text: str) -> None:
         """Replace whole lines from a 1-based one on."""
         places = types.Range(types.Position(line - 1, 0), types.Position(line - 1 + removed, 0))
-        self.documents.changed(self.uri, None, [types.TextDocumentContentChangePartial(places, text)])
+        self.documents.changed(
+            self.uri, None, [types.TextDocumentContentChangePartial(places, text)]
+        )
 
     def type(self, line: int, text: str = "x") -> None:
         """Type at the beginning of a 1-based line."""
@@ -131,7 +135,9 @@ def test_a_snapshot_does_not_change_with_the_document(opened: Open) -> None:
     assert [each.located.start for each in snapshot.locate()] == [5]
 
 
-def test_a_trail_that_changed_and_a_document_that_was_closed_are_followed_no_more(opened: Open) -> None:
+def test_a_trail_that_changed_and_a_document_that_was_closed_are_followed_no_more(
+    opened: Open,
+) -> None:
     before = opened.following
     opened.writer.line("a.py", 10, 12, text=TEXT)
     opened.projects.news()
@@ -156,7 +162,12 @@ def test_an_edited_range_is_known_line_by_line_when_it_was_seen_whole(opened: Op
     opened.locate()
     (after_the_pause,) = opened.placed()
     for located in (at_once.located, after_the_pause.located):
-        assert (located.start, located.end, located.state, located.intact) == (4, 8, State.EDITED, 3)
+        assert (located.start, located.end, located.state, located.intact) == (
+            4,
+            8,
+            State.EDITED,
+            3,
+        )
         assert located.method == Method.HISTORY
         assert [kind.value for kind in located.kinds] == ["edited", "ai", "human", "ai", "ai"]
 
@@ -168,7 +179,9 @@ def test_it_is_still_known_when_the_trail_changes(opened: Open) -> None:
     assert opened.lines() == [(4, 8, State.EDITED), (11, 13, State.MOVED)]
 
 
-def test_what_is_recorded_while_somebody_types_is_placed_at_once_and_with_all_others_in_the_pause(opened: Open) -> None:
+def test_what_is_recorded_while_somebody_types_is_placed_at_once_and_with_all_others_in_the_pause(
+    opened: Open,
+) -> None:
     opened.type(1, "new = 1\n")
     opened.documents.in_flux(opened.uri, now=True)
     opened.writer.line("a.py", 10, 12, text=TEXT)
@@ -187,7 +200,9 @@ def test_undoing_is_exact_at_once_after_a_pause_too(opened: Open) -> None:
     assert opened.lines() == [(4, 7, State.EXACT)]
 
 
-def test_what_has_only_its_recorded_lines_stays_where_the_edits_took_it(writer: TrailWriter) -> None:
+def test_what_has_only_its_recorded_lines_stays_where_the_edits_took_it(
+    writer: TrailWriter,
+) -> None:
     writer.line("a.py", 2, 3, text=None)
     writer.line("a.py", 9, 9, action="delete", text=TEXT)
     opened = Open(writer)
@@ -206,14 +221,20 @@ def test_a_last_line_that_goes_with_its_line_end(writer: TrailWriter) -> None:
     text = "one = 1\ntwo = 2\n\n"
     writer.line("a.py", 3, 3, text=text)
     opened = Open(writer, text)
-    opened.documents.changed(opened.uri, None, [types.TextDocumentContentChangeWholeDocument("one = 1\ntwo = 2\n")])
+    opened.documents.changed(
+        opened.uri, None, [types.TextDocumentContentChangeWholeDocument("one = 1\ntwo = 2\n")]
+    )
     assert opened.lines() == [(None, None, State.LOST)]
 
 
 def test_other_lines_instead_of_all_lines_are_looked_at_at_once(opened: Open) -> None:
     opened.replace(2, 8, "".join(f"    {line}\n" for line in ("new = 1", *TEXT.splitlines()[1:9])))
     (placement,) = opened.placed()
-    assert (placement.located.start, placement.located.end, placement.located.state) == (5, 8, State.EDITED)
+    assert (placement.located.start, placement.located.end, placement.located.state) == (
+        5,
+        8,
+        State.EDITED,
+    )
 
 
 def test_a_line_that_is_given_up_goes_to_the_one_below(writer: TrailWriter) -> None:
@@ -225,7 +246,9 @@ def test_a_line_that_is_given_up_goes_to_the_one_below(writer: TrailWriter) -> N
     assert [each.owned for each in opened.placed()] == [((2, 3), (6, 7)), ((4, 5),)]
 
 
-EDITS: Final = st.lists(st.tuples(st.integers(1, 14), st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=6)
+EDITS: Final = st.lists(
+    st.tuples(st.integers(1, 14), st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=6
+)
 
 
 @pytest.fixture(scope="module")
@@ -240,16 +263,23 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> TrailWriter:
 
 
 @given(edits=EDITS)
-def test_any_edits_that_are_undone_lead_back_to_exact(shared: TrailWriter, edits: list[tuple[int, int, int, bool]]) -> None:
+def test_any_edits_that_are_undone_lead_back_to_exact(
+    shared: TrailWriter, edits: list[tuple[int, int, int, bool]]
+) -> None:
     opened = Open(shared)
     undone = []
     for number, (place, removed, inserted, with_pause) in enumerate(edits):
         before = opened.document.content.splitlines(keepends=True)
         line = min(place, len(before) + 1)
         old = before[line - 1 : line - 1 + removed]
-        opened.replace(line, len(old), "".join(f"typed_{number}_{each} = 1\n" for each in range(inserted)))
+        opened.replace(
+            line, len(old), "".join(f"typed_{number}_{each} = 1\n" for each in range(inserted))
+        )
         undone.append((line, inserted, "".join(old)))
-        assert all(start is None or end is None or 1 <= start <= end <= opened.document.length for start, end, _ in opened.lines())
+        assert all(
+            start is None or end is None or 1 <= start <= end <= opened.document.length
+            for start, end, _ in opened.lines()
+        )
         if with_pause and opened.following.snapshot() is not None:
             opened.locate()
     for line, inserted, old_text in reversed(undone):
@@ -261,15 +291,27 @@ def test_any_edits_that_are_undone_lead_back_to_exact(shared: TrailWriter, edits
 
 
 @given(edits=EDITS)
-def test_what_is_called_exact_or_moved_is_the_recorded_text(shared: TrailWriter, edits: list[tuple[int, int, int, bool]]) -> None:
+def test_what_is_called_exact_or_moved_is_the_recorded_text(
+    shared: TrailWriter, edits: list[tuple[int, int, int, bool]]
+) -> None:
     opened = Open(shared)
     texts = {(each.located.start, each.located.end): each.current.id for each in opened.placed()}
-    recorded = {identifier: TEXT.splitlines()[(start or 0) - 1 : end] for (start, end), identifier in texts.items()}
+    recorded = {
+        identifier: TEXT.splitlines()[(start or 0) - 1 : end]
+        for (start, end), identifier in texts.items()
+    }
     for number, (line, removed, inserted, with_pause) in enumerate(edits):
-        opened.replace(min(line, opened.document.length + 1), removed, "".join(f"typed_{number}_{each} = 1\n" for each in range(inserted)))
+        opened.replace(
+            min(line, opened.document.length + 1),
+            removed,
+            "".join(f"typed_{number}_{each} = 1\n" for each in range(inserted)),
+        )
         now = opened.document.content.splitlines()
         for each in opened.placed():
             if each.located.state in (State.EXACT, State.MOVED):
-                assert now[(each.located.start or 0) - 1 : each.located.end] == recorded[each.current.id]
+                assert (
+                    now[(each.located.start or 0) - 1 : each.located.end]
+                    == recorded[each.current.id]
+                )
         if with_pause and opened.following.snapshot() is not None:
             opened.locate()

@@ -40,7 +40,11 @@ async def drained() -> None:
     """Wait until every task that a server began has ended; errors that are meant for the client were told it."""
     while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
         ended = await asyncio.gather(*tasks, return_exceptions=True)
-        assert [each for each in ended if isinstance(each, BaseException) and not isinstance(each, JsonRpcException)] == []
+        assert [
+            each
+            for each in ended
+            if isinstance(each, BaseException) and not isinstance(each, JsonRpcException)
+        ] == []
 
 
 async def settled(server: Server) -> None:
@@ -64,8 +68,14 @@ async def test_two_hundred_changes_leave_nothing_behind() -> None:
     tell(server, types.TEXT_DOCUMENT_DID_OPEN, types.DidOpenTextDocumentParams(item))
     for version in range(1, 201):
         document = types.VersionedTextDocumentIdentifier(version, "untitled:x")
-        change = types.TextDocumentContentChangePartial(types.Range(types.Position(0, 0), types.Position(0, 0)), "a")
-        tell(server, types.TEXT_DOCUMENT_DID_CHANGE, types.DidChangeTextDocumentParams(document, [change]))
+        change = types.TextDocumentContentChangePartial(
+            types.Range(types.Position(0, 0), types.Position(0, 0)), "a"
+        )
+        tell(
+            server,
+            types.TEXT_DOCUMENT_DID_CHANGE,
+            types.DidChangeTextDocumentParams(document, [change]),
+        )
     await settled(server)
     assert sink.messages
     assert server.protocol._request_futures == {}
@@ -80,7 +90,12 @@ async def test_requests_and_their_failures_leave_nothing_behind() -> None:
     for number in range(2, 52):
         place = types.HoverParams(types.TextDocumentIdentifier("untitled:x"), types.Position(0, 0))
         tell(server, types.TEXT_DOCUMENT_HOVER, place, id=number)
-        tell(server, types.WORKSPACE_EXECUTE_COMMAND, types.ExecuteCommandParams("vibes.show", arguments=[{"id": "ffff"}]), id=f"x{number}")
+        tell(
+            server,
+            types.WORKSPACE_EXECUTE_COMMAND,
+            types.ExecuteCommandParams("vibes.show", arguments=[{"id": "ffff"}]),
+            id=f"x{number}",
+        )
     await settled(server)
     assert len(sink.messages) == 101
     assert server.protocol._request_futures == {}
@@ -91,7 +106,11 @@ async def test_closed_documents_leave_nothing_behind() -> None:
     for number in range(50):
         item = types.TextDocumentItem(f"untitled:{number}", "plaintext", 0, "text")
         tell(server, types.TEXT_DOCUMENT_DID_OPEN, types.DidOpenTextDocumentParams(item))
-        tell(server, types.TEXT_DOCUMENT_DID_CLOSE, types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(item.uri)))
+        tell(
+            server,
+            types.TEXT_DOCUMENT_DID_CLOSE,
+            types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(item.uri)),
+        )
     await settled(server)
     assert server.documents.uris() == []
     assert server.protocol._request_futures == {}

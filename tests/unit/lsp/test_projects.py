@@ -24,27 +24,37 @@ def test_an_open_document_belongs_to_the_nearest_trail_alone(tmp_path: Path) -> 
     for uri in documents.uris()[:2]:
         found = projects.of(uri)
         assert found is not None
-        owned[found[1]] = [(path, document.content) for path, document in projects.opened_in(found[0])]
+        owned[found[1]] = [
+            (path, document.content) for path, document in projects.opened_in(found[0])
+        ]
     assert owned == {"a.py": [("a.py", "a.py")], "b.py": [("b.py", "b.py")]}
 
 
 def test_a_trail_is_one_however_the_path_of_a_file_is_spelled(tmp_path: Path) -> None:
     TrailWriter(tmp_path)
     projects = Projects(Documents())
-    plain, dotted = (projects.of(f"{tmp_path.as_uri()}/{path}") for path in ("a.py", "inner/../a.py"))
+    plain, dotted = (
+        projects.of(f"{tmp_path.as_uri()}/{path}") for path in ("a.py", "inner/../a.py")
+    )
     assert plain is not None
     assert plain == dotted
     assert len(projects.all()) == 1
 
 
-def test_what_is_said_of_a_document_that_history_was_not_asked_about_is_provisional(tmp_path: Path) -> None:
+def test_what_is_said_of_a_document_that_history_was_not_asked_about_is_provisional(
+    tmp_path: Path,
+) -> None:
     documents = Documents()
     projects = Projects(documents)
     TrailWriter(tmp_path)
     first, second = ((tmp_path / path).as_uri() for path in ("first.py", "second.py"))
 
     def provisional() -> list[bool]:
-        return [view.is_provisional for uri in (first, second) if (view := projects.view(uri)) is not None]
+        return [
+            view.is_provisional
+            for uri in (first, second)
+            if (view := projects.view(uri)) is not None
+        ]
 
     for uri in (first, second):
         documents.opened(uri, 1, "")
@@ -54,8 +64,13 @@ def test_what_is_said_of_a_document_that_history_was_not_asked_about_is_provisio
 
     def look(*paths: str) -> None:
         open_now = dict(projects.opened_in(project))
-        project.asked.until, project.asked.texts = project.asked.changes, {path: open_now[path].text for path in paths}
-        project.take(HistorySnapshot(is_done=True, has_git=True, pasts=dict.fromkeys(paths, NO_HISTORY)))
+        project.asked.until, project.asked.texts = (
+            project.asked.changes,
+            {path: open_now[path].text for path in paths},
+        )
+        project.take(
+            HistorySnapshot(is_done=True, has_git=True, pasts=dict.fromkeys(paths, NO_HISTORY))
+        )
 
     assert provisional() == [True, True]
     look("first.py")

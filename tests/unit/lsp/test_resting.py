@@ -54,7 +54,9 @@ def hold(project: Project) -> Path:
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"path": "a.py", "records": [{}]}', None])
-async def test_only_what_can_be_recorded_is_waited_for(stub: Stub, tmp_path: Path, content: bytes | None) -> None:
+async def test_only_what_can_be_recorded_is_waited_for(
+    stub: Stub, tmp_path: Path, content: bytes | None
+) -> None:
     project = new_project(tmp_path / "project")
     file = hold(project)
     if content is not None:
@@ -65,13 +67,17 @@ async def test_only_what_can_be_recorded_is_waited_for(stub: Stub, tmp_path: Pat
     resting._quiet.closed(key)
     stub.projects.at(project.recorder.directory)
     await resting._rest(key)
-    assert (key in resting._quiet._waiting) == (content is None), "and another pause is waited for that of another program alone"
+    assert (key in resting._quiet._waiting) == (content is None), (
+        "and another pause is waited for that of another program alone"
+    )
     assert file.exists()
     resting.shut_down()
     await asyncio.gather(*resting._quiet._running, *resting._answered._running)
 
 
-async def test_at_the_end_all_come_to_rest_but_the_one_that_cannot(stub: Stub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_at_the_end_all_come_to_rest_but_the_one_that_cannot(
+    stub: Stub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     projects = [new_project(tmp_path / name) for name in ("one", "two", "three")]
     for project in projects:
         project.file("a.py", SOURCE.replace("\n\n\ndef same", "\n\none = 1\ndef same"))

@@ -10,12 +10,27 @@ from vibes_lsp.lsp.settings import Settings, read_settings
 from vibes_lsp.model.vocabulary import Band
 
 
-@pytest.mark.parametrize("given", [None, 7, "text", [], [{"hover": {"enable": False}}], {}, {"vibes": None}, {"vibes": []}, {"other": 1}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        7,
+        "text",
+        [],
+        [{"hover": {"enable": False}}],
+        {},
+        {"vibes": None},
+        {"vibes": []},
+        {"other": 1},
+    ],
+)
 def test_nothing_usable_gives_the_defaults(given: object) -> None:
     assert (
         read_settings(given)
         == Settings()
-        == Settings(minimum_band=Band.HIGH, hover=True, code_lens=True, diagnostics=True, show_prompts=True)
+        == Settings(
+            minimum_band=Band.HIGH, hover=True, code_lens=True, diagnostics=True, show_prompts=True
+        )
     )
 
 
@@ -26,7 +41,9 @@ def test_everything_at_once() -> None:
         "diagnostics": {"enable": False, "minimumBand": "low"},
         "prompts": {"show": False},
     }
-    wanted = Settings(hover=False, code_lens=False, diagnostics=False, minimum_band=Band.LOW, show_prompts=False)
+    wanted = Settings(
+        hover=False, code_lens=False, diagnostics=False, minimum_band=Band.LOW, show_prompts=False
+    )
     assert read_settings(given) == read_settings({"vibes": given}) == wanted
 
 
@@ -38,13 +55,23 @@ def test_what_is_no_name_is_no_reviewer(name: object) -> None:
 
 @pytest.mark.parametrize("band", [None, 7, [], {}, "utmost", "HIGH", True])
 def test_a_wrong_band_leaves_its_neighbours_alone(band: object) -> None:
-    settings = read_settings({"diagnostics": {"minimumBand": band, "enable": False}, "hover": {"enable": False}})
+    settings = read_settings(
+        {"diagnostics": {"minimumBand": band, "enable": False}, "hover": {"enable": False}}
+    )
     assert settings == Settings(hover=False, diagnostics=False)
 
 
 @pytest.mark.parametrize("value", [None, 0, 1, "false", [], {}])
 def test_what_is_no_switch_stays_on(value: Any) -> None:
-    assert read_settings({name: {"enable": value} for name in ("hover", "codeLens", "codeActions", "diagnostics")}) == Settings()
+    assert (
+        read_settings(
+            {
+                name: {"enable": value}
+                for name in ("hover", "codeLens", "codeActions", "diagnostics")
+            }
+        )
+        == Settings()
+    )
     assert read_settings({"hover": value, "prompts": {"show": value}}) == Settings()
 
 

@@ -18,7 +18,9 @@ from tests.server.project import STORY, Project
 from tests.unit.lsp.test_memory import drained, started, tell
 from vibes_lsp.lsp.messages import ProvenanceParams
 
-_OF_THE_SYSTEM: Final = frozenset({"posix", "nt", "io", "_io", "_winapi", "_posixsubprocess", "mmap", "fcntl"})
+_OF_THE_SYSTEM: Final = frozenset(
+    {"posix", "nt", "io", "_io", "_winapi", "_posixsubprocess", "mmap", "fcntl"}
+)
 _HARMLESS: Final = frozenset({"fspath", "getpid", "urandom", "StringIO", "BytesIO"})
 
 
@@ -30,7 +32,10 @@ def system_calls() -> Iterator[list[str]]:
     def watch(_frame: FrameType, event: str, argument: Any) -> None:
         if event != "c_call" or not isinstance(argument, BuiltinFunctionType | type):
             return
-        owner = getattr(argument, "__module__", None) or type(getattr(argument, "__self__", None)).__module__
+        owner = (
+            getattr(argument, "__module__", None)
+            or type(getattr(argument, "__self__", None)).__module__
+        )
         if owner in _OF_THE_SYSTEM and argument.__name__ not in _HARMLESS:
             found.append(f"{owner}.{argument.__name__}")
 
@@ -55,11 +60,18 @@ class Typist:
         place = types.Range(types.Position(line, 4), types.Position(line, 4))
         document = types.VersionedTextDocumentIdentifier(next(self._versions), self.uri)
         changes = [types.TextDocumentContentChangePartial(place, text)]
-        tell(self.server, types.TEXT_DOCUMENT_DID_CHANGE, types.DidChangeTextDocumentParams(document, changes))
+        tell(
+            self.server,
+            types.TEXT_DOCUMENT_DID_CHANGE,
+            types.DidChangeTextDocumentParams(document, changes),
+        )
 
     def ask_everything(self) -> None:
         """Ask what editors ask while somebody types."""
-        document, place = types.TextDocumentIdentifier(self.uri), types.Range(types.Position(4, 0), types.Position(4, 0))
+        document, place = (
+            types.TextDocumentIdentifier(self.uri),
+            types.Range(types.Position(4, 0), types.Position(4, 0)),
+        )
         context = types.CodeActionContext([], trigger_kind=types.CodeActionTriggerKind.Automatic)
         for method, params in (
             (types.TEXT_DOCUMENT_HOVER, types.HoverParams(document, place.start)),

@@ -7,23 +7,34 @@ import json
 import pytest
 
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical import MAX_DEPTH, canonical, javascript_number, parse, parse_object, same_value
+from vibes_lsp.model.canonical import (
+    MAX_DEPTH,
+    canonical,
+    javascript_number,
+    parse,
+    parse_object,
+    same_value,
+)
 
 
 def refusal(data: bytes | str) -> MalformedJson:
     with pytest.raises(MalformedJson) as caught:
         parse(data)
-    if isinstance(data, str):  # bytes have a quicker reader, which leaves to the strict one what is to be refused
+    if isinstance(
+        data, str
+    ):  # bytes have a quicker reader, which leaves to the strict one what is to be refused
         with pytest.raises(MalformedJson) as again:
             parse(data.encode())
-        assert (again.value.reason, again.value.line, again.value.column) == (caught.value.reason, caught.value.line, caught.value.column)
+        assert (again.value.reason, again.value.line, again.value.column) == (
+            caught.value.reason,
+            caught.value.line,
+            caught.value.column,
+        )
     return caught.value
 
 
 def test_the_example_of_the_rfc() -> None:
-    entry = (
-        '{"type": "environment", "model_parameters": {"temperature": 0.7, "max_tokens": 4096}, "tool_extensions": ["filesystem", "git"]}'
-    )
+    entry = '{"type": "environment", "model_parameters": {"temperature": 0.7, "max_tokens": 4096}, "tool_extensions": ["filesystem", "git"]}'
     assert canonical(parse(entry)) == (
         b'{"model_parameters":{"max_tokens":4096,"temperature":0.7},"tool_extensions":["filesystem","git"],"type":"environment"}'
     )
@@ -49,19 +60,38 @@ def test_an_integer_beyond_the_limit_of_the_interpreter_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "printed"), [("1", b"1"), ("1.0", b"1.0"), ("-0", b"0"), ("-0.0", b"-0.0"), ("1e2", b"100.0"), ("1e-400", b"0.0")]
+    ("text", "printed"),
+    [
+        ("1", b"1"),
+        ("1.0", b"1.0"),
+        ("-0", b"0"),
+        ("-0.0", b"-0.0"),
+        ("1e2", b"100.0"),
+        ("1e-400", b"0.0"),
+    ],
 )
 def test_numbers_are_printed_as_the_reference_prints_them(text: str, printed: bytes) -> None:
     assert canonical(parse(text)) == printed
 
 
-@pytest.mark.parametrize("text", ['{"a":1,"a":1}', '{"a":{"b":1,"c":[2]},"a":{"c":[2],"b":1}}', '{"a":1,"b":2,"a":1,"a":1}'])
+@pytest.mark.parametrize(
+    "text",
+    ['{"a":1,"a":1}', '{"a":{"b":1,"c":[2]},"a":{"c":[2],"b":1}}', '{"a":1,"b":2,"a":1,"a":1}'],
+)
 def test_a_key_given_twice_with_one_value_is_one(text: str) -> None:
     assert parse_object(text)["a"] in (1, {"b": 1, "c": [2]})
 
 
 @pytest.mark.parametrize(
-    "text", ['{"a":1,"a":2}', '{"a":1,"a":1.0}', '{"a":1,"a":true}', '{"a":null,"a":0}', '[{"x":{"a":"1","a":1}}]', '{"a":1,"b":0,"a":2}']
+    "text",
+    [
+        '{"a":1,"a":2}',
+        '{"a":1,"a":1.0}',
+        '{"a":1,"a":true}',
+        '{"a":null,"a":0}',
+        '[{"x":{"a":"1","a":1}}]',
+        '{"a":1,"b":0,"a":2}',
+    ],
 )
 def test_a_key_given_twice_with_two_values_is_refused(text: str) -> None:
     assert refusal(text).reason == "member 'a' is given twice with different values"
@@ -83,8 +113,12 @@ def test_lone_surrogates_are_kept_and_printed_as_javascript_prints_them() -> Non
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_nesting_has_a_limit(opening: str) -> None:
     closing = "]" if opening == "[" else "}"
-    assert parse(opening * (MAX_DEPTH - 1) + opening.rstrip(":").replace('{"a"', "{") + closing * MAX_DEPTH)
-    assert "nested deeper than 64" in refusal(opening * MAX_DEPTH + "[]" + closing * MAX_DEPTH).reason
+    assert parse(
+        opening * (MAX_DEPTH - 1) + opening.rstrip(":").replace('{"a"', "{") + closing * MAX_DEPTH
+    )
+    assert (
+        "nested deeper than 64" in refusal(opening * MAX_DEPTH + "[]" + closing * MAX_DEPTH).reason
+    )
     assert "nested deeper than 64" in refusal(opening * 100_000).reason
 
 
@@ -115,13 +149,22 @@ def test_a_refusal_says_where(data: bytes, line: int, column: int, reason: str) 
     assert error.message == f"{error.reason} (line {line}, column {column})"
 
 
-@pytest.mark.parametrize("data", [b'\xef\xbb\xbf{"a":1}', '\ufeff{"a":1}', b'{"a":1}', ' {"a":1}\r\n'])
+@pytest.mark.parametrize(
+    "data", [b'\xef\xbb\xbf{"a":1}', '\ufeff{"a":1}', b'{"a":1}', ' {"a":1}\r\n']
+)
 def test_a_byte_order_mark_and_white_space_are_allowed(data: bytes | str) -> None:
     assert parse(data) == {"a": 1}
 
 
 @pytest.mark.parametrize(
-    ("data", "kind"), [(b"[]", "array"), (b"null", "null"), (b"true", "boolean"), (b"1", "number"), (b'"x"', "string")]
+    ("data", "kind"),
+    [
+        (b"[]", "array"),
+        (b"null", "null"),
+        (b"true", "boolean"),
+        (b"1", "number"),
+        (b'"x"', "string"),
+    ],
 )
 def test_what_must_be_an_object(data: bytes, kind: str) -> None:
     with pytest.raises(MalformedJson, match=f"a JSON {kind} where an object is needed"):
@@ -175,8 +218,13 @@ def test_numbers_as_ecmascript_prints_them(number: float, printed: str) -> None:
 
 
 def test_integers_in_javascript_form() -> None:
-    assert canonical([1, -7, 2**53 + 1, 10**21, True], javascript_numbers=True) == b"[1,-7,9007199254740992,1e+21,true]"
-    assert canonical([10**400, -(10**400)], javascript_numbers=True) == b"[null,null]", "JavaScript reads them as infinite"
+    assert (
+        canonical([1, -7, 2**53 + 1, 10**21, True], javascript_numbers=True)
+        == b"[1,-7,9007199254740992,1e+21,true]"
+    )
+    assert canonical([10**400, -(10**400)], javascript_numbers=True) == b"[null,null]", (
+        "JavaScript reads them as infinite"
+    )
 
 
 def test_what_json_cannot_hold_is_not_printed() -> None:

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests import trails
-from vibes_lsp.model.hashing import ContextVariant, IdVariant, explain_annotation_id, explain_context_hash
+from vibes_lsp.model.hashing import (
+    ContextVariant,
+    IdVariant,
+    explain_annotation_id,
+    explain_context_hash,
+)
 
 if TYPE_CHECKING:
     from vibes_lsp.model.members import Members
@@ -47,31 +52,45 @@ def test_each_bug_of_a_key_is_named(variant: str) -> None:
     ],
 )
 def test_bugs_together_are_named_in_the_order_of_the_list(variant: str) -> None:
-    assert explain_context_hash(trails.context_hash(ENTRY, variant), ENTRY) == tuple(variant.split("+"))
+    assert explain_context_hash(trails.context_hash(ENTRY, variant), ENTRY) == tuple(
+        variant.split("+")
+    )
 
 
 def test_only_an_environment_may_have_had_an_unknown_model() -> None:
     entry: Members = {**ENTRY, "type": "prompt"}
-    assert explain_context_hash(trails.context_hash(entry, "environment-unknown"), entry) == (ContextVariant.MISMATCH,)
+    assert explain_context_hash(trails.context_hash(entry, "environment-unknown"), entry) == (
+        ContextVariant.MISMATCH,
+    )
 
 
 @pytest.mark.parametrize("variant", ["spec", "less-anchors", "less-commit", "less-risk", "ascii"])
 def test_each_bug_of_an_id_is_named(variant: str) -> None:
-    assert explain_annotation_id({**RECORD, "annotation_id": trails.annotation_id(RECORD, variant)}) == (variant,)
+    assert explain_annotation_id(
+        {**RECORD, "annotation_id": trails.annotation_id(RECORD, variant)}
+    ) == (variant,)
 
 
 def test_an_id_made_without_the_member_commit_hash_is_less_commit_too() -> None:
     identifier = trails.annotation_id(RECORD, "less-commit-member")
-    assert explain_annotation_id({**RECORD, "annotation_id": identifier}) == (IdVariant.LESS_COMMIT,)
+    assert explain_annotation_id({**RECORD, "annotation_id": identifier}) == (
+        IdVariant.LESS_COMMIT,
+    )
 
 
 def test_bugs_of_an_id_together() -> None:
     identifier = trails.annotation_id(RECORD, "less-anchors+less-commit-member+less-risk+ascii")
-    assert explain_annotation_id({**RECORD, "annotation_id": identifier}) == ("less-anchors", "less-commit", "less-risk", "ascii")
+    assert explain_annotation_id({**RECORD, "annotation_id": identifier}) == (
+        "less-anchors",
+        "less-commit",
+        "less-risk",
+        "ascii",
+    )
 
 
 @pytest.mark.parametrize(
-    ("stored", "said"), [(None, "absent"), (5, "mismatch"), ([], "mismatch"), ("", "mismatch"), ("0" * 64, "mismatch")]
+    ("stored", "said"),
+    [(None, "absent"), (5, "mismatch"), ([], "mismatch"), ("", "mismatch"), ("0" * 64, "mismatch")],
 )
 def test_an_id_that_is_none(stored: int | str | None, said: str) -> None:
     assert explain_annotation_id({**RECORD, "annotation_id": stored}) == (said,)
@@ -90,4 +109,6 @@ def test_an_integer_too_large_for_a_double_stops_no_explanation() -> None:
 
 def test_delete_is_escaped_by_naive_writers_too() -> None:
     entry: Members = {"type": "prompt", "prompt_text": "\x7f"}
-    assert explain_context_hash(trails.context_hash(entry, "ascii"), entry) == (ContextVariant.ASCII,)
+    assert explain_context_hash(trails.context_hash(entry, "ascii"), entry) == (
+        ContextVariant.ASCII,
+    )

@@ -40,8 +40,12 @@ def test_any_date_with_a_time_is_read_as_utc(text: str, moment: datetime) -> Non
     assert read.tzinfo is UTC
 
 
-@pytest.mark.skipif(not hasattr(time, "tzset"), reason="this system's time zone cannot be set for one process")
-def test_a_time_without_an_offset_is_utc_wherever_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(
+    not hasattr(time, "tzset"), reason="this system's time zone cannot be set for one process"
+)
+def test_a_time_without_an_offset_is_utc_wherever_it_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TZ", "XST-09:00")
     time.tzset()
     try:
@@ -185,7 +189,11 @@ def test_a_later_pattern_takes_back_an_earlier_one() -> None:
 
 def test_listed_extensions_alone_are_tracked() -> None:
     tracking = Tracking([".py", ".RS"], ["gen/"])
-    assert [path for path in ("a.py", "A.PY", "b.rs", "c.pyi", "py", ".py", "gen/a.py") if tracking.tracks(path)] == [
+    assert [
+        path
+        for path in ("a.py", "A.PY", "b.rs", "c.pyi", "py", ".py", "gen/a.py")
+        if tracking.tracks(path)
+    ] == [
         "a.py",
         "A.PY",
         "b.rs",
@@ -198,7 +206,9 @@ def test_without_a_list_all_extensions_are_tracked_and_with_an_empty_one_none() 
     assert not Tracking([]).tracks("LICENSE")
 
 
-@pytest.mark.parametrize("pattern", ["!", "/", "//", "[", "a[", "\\", "\ud800", "{", "(", "[z-a]", "!!"])
+@pytest.mark.parametrize(
+    "pattern", ["!", "/", "//", "[", "a[", "\\", "\ud800", "{", "(", "[z-a]", "!!"]
+)
 def test_a_pattern_that_is_none_excludes_nothing(pattern: str) -> None:
     """Anyone may have written the config: a pattern that git itself would pass over must not stop the rest."""
     tracking = Tracking(None, [pattern, "*.gen"])
@@ -227,6 +237,8 @@ def test_a_pattern_that_is_none_excludes_nothing(pattern: str) -> None:
         ("9" * 5000, None, False),
     ],
 )
-def test_only_a_known_major_version_may_be_written(declared: str, major: int | None, writable: bool) -> None:
+def test_only_a_known_major_version_may_be_written(
+    declared: str, major: int | None, writable: bool
+) -> None:
     assert major_version(declared) == major
     assert may_write(declared) is writable

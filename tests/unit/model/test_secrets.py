@@ -65,7 +65,14 @@ TOKENS = {
     "new relic": "NRAK-" + made_up(27, string.ascii_uppercase + string.digits),
     "npm": "npm_" + made_up(36),
     "openai": "sk-" + made_up(48),
-    "openai project": "sk-proj-" + made_up(20) + "-" + made_up(30) + "_" + made_up(40) + "-x" + made_up(8),
+    "openai project": "sk-proj-"
+    + made_up(20)
+    + "-"
+    + made_up(30)
+    + "_"
+    + made_up(40)
+    + "-x"
+    + made_up(8),
     "openai service": "sk-svcacct-" + made_up(20) + "-" + made_up(30),
     "openrouter": "sk-or-v1-" + made_up(64, HEX),
     "postman": "PMAK-" + made_up(24, HEX) + "-" + made_up(34, HEX),
@@ -117,9 +124,15 @@ IN_CONTEXT = {
         made_up(40),
     ),
     "sas string": (f"SharedAccessSignature sr=x&sig={made_up(40)}%3D&se=1&skn=k", made_up(40)),
-    "signed amazon url": (f"https://b.s3.example/k?X-Amz-Signature={made_up(64, HEX)}", made_up(64, HEX)),
+    "signed amazon url": (
+        f"https://b.s3.example/k?X-Amz-Signature={made_up(64, HEX)}",
+        made_up(64, HEX),
+    ),
     "jdbc query": ("jdbc:mysql://db:3306/x?user=ada&password=mellon-ada", "mellon-ada"),
-    "jdbc properties": ("jdbc:sqlserver://db:1433;database=x;user=sa;password=Mellon.ada;a=b", "Mellon.ada"),
+    "jdbc properties": (
+        "jdbc:sqlserver://db:1433;database=x;user=sa;password=Mellon.ada;a=b",
+        "Mellon.ada",
+    ),
     "jdbc oracle": ("jdbc:oracle:thin:scott/mellon-ada@db:1521:x", "mellon-ada"),
     "jdbc memory": ("jdbc:h2:mem:test;USER=sa;PASSWORD=mellon-ada", "mellon-ada"),
     "ado.net": ("Server=db;Database=x;User Id=sa;Password=mellon ada!;Encrypt=true", "mellon ada!"),
@@ -127,7 +140,9 @@ IN_CONTEXT = {
     "ado.net first": ('"Password=mellon-ada;Server=db;User Id=sa"', "mellon-ada"),
     "odbc": ("DRIVER={PostgreSQL};SERVER=db;UID=sa;PWD=mellon-ada;", "mellon-ada"),
     "azure storage": (
-        "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=" + made_up(86) + "==;EndpointSuffix=y",
+        "DefaultEndpointsProtocol=https;AccountName=x;AccountKey="
+        + made_up(86)
+        + "==;EndpointSuffix=y",
         made_up(86),
     ),
     "service bus": (
@@ -166,8 +181,12 @@ PEM = {
     "pgp": f"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{BODY}\n=aB3d\n-----END PGP PRIVATE KEY BLOCK-----",
     "encrypted": "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A\n\n"
     f"{BODY}\n-----END EC PRIVATE KEY-----",
-    "in json": "-----BEGIN PRIVATE KEY-----\\n" + BODY.replace("\n", "\\n") + "\\n-----END PRIVATE KEY-----\\n",
-    "in a diff": "+-----BEGIN PRIVATE KEY-----\n+" + BODY.replace("\n", "\n+") + "\n+-----END PRIVATE KEY-----",
+    "in json": "-----BEGIN PRIVATE KEY-----\\n"
+    + BODY.replace("\n", "\\n")
+    + "\\n-----END PRIVATE KEY-----\\n",
+    "in a diff": "+-----BEGIN PRIVATE KEY-----\n+"
+    + BODY.replace("\n", "\n+")
+    + "\n+-----END PRIVATE KEY-----",
     "cut at the end": f"-----BEGIN RSA PRIVATE KEY-----\n{BODY}",
     "cut at the end, in json": "-----BEGIN PRIVATE KEY-----\\n" + BODY.replace("\n", "\\n"),
     "cut at the beginning": f"{BODY}\n-----END RSA PRIVATE KEY-----",
@@ -191,7 +210,8 @@ STAYS = {
     "git": f"commit {made_up(40, HEX)}\nindex {made_up(7, HEX)}..{made_up(8, HEX)} 100644",
     "uuid": "id 123e4567-e89b-12d3-a456-426614174000",
     "image": "url(data:image/png;base64," + made_up(4000, ALNUM + "+/") + "==)",
-    "source map": "//# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLCJmaWxlIjoi" + made_up(400),
+    "source map": "//# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLCJmaWxlIjoi"
+    + made_up(400),
     "certificate": f"-----BEGIN CERTIFICATE-----\n{BODY}\n-----END CERTIFICATE-----",
     "public key": f"-----BEGIN PUBLIC KEY-----\n{BODY}\n-----END PUBLIC KEY-----",
     "ssh public key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + made_up(43) + " ada@example.org",
@@ -232,7 +252,17 @@ STAYS = {
 @pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
 @pytest.mark.parametrize(
     "around",
-    ["{}", "It is {} now.", '"{}"', "x={}\n", "({})", "`{}`", "a\\n{}\\n", "x%3D{}&y=1", "\x1b[32m{}\x1b[0m"],
+    [
+        "{}",
+        "It is {} now.",
+        '"{}"',
+        "x={}\n",
+        "({})",
+        "`{}`",
+        "a\\n{}\\n",
+        "x%3D{}&y=1",
+        "\x1b[32m{}\x1b[0m",
+    ],
 )
 def test_a_token_is_masked_whole_wherever_it_stands(token: str, around: str) -> None:
     assert around.count("{}") == 1
@@ -270,12 +300,52 @@ def test_what_is_no_secret_stays(text: str) -> None:
     assert not secret_kinds(text)
 
 
-PARTS = [*TOKENS.values(), *(text for text, _ in IN_CONTEXT.values()), *PEM.values(), *STAYS.values()]
-GLUE = [" ", "\n", "\r\n", "\u2028", ";", "=", '"', "'", "\\n", "@", "://", "-", "_", "", MASK, "İ", "é"]
-WORDS = ["password=", "API_TOKEN=", "Authorization: ", "Server=x;", "eyJ", "sk-", "-----BEGIN RSA PRIVATE KEY-----"]
+PARTS = [
+    *TOKENS.values(),
+    *(text for text, _ in IN_CONTEXT.values()),
+    *PEM.values(),
+    *STAYS.values(),
+]
+GLUE = [
+    " ",
+    "\n",
+    "\r\n",
+    "\u2028",
+    ";",
+    "=",
+    '"',
+    "'",
+    "\\n",
+    "@",
+    "://",
+    "-",
+    "_",
+    "",
+    MASK,
+    "İ",
+    "é",
+]
+WORDS = [
+    "password=",
+    "API_TOKEN=",
+    "Authorization: ",
+    "Server=x;",
+    "eyJ",
+    "sk-",
+    "-----BEGIN RSA PRIVATE KEY-----",
+]
 
 
-@given(st.lists(st.one_of(st.sampled_from(PARTS), st.sampled_from(GLUE), st.sampled_from(WORDS), st.text(max_size=8))))
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(PARTS),
+            st.sampled_from(GLUE),
+            st.sampled_from(WORDS),
+            st.text(max_size=8),
+        )
+    )
+)
 def test_masking_twice_is_masking_once(parts: list[str]) -> None:
     text = "".join(parts)
     masked, count = mask_secrets(text)
@@ -285,22 +355,35 @@ def test_masking_twice_is_masking_once(parts: list[str]) -> None:
     assert bool(count) == bool(secret_kinds(text))
 
 
-@given(st.sampled_from(PARTS), st.sampled_from(PARTS), st.integers(0), st.lists(st.sampled_from(["asked", "m", "d] a*", "ed]*"])))
-def test_masking_twice_is_masking_once_for_pieces_and_own_texts(one: str, two: str, cut: int, mask: list[str]) -> None:
+@given(
+    st.sampled_from(PARTS),
+    st.sampled_from(PARTS),
+    st.integers(0),
+    st.lists(st.sampled_from(["asked", "m", "d] a*", "ed]*"])),
+)
+def test_masking_twice_is_masking_once_for_pieces_and_own_texts(
+    one: str, two: str, cut: int, mask: list[str]
+) -> None:
     text = one[: cut % (len(one) + 1)] + two
     rules = Rules(mask=mask, allow=[one[:9]] if one[:9] else [])
     masked, _ = mask_secrets(text, rules)
     assert mask_secrets(masked, rules) == (masked, 0)
 
 
-@given(st.lists(st.sampled_from(list(TOKENS.values())), min_size=1, max_size=4), st.sampled_from([" ", "\n", ", ", '" "']))
+@given(
+    st.lists(st.sampled_from(list(TOKENS.values())), min_size=1, max_size=4),
+    st.sampled_from([" ", "\n", ", ", '" "']),
+)
 def test_nothing_of_a_token_is_left_beside_others(tokens: list[str], glue: str) -> None:
     masked, count = mask_secrets(glue.join(tokens))
     assert count == len(tokens)
     assert all(token[-8:] not in masked for token in tokens)
 
 
-@pytest.mark.parametrize("value", ["$X", "${X}", "%X%", "<x>", "{x}", "os.environ", "get(x)", "/run/secrets/x", "", "   ", "***"])
+@pytest.mark.parametrize(
+    "value",
+    ["$X", "${X}", "%X%", "<x>", "{x}", "os.environ", "get(x)", "/run/secrets/x", "", "   ", "***"],
+)
 def test_a_reference_is_no_secret(value: str) -> None:
     assert is_reference(value)
 
@@ -316,7 +399,9 @@ def test_a_match_of_a_format_cannot_fail_once_an_open_repeat_began(form: Format)
         assert not _fails_late(form.pattern)
 
 
-@pytest.mark.parametrize("pattern", [each for _, each in PATTERNS], ids=[kind for kind, _ in PATTERNS])
+@pytest.mark.parametrize(
+    "pattern", [each for _, each in PATTERNS], ids=[kind for kind, _ in PATTERNS]
+)
 def test_a_match_of_another_pattern_cannot_fail_late(pattern: re.Pattern[str]) -> None:
     assert not _fails_late(pattern)
 
@@ -324,7 +409,14 @@ def test_a_match_of_another_pattern_cannot_fail_late(pattern: re.Pattern[str]) -
 def _fails_late(pattern: re.Pattern[str]) -> bool:
     """Return whether anything must match behind the first repeat without a bound."""
     items = list(sre_parser.parse(pattern.pattern))
-    opened = [number for number, (op, argument) in enumerate(items) if op in REPEATS and argument[1] is sre_constants.MAXREPEAT]
+    opened = [
+        number
+        for number, (op, argument) in enumerate(items)
+        if op in REPEATS and argument[1] is sre_constants.MAXREPEAT
+    ]
     if not opened:
         return False
-    return any(op in ASSERTIONS or op not in REPEATS or argument[0] > 0 for op, argument in items[opened[0] + 1 :])
+    return any(
+        op in ASSERTIONS or op not in REPEATS or argument[0] > 0
+        for op, argument in items[opened[0] + 1 :]
+    )

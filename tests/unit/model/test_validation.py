@@ -53,35 +53,60 @@ def fields(tmp_path: Path, **members: object) -> list[tuple[str, str]]:
         ({"file_path": ""}, ("file_path", "string_too_short")),
         ({"commit_hash": "HEAD"}, ("commit_hash", "string_pattern_mismatch")),
         ({"risk_score": 1.01}, ("risk_score", "less_than_equal")),
-        ({"risk_factors": [{"signal": "x", "value": 2, "weight": 1}]}, ("risk_factors.0.value", "less_than_equal")),
+        (
+            {"risk_factors": [{"signal": "x", "value": 2, "weight": 1}]},
+            ("risk_factors.0.value", "less_than_equal"),
+        ),
         ({"assurance_level": None}, ("assurance_level", "enum")),
     ],
 )
-def test_a_problem_names_its_field(tmp_path: Path, members: dict[str, object], expected: tuple[str, str]) -> None:
+def test_a_problem_names_its_field(
+    tmp_path: Path, members: dict[str, object], expected: tuple[str, str]
+) -> None:
     assert expected in fields(tmp_path, **members)
 
 
 def test_an_edge_needs_both_ends_under_either_name() -> None:
-    edge: Members = {"type": "edge", "edge_type": "caused_by", "timestamp": "2026-02-03T10:00:00Z", "source_id": "a"}
-    assert [(problem.field, problem.message) for problem in record_problems(edge)] == [("target_ref", "is required")]
+    edge: Members = {
+        "type": "edge",
+        "edge_type": "caused_by",
+        "timestamp": "2026-02-03T10:00:00Z",
+        "source_id": "a",
+    }
+    assert [(problem.field, problem.message) for problem in record_problems(edge)] == [
+        ("target_ref", "is required")
+    ]
     assert record_problems({**edge, "target_id": "b"}) == []
-    assert [problem.field for problem in record_problems({**edge, "target_ref": "b"})] == ["target_type"]
+    assert [problem.field for problem in record_problems({**edge, "target_ref": "b"})] == [
+        "target_type"
+    ]
     assert record_problems({**edge, "target_ref": "b", "target_type": "context"}) == []
 
 
 def test_a_start_needs_an_environment_and_a_level_and_an_end_does_not() -> None:
-    session: Members = {"type": "session", "event": "end", "session_id": "s", "timestamp": "2026-02-03T10:00:00Z"}
+    session: Members = {
+        "type": "session",
+        "event": "end",
+        "session_id": "s",
+        "timestamp": "2026-02-03T10:00:00Z",
+    }
     assert record_problems(session) == []
-    assert [problem.field for problem in record_problems({**session, "event": "start"})] == ["environment_hash"]
+    assert [problem.field for problem in record_problems({**session, "event": "start"})] == [
+        "environment_hash"
+    ]
 
 
-@pytest.mark.parametrize("members", [{"type": "later", "file_path": 5}, {"type": "LINE"}, {"type": ""}])
+@pytest.mark.parametrize(
+    "members", [{"type": "later", "file_path": 5}, {"type": "LINE"}, {"type": ""}]
+)
 def test_nothing_is_wrong_with_a_type_we_do_not_know(members: Members) -> None:
     assert record_problems(members) == []
     assert entry_problems(members) == []
 
 
-@pytest.mark.parametrize("members", [{}, {"type": None}, {"type": 5}, {"type": ["line"]}, {"type": {}}])
+@pytest.mark.parametrize(
+    "members", [{}, {"type": None}, {"type": 5}, {"type": ["line"]}, {"type": {}}]
+)
 def test_a_type_is_required(members: Members) -> None:
     assert [problem.field for problem in record_problems(members)] == ["type"]
     assert [problem.field for problem in entry_problems(members)] == ["type"]
@@ -107,10 +132,20 @@ def test_a_choice_must_be_among_its_options() -> None:
 def test_an_empty_config_is_the_default_and_says_what_it_lacks() -> None:
     config, problems = read_config({})
     assert config == Config()
-    assert [problem.field for problem in problems] == ["standard", "standard_version", "assurance_level", "project_name"]
+    assert [problem.field for problem in problems] == [
+        "standard",
+        "standard_version",
+        "assurance_level",
+        "project_name",
+    ]
 
 
-SOUND: Members = {"standard": "VIBES", "standard_version": "1.0", "assurance_level": "high", "project_name": "p"}
+SOUND: Members = {
+    "standard": "VIBES",
+    "standard_version": "1.0",
+    "assurance_level": "high",
+    "project_name": "p",
+}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +166,9 @@ SOUND: Members = {"standard": "VIBES", "standard_version": "1.0", "assurance_lev
         ("standard_version", 1.0, "1.0"),
     ],
 )
-def test_a_broken_member_or_item_counts_as_not_given(name: str, value: Any, fallback: object) -> None:
+def test_a_broken_member_or_item_counts_as_not_given(
+    name: str, value: Any, fallback: object
+) -> None:
     config, problems = read_config({**SOUND, name: value})
     assert getattr(config, name) == fallback
     assert {problem.field.split(".")[0] for problem in problems} == {name}
@@ -149,7 +186,9 @@ def test_a_broken_member_or_item_counts_as_not_given(name: str, value: Any, fall
         ("review_rules", [{"condition": "scope_lines > 1", "action": "run"}], []),
     ],
 )
-def test_a_broken_member_of_the_risk_part_leaves_the_others(name: str, value: Any, fallback: object) -> None:
+def test_a_broken_member_of_the_risk_part_leaves_the_others(
+    name: str, value: Any, fallback: object
+) -> None:
     sound: Members = {"enabled": True, "algorithm": "own", "weights": {"temperature": 1}}
     config, problems = read_config({**SOUND, "risk_scoring": {**sound, name: value}})
     risk = config.risk_scoring

@@ -21,7 +21,10 @@ LISTS: list[tuple[type[StrEnum], str]] = [
     (vocabulary.EdgeType, "caused_by depends_on informed_by delegated_to supersedes reviewed_by"),
     (vocabulary.NodeType, "annotation context session"),
     (vocabulary.DelegationType, "task review test refactor other"),
-    (vocabulary.PromptType, "user_instruction edit_command chat_message inline_completion review_request refactor_request other"),
+    (
+        vocabulary.PromptType,
+        "user_instruction edit_command chat_message inline_completion review_request refactor_request other",
+    ),
     (vocabulary.CommandType, "shell file_write file_read file_delete api_call tool_use other"),
     (vocabulary.Confidence, "high medium low"),
     (vocabulary.Band, "low medium high critical"),
@@ -47,4 +50,9 @@ def test_default_weights_are_those_of_the_rfc() -> None:
 
 
 def test_default_bounds_are_those_of_the_rfc() -> None:
-    assert list(DEFAULT_THRESHOLDS.items()) == [("low", 0.0), ("medium", 0.3), ("high", 0.6), ("critical", 0.8)]
+    assert list(DEFAULT_THRESHOLDS.items()) == [
+        ("low", 0.0),
+        ("medium", 0.3),
+        ("high", 0.6),
+        ("critical", 0.8),
+    ]

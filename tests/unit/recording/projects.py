@@ -58,7 +58,11 @@ class Project:
 
     def edges(self, kind: str) -> list[tuple[str, str]]:
         """Return source and target of the edges of a type, in the order of the log."""
-        return [(edge["source_ref"], edge["target_ref"]) for edge in self.records("edge") if edge["edge_type"] == kind]
+        return [
+            (edge["source_ref"], edge["target_ref"])
+            for edge in self.records("edge")
+            if edge["edge_type"] == kind
+        ]
 
     def entries(self, kind: str | None = None) -> dict[str, dict[str, Any]]:
         """Return the manifest's entries of a type; every hash is checked."""
@@ -74,18 +78,31 @@ class Project:
 
     def written(self) -> bytes:
         """Return all that stands anywhere in the trail."""
-        return b"".join(path.read_bytes() for path in sorted((self.root / ".ai-audit").rglob("*")) if path.is_file())
+        return b"".join(
+            path.read_bytes()
+            for path in sorted((self.root / ".ai-audit").rglob("*"))
+            if path.is_file()
+        )
 
 
 def new_project(root: Path, level: str = "medium", **config: object) -> Project:
     """Make a project with an empty trail and the file `a.py`."""
     root.mkdir(parents=True, exist_ok=True)
-    initialise(root, project_name="project", level=AssuranceLevel(level), extensions=None, tool_version="0.0.1", now=START)
+    initialise(
+        root,
+        project_name="project",
+        level=AssuranceLevel(level),
+        extensions=None,
+        tool_version="0.0.1",
+        now=START,
+    )
     if config:
         path = root / ".ai-audit" / "config.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), **config}))
     seconds, names = count(1), count(1)
-    recorder = Recorder(root, now=lambda: START + timedelta(seconds=next(seconds)), new_id=lambda: f"s{next(names)}")
+    recorder = Recorder(
+        root, now=lambda: START + timedelta(seconds=next(seconds)), new_id=lambda: f"s{next(names)}"
+    )
     project = Project(root, recorder)
     project.file("a.py")
     return project

@@ -38,24 +38,32 @@ def completions(draw: st.DrawFn) -> tuple[str, Place, Place, str]:
 
 
 @given(completions())
-def test_the_text_is_that_of_the_editor_and_every_new_character_is_on_its_lines(given_one: tuple[str, Place, Place, str]) -> None:
+def test_the_text_is_that_of_the_editor_and_every_new_character_is_on_its_lines(
+    given_one: tuple[str, Place, Place, str],
+) -> None:
     before, start, end, new = given_one
     found = accept(before, start, end, new)
     head, tail = before[: offset(before, start)], before[offset(before, end) :]
     assert found.text == head + new + tail
     if found.lines is None:
-        assert not Counter(bare(new)) - Counter(bare(before[len(head) : len(before) - len(tail)])), "something new is on no line"
+        assert not Counter(bare(new)) - Counter(
+            bare(before[len(head) : len(before) - len(tail)])
+        ), "something new is on no line"
         return
     first, last = found.lines
     after = found.text.split("\n")
-    assert bare(before).startswith(bare("\n".join(after[: first - 1]))), "something new is above the lines"
+    assert bare(before).startswith(bare("\n".join(after[: first - 1]))), (
+        "something new is above the lines"
+    )
     assert bare(before).endswith(bare("\n".join(after[last:]))), "something new is below them"
     assert after[first - 1].strip()
     assert after[last - 1].strip()
 
 
 @given(completions(), st.data())
-def test_lines_beside_the_range_keep_their_text(given_one: tuple[str, Place, Place, str], data: st.DataObject) -> None:
+def test_lines_beside_the_range_keep_their_text(
+    given_one: tuple[str, Place, Place, str], data: st.DataObject
+) -> None:
     before, start, end, new = given_one
     found = accept(before, start, end, new)
     lines = before.split("\n")

@@ -27,7 +27,13 @@ from vibes_lsp.recording import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-DECISION = Decision("Which way", (DecisionOption("l", "left", ("short",)), DecisionOption("r", "right")), "l", "no time", Confidence.LOW)
+DECISION = Decision(
+    "Which way",
+    (DecisionOption("l", "left", ("short",)), DecisionOption("r", "right")),
+    "l",
+    "no time",
+    Confidence.LOW,
+)
 
 
 def members(recorded: Recorded) -> dict[str, Any]:
@@ -65,7 +71,10 @@ def test_an_annotation_says_everything(tmp_path: Path) -> None:
     assert expected.items() <= record.items()
     assert project.entry(record["prompt_hash"])["prompt_text"] == "Write a digest."
     reasoning = project.entry(record["reasoning_hash"])
-    assert (reasoning["reasoning_text"], reasoning["reasoning_token_count"]) == ("First this, then that.", 7)
+    assert (reasoning["reasoning_text"], reasoning["reasoning_token_count"]) == (
+        "First this, then that.",
+        7,
+    )
     assert reasoning["reasoning_model"] == "some-model"
     assert project.entry(record["command_hash"]) == {
         "type": "command",
@@ -77,12 +86,17 @@ def test_an_annotation_says_everything(tmp_path: Path) -> None:
         "created_at": record["timestamp"],
     }
     decision = project.entry(record["decision_hash"])
-    assert decision["options"] == [{"id": "l", "description": "left", "pros": ["short"]}, {"id": "r", "description": "right"}]
+    assert decision["options"] == [
+        {"id": "l", "description": "left", "pros": ["short"]},
+        {"id": "r", "description": "right"},
+    ]
     assert (decision["selected"], decision["confidence"]) == ("l", "low")
 
 
 def test_tool_and_model_do_without_a_session(project: Project) -> None:
-    recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", Origin(tool=TOOL, model=MODEL))
+    recorded = project.recorder.annotate_lines(
+        "a.py", 1, 1, "create", Origin(tool=TOOL, model=MODEL)
+    )
     record = members(recorded)
     assert "session_id" not in record
     assert project.entry(record["environment_hash"])["tool_name"] == "Some Tool"
@@ -90,40 +104,61 @@ def test_tool_and_model_do_without_a_session(project: Project) -> None:
 
 def test_a_decision_may_be_named_by_its_hash(project: Project) -> None:
     key = project.recorder.record_decision(DECISION).decision_hash
-    recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", by(project.session(), decision=key))
+    recorded = project.recorder.annotate_lines(
+        "a.py", 1, 1, "create", by(project.session(), decision=key)
+    )
     assert members(recorded)["decision_hash"] == key
     assert project.entry(key)["type"] == "decision"
 
 
 def test_unsaved_text_is_what_is_anchored(project: Project) -> None:
     unsaved = "# not saved\n" + SOURCE
-    record = members(project.recorder.annotate_lines("a.py", 5, 7, "modify", by(project.session()), text=unsaved))
+    record = members(
+        project.recorder.annotate_lines("a.py", 5, 7, "modify", by(project.session()), text=unsaved)
+    )
     assert anchors(unsaved, 5, 7).members().items() <= record.items()
     assert record["anchor_hash"] == anchors(SOURCE, 4, 6).members()["anchor_hash"]
 
 
 @pytest.mark.parametrize("saved", [True, False])
-def test_line_ends_and_byte_order_marks_change_no_anchor_but_the_file_hash(project: Project, saved: bool) -> None:
+def test_line_ends_and_byte_order_marks_change_no_anchor_but_the_file_hash(
+    project: Project, saved: bool
+) -> None:
     text = "\ufeff" + SOURCE.replace("\n", "\r\n")
     project.file("a.py", text)
-    record = members(project.recorder.annotate_lines("a.py", 1, 6, "create", by(project.session()), text=None if saved else text))
+    record = members(
+        project.recorder.annotate_lines(
+            "a.py", 1, 6, "create", by(project.session()), text=None if saved else text
+        )
+    )
     plain = anchors(SOURCE, 1, 6).members()
-    assert (record["anchor_hash"], record["anchor_context"]) == (plain["anchor_hash"], plain["anchor_context"])
+    assert (record["anchor_hash"], record["anchor_context"]) == (
+        plain["anchor_hash"],
+        plain["anchor_context"],
+    )
     assert record["file_content_hash"] != plain["file_content_hash"]
     assert record["file_content_hash"] == anchors(text, 1, 6).members()["file_content_hash"]
 
 
 def test_a_deletion_is_anchored_in_the_text_that_went(project: Project) -> None:
     project.file("a.py", SOURCE.replace("def same(one, other):\n    return one == other\n", ""))
-    record = members(project.recorder.annotate_lines("a.py", 9, 10, "delete", by(project.session()), text=SOURCE))
+    record = members(
+        project.recorder.annotate_lines("a.py", 9, 10, "delete", by(project.session()), text=SOURCE)
+    )
     assert (record["action"], record["line_start"], record["line_end"]) == ("delete", 9, 10)
     assert anchors(SOURCE, 9, 10).members().items() <= record.items()
 
 
 def test_a_function_is_anchored_where_it_stands(project: Project) -> None:
-    recorded = project.recorder.annotate_function("a.py", "same", "create", by(project.session()), signature="(one, other)")
+    recorded = project.recorder.annotate_function(
+        "a.py", "same", "create", by(project.session()), signature="(one, other)"
+    )
     record = members(recorded)
-    assert (record["type"], record["function_name"], record["function_signature"]) == ("function", "same", "(one, other)")
+    assert (record["type"], record["function_name"], record["function_signature"]) == (
+        "function",
+        "same",
+        "(one, other)",
+    )
     assert "line_start" not in record
     assert record["anchor_hash"] == anchors(SOURCE, 9, 10).members()["anchor_hash"]
 
@@ -132,7 +167,9 @@ def test_a_function_that_is_not_found_needs_its_lines(project: Project) -> None:
     project.file("a.unknown", "to digest it\n  hash it\n")
     with pytest.raises(WrongArgument, match=r"'digest' is not found in a\.unknown"):
         project.recorder.annotate_function("a.unknown", "digest", "create", by(project.session()))
-    recorded = project.recorder.annotate_function("a.unknown", "digest", "create", by("s1"), lines=(1, 2))
+    recorded = project.recorder.annotate_function(
+        "a.unknown", "digest", "create", by("s1"), lines=(1, 2)
+    )
     assert members(recorded)["anchor_context"] == "to digest it\n  hash it"
 
 
@@ -140,15 +177,25 @@ def test_paths_are_recorded_relative_to_the_project(project: Project) -> None:
     project.file("src/b.py")
     session = project.session()
     for path in ("src/b.py", "./src/../src/b.py", project.root / "src" / "b.py"):
-        assert members(project.recorder.annotate_lines(path, 1, 1, "create", by(session)))["file_path"] == "src/b.py"
+        assert (
+            members(project.recorder.annotate_lines(path, 1, 1, "create", by(session)))["file_path"]
+            == "src/b.py"
+        )
 
 
 def test_a_project_may_be_reached_by_a_link(project: Project, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(project.root, target_is_directory=True)
     session = project.session()
     through, real = Recorder(tmp_path / "link"), Recorder(project.root)
-    for recorder, path in ((through, project.root / "a.py"), (through, tmp_path / "link" / "a.py"), (real, tmp_path / "link" / "a.py")):
-        assert members(recorder.annotate_lines(path, 1, 1, "create", by(session)))["file_path"] == "a.py"
+    for recorder, path in (
+        (through, project.root / "a.py"),
+        (through, tmp_path / "link" / "a.py"),
+        (real, tmp_path / "link" / "a.py"),
+    ):
+        assert (
+            members(recorder.annotate_lines(path, 1, 1, "create", by(session)))["file_path"]
+            == "a.py"
+        )
 
 
 @pytest.mark.parametrize("path", ["../outside.py", "/etc/passwd", "", ".", "link.py", "a\nb.py"])
@@ -163,7 +210,9 @@ def test_paths_out_of_the_project_are_refused(project: Project, path: str) -> No
 
 
 def test_what_is_not_tracked_is_not_recorded(tmp_path: Path) -> None:
-    project = new_project(tmp_path / "project", tracked_extensions=[".py"], exclude_patterns=["vendor/**"])
+    project = new_project(
+        tmp_path / "project", tracked_extensions=[".py"], exclude_patterns=["vendor/**"]
+    )
     session = project.session()
     before = project.written()
     for path in ("notes.md", "vendor/b.py"):
@@ -176,7 +225,9 @@ def test_what_is_not_tracked_is_not_recorded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (3, 2), (1, 11), (11, 11)])
 def test_lines_must_be_in_the_text(project: Project, start: int, end: int) -> None:
-    with pytest.raises(WrongArgument, match=rf"lines {start} to {end} are not in a\.py, which has 10"):
+    with pytest.raises(
+        WrongArgument, match=rf"lines {start} to {end} are not in a\.py, which has 10"
+    ):
         project.recorder.annotate_lines("a.py", start, end, "create", by(project.session()))
 
 
@@ -210,4 +261,6 @@ def test_a_file_that_is_not_there_needs_its_text(project: Project) -> None:
     session = project.session()
     with pytest.raises(UnreadableFile, match=r"new\.py is not there"):
         project.recorder.annotate_lines("new.py", 1, 1, "create", by(session))
-    assert project.recorder.annotate_lines("new.py", 1, 1, "create", by(session), text="x = 1\n").annotation_id
+    assert project.recorder.annotate_lines(
+        "new.py", 1, 1, "create", by(session), text="x = 1\n"
+    ).annotation_id

@@ -42,7 +42,9 @@ def test_before_the_first_commit_everything_waits(project: Project, repository: 
     assert project.recorder.remap().remapped == ()
 
 
-def test_lines_that_were_there_before_an_inferred_commit_wait(project: Project, repository: Repository) -> None:
+def test_lines_that_were_there_before_an_inferred_commit_wait(
+    project: Project, repository: Repository
+) -> None:
     """The log is not tracked, and the record was made after the commit that has its lines."""
     repository.write(".gitignore", ".ai-audit/\n")
     project.file("a.py", TEXT)
@@ -54,7 +56,9 @@ def test_lines_that_were_there_before_an_inferred_commit_wait(project: Project, 
     assert project.recorder.backfill().backfilled == ()
 
 
-def test_a_copy_elsewhere_in_the_commit_is_no_place(project: Project, repository: Repository) -> None:
+def test_a_copy_elsewhere_in_the_commit_is_no_place(
+    project: Project, repository: Repository
+) -> None:
     project.file("a.py", TEXT)
     project.recorder.annotate_lines("a.py", 2, 5, "create", by(project.session()))
     lines = TEXT.splitlines(keepends=True)
@@ -64,7 +68,9 @@ def test_a_copy_elsewhere_in_the_commit_is_no_place(project: Project, repository
     assert project.recorder.backfill().backfilled == ()
 
 
-def test_a_dry_run_writes_nothing_and_says_the_same(project: Project, repository: Repository) -> None:
+def test_a_dry_run_writes_nothing_and_says_the_same(
+    project: Project, repository: Repository
+) -> None:
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
     repository.commit("One")
     repository.commit("Two")
@@ -85,7 +91,9 @@ def test_a_commit_in_sha256_objects(tmp_path: Path) -> None:
     assert len(commit) == 64
 
 
-def test_a_dry_run_writes_nothing_and_is_not_remembered(project: Project, repository: Repository) -> None:
+def test_a_dry_run_writes_nothing_and_is_not_remembered(
+    project: Project, repository: Repository
+) -> None:
     project.file("b.py", TEXT)
     root = repository.commit("Begun")
     text = "# head\n" + TEXT.replace("value_3 ", "third ")
@@ -106,7 +114,9 @@ def test_a_dry_run_writes_nothing_and_is_not_remembered(project: Project, reposi
     assert project.recorder.remap(dry_run=True, request_id="1").remapped == ()
 
 
-def test_an_annotation_of_another_branch_is_not_taken_for_rewritten(project: Project, repository: Repository) -> None:
+def test_an_annotation_of_another_branch_is_not_taken_for_rewritten(
+    project: Project, repository: Repository
+) -> None:
     """The log is not tracked: it has the records of all branches."""
     repository.write(".gitignore", ".ai-audit/\n")
     repository.commit("Begun", date="2026-02-03T09:00:00+00:00")

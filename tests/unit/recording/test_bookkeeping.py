@@ -7,15 +7,33 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.recording.projects import MODEL, TOOL, Project, by
-from vibes_lsp.recording import Edit, Function, InlineCompletion, Origin, Reanchoring, Reviewing, Verdict, WrongArgument
+from vibes_lsp.recording import (
+    Edit,
+    Function,
+    InlineCompletion,
+    Origin,
+    Reanchoring,
+    Reviewing,
+    Verdict,
+    WrongArgument,
+)
 from vibes_lsp.recording.paths import is_bookkeeping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PLACES = [".git/hooks/run.py", ".GIT/config", ".ai-audit/config.json", "sub/.ai-audit/x.py", "lib/.git", "linked/config.json"]
+PLACES = [
+    ".git/hooks/run.py",
+    ".GIT/config",
+    ".ai-audit/config.json",
+    "sub/.ai-audit/x.py",
+    "lib/.git",
+    "linked/config.json",
+]
 WAYS: dict[str, Callable[[Project, str], object]] = {
-    "lines": lambda project, path: project.recorder.annotate_lines(path, 1, 1, "create", Origin(tool=TOOL, model=MODEL), text="x\n"),
+    "lines": lambda project, path: project.recorder.annotate_lines(
+        path, 1, 1, "create", Origin(tool=TOOL, model=MODEL), text="x\n"
+    ),
     "a function": lambda project, path: project.recorder.annotate(
         Edit(path, "create", (1, 1), Function("f"), "x\n"), Origin(tool=TOOL, model=MODEL)
     ),
@@ -25,7 +43,9 @@ WAYS: dict[str, Callable[[Project, str], object]] = {
     "a completion": lambda project, path: project.recorder.record_inline_completion(
         InlineCompletion(path, "1", (0, 0), (0, 0), "x\n", ""), Origin(tool=TOOL, model=MODEL)
     ),
-    "a review": lambda project, path: project.recorder.review(Reviewing(verdict=Verdict.APPROVED, path=path, lines=(1, 1), text="x\n")),
+    "a review": lambda project, path: project.recorder.review(
+        Reviewing(verdict=Verdict.APPROVED, path=path, lines=(1, 1), text="x\n")
+    ),
     "a correction": lambda project, path: project.recorder.reanchor(
         Reanchoring(str(project.records("line")[0]["annotation_id"]), path, (1, 1), "x\n")
     ),
@@ -34,7 +54,9 @@ WAYS: dict[str, Callable[[Project, str], object]] = {
 
 @pytest.mark.parametrize("path", PLACES)
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_nothing_is_recorded_of_it(project: Project, way: Callable[[Project, str], object], path: str) -> None:
+def test_nothing_is_recorded_of_it(
+    project: Project, way: Callable[[Project, str], object], path: str
+) -> None:
     (project.root / "linked").symlink_to(project.root / ".ai-audit", target_is_directory=True)
     project.recorder.annotate_lines("a.py", 4, 4, "modify", by(project.session()))
     before = project.records()
@@ -43,7 +65,10 @@ def test_nothing_is_recorded_of_it(project: Project, way: Callable[[Project, str
     assert project.records() == before
 
 
-@pytest.mark.parametrize("path", ["a.py", ".github/workflows/ci.yml", ".gitignore", "git/x.py", ".ai-audit.md", "x/.gitkeep"])
+@pytest.mark.parametrize(
+    "path",
+    ["a.py", ".github/workflows/ci.yml", ".gitignore", "git/x.py", ".ai-audit.md", "x/.gitkeep"],
+)
 def test_files_that_only_look_like_it_are_recorded(project: Project, path: str) -> None:
     assert not is_bookkeeping(project.root, path)
     project.file(path, "x\n")

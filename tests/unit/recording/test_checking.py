@@ -61,8 +61,12 @@ def origin(**members: Any) -> Origin:
     return Origin(**everything)
 
 
-def annotate(start: Any = 1, end: Any = 1, given: Any = None, **members: Any) -> Callable[[Recorder], object]:
-    return lambda recorder: recorder.annotate_lines("a.py", start, end, "create", given or origin(**members))
+def annotate(
+    start: Any = 1, end: Any = 1, given: Any = None, **members: Any
+) -> Callable[[Recorder], object]:
+    return lambda recorder: recorder.annotate_lines(
+        "a.py", start, end, "create", given or origin(**members)
+    )
 
 
 def edit(*members: Any) -> Callable[[Recorder], object]:
@@ -70,20 +74,39 @@ def edit(*members: Any) -> Callable[[Recorder], object]:
 
 
 WRONG: dict[str, list[Callable[[Recorder], object]]] = {
-    "lines": [annotate("1"), annotate(1, None), annotate(1.5), annotate(True), edit("a.py", "create", (1,))],
+    "lines": [
+        annotate("1"),
+        annotate(1, None),
+        annotate(1.5),
+        annotate(True),
+        edit("a.py", "create", (1,)),
+    ],
     "reanchoring": [lambda recorder: recorder.reanchor(ANY)],
-    "new_text": [lambda recorder: recorder.record_inline_completion(InlineCompletion("a.py", "c", (0, 0), (0, 0), ANY), origin())],
-    "start": [lambda recorder: recorder.record_inline_completion(InlineCompletion("a.py", "c", ANY, (0, 0), "x"), origin())],
+    "new_text": [
+        lambda recorder: recorder.record_inline_completion(
+            InlineCompletion("a.py", "c", (0, 0), (0, 0), ANY), origin()
+        )
+    ],
+    "start": [
+        lambda recorder: recorder.record_inline_completion(
+            InlineCompletion("a.py", "c", ANY, (0, 0), "x"), origin()
+        )
+    ],
     "model": [lambda recorder: recorder.record_delegation("s", model=WRONG_CODE)],
     "path": [edit(5, "create", (1, 1))],
     "text": [edit("a.py", "create", (1, 1), None, b"x = 1\n")],
     "origin": [
-        lambda recorder: recorder.record_inline_completion(InlineCompletion("a.py", "c", (0, 0), (0, 0), "x"), ANY),
+        lambda recorder: recorder.record_inline_completion(
+            InlineCompletion("a.py", "c", (0, 0), (0, 0), "x"), ANY
+        ),
         lambda recorder: recorder.annotate_lines("a.py", 1, 1, "create", ANY),
         annotate(given="me"),
     ],
     "tool": [annotate(tool="t"), lambda recorder: recorder.start_session(ANY, MODEL)],
-    "tool.name": [annotate(tool=Tool(ANY, "1")), lambda recorder: recorder.start_session(Tool(ANY, "1"), MODEL)],
+    "tool.name": [
+        annotate(tool=Tool(ANY, "1")),
+        lambda recorder: recorder.start_session(Tool(ANY, "1"), MODEL),
+    ],
     "model.parameters": [
         annotate(model=Model("m", "1", {"a": nested(10_000)})),
         annotate(model=Model("m", "1", nested(61))),
@@ -101,16 +124,32 @@ WRONG: dict[str, list[Callable[[Recorder], object]]] = {
     ],
     "informed_by": [annotate(informed_by="a.py")],
     "signals.0.value": [annotate(signals=(RiskSignal("org:x", ANY),))],
-    "command.exit_code": [lambda recorder: recorder.record_command("s", Command("x", CommandType.OTHER, WRONG_CODE))],
-    "decision.options.0.id": [lambda recorder: recorder.record_decision(Decision("d", (DecisionOption(ANY, "x"),), "x", "y"))],
-    "edge_type": [lambda recorder: recorder.record_edge(Relation(ANY, "a", "session", "b", "session"))],
-    "metadata": [lambda recorder: recorder.record_edge(Relation("informed_by", "a", "session", "b", "session", None, nested(100)))],
+    "command.exit_code": [
+        lambda recorder: recorder.record_command("s", Command("x", CommandType.OTHER, WRONG_CODE))
+    ],
+    "decision.options.0.id": [
+        lambda recorder: recorder.record_decision(
+            Decision("d", (DecisionOption(ANY, "x"),), "x", "y")
+        )
+    ],
+    "edge_type": [
+        lambda recorder: recorder.record_edge(Relation(ANY, "a", "session", "b", "session"))
+    ],
+    "metadata": [
+        lambda recorder: recorder.record_edge(
+            Relation("informed_by", "a", "session", "b", "session", None, nested(100))
+        )
+    ],
     "verdict": [lambda recorder: recorder.review(Reviewing(ANY, "a.py", (1, 1)))],
 }
 
 
-@pytest.mark.parametrize(("member", "wrong"), [(member, wrong) for member, all_ in WRONG.items() for wrong in all_])
-def test_what_is_wrong_is_named(project: Project, member: str, wrong: Callable[[Recorder], object]) -> None:
+@pytest.mark.parametrize(
+    ("member", "wrong"), [(member, wrong) for member, all_ in WRONG.items() for wrong in all_]
+)
+def test_what_is_wrong_is_named(
+    project: Project, member: str, wrong: Callable[[Recorder], object]
+) -> None:
     (project.root / "a.py").write_text("x = 1\n")
     log = project.root / ".ai-audit" / "annotations.jsonl"
     before = log.read_bytes() if log.exists() else b""

@@ -13,7 +13,15 @@ import pytest
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
 from vibes_lsp.index.pending_completions import PendingCompletions as Waiting
-from vibes_lsp.recording import InlineCompletion, Origin, Pending, Recorded, Recorder, Reviewing, WrongArgument
+from vibes_lsp.recording import (
+    InlineCompletion,
+    Origin,
+    Pending,
+    Recorded,
+    Recorder,
+    Reviewing,
+    WrongArgument,
+)
 from vibes_lsp.recording.requests import REQUESTS, parse
 
 if TYPE_CHECKING:
@@ -51,11 +59,18 @@ def words(*parts: str, text: str = SOURCE, line: int = 7) -> list[InlineCompleti
     found, column = [], 0
     for number, part in enumerate(parts, 1):
         place = (line, column)
-        found.append(InlineCompletion("a.py", "c1", place, place, part, text, part=number, final=number == len(parts)))
+        found.append(
+            InlineCompletion(
+                "a.py", "c1", place, place, part, text, part=number, final=number == len(parts)
+            )
+        )
         rows = text.split("\n")
         rows[line] = rows[line][:column] + part + rows[line][column:]
         text = "\n".join(rows)
-        line, column = (line + part.count("\n"), len(part.rpartition("\n")[2]) + (0 if "\n" in part else column))
+        line, column = (
+            line + part.count("\n"),
+            len(part.rpartition("\n")[2]) + (0 if "\n" in part else column),
+        )
     return found
 
 
@@ -65,7 +80,10 @@ def test_one_is_recorded_with_what_was_asked(project: Project) -> None:
     assert lines(answer) == (8, 9)
     assert recorded(answer).record == project.records("line")[0]
     [(source, target)] = project.edges("caused_by")
-    assert (source, target) == (recorded(answer).annotation_id, project.records("line")[0]["prompt_hash"])
+    assert (source, target) == (
+        recorded(answer).annotation_id,
+        project.records("line")[0]["prompt_hash"],
+    )
 
 
 def test_the_same_again_changes_nothing_in_any_process(project: Project) -> None:
@@ -77,14 +95,18 @@ def test_the_same_again_changes_nothing_in_any_process(project: Project) -> None
     assert project.records() == before
 
 
-def test_a_repeat_finishes_what_a_crash_left_out_of_the_log(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeat_finishes_what_a_crash_left_out_of_the_log(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.file("a.py")
     with monkeypatch.context() as dying:
         dying.setattr("vibes_lsp.store.writing.append_lines", _die)
         with pytest.raises(KeyboardInterrupt):
             project.recorder.record_inline_completion(PUT, ORIGIN)
     answer = Recorder(project.root).record_inline_completion(PUT, ORIGIN)
-    assert [record["annotation_id"] for record in project.records("line")] == [recorded(answer).annotation_id]
+    assert [record["annotation_id"] for record in project.records("line")] == [
+        recorded(answer).annotation_id
+    ]
 
 
 def _die(*_: object, **__: object) -> None:
@@ -92,7 +114,9 @@ def _die(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("everywhere_another", [False, True])
-def test_word_by_word_it_is_one_annotation_over_the_whole(project: Project, everywhere_another: bool) -> None:
+def test_word_by_word_it_is_one_annotation_over_the_whole(
+    project: Project, everywhere_another: bool
+) -> None:
     project.file("a.py")
     recorder = project.recorder
     parts = words("def half", "(one):", "\n    return", " one / 2", "\n")
@@ -130,9 +154,14 @@ def test_lines_of_somebody_else_between_two_parts_are_not_claimed(project: Proje
     project.recorder.record_inline_completion(first, ORIGIN)
     assert second.text is not None
     typed = second.text.replace("one = 1\n", "one = 1\nmine = 0\n")
-    answer = project.recorder.record_inline_completion(replace(second, start=(9, 0), end=(9, 0), text=typed), ORIGIN)
+    answer = project.recorder.record_inline_completion(
+        replace(second, start=(9, 0), end=(9, 0), text=typed), ORIGIN
+    )
     assert lines(answer) == (10, 10)
-    assert [(each["line_start"], each["line_end"]) for each in project.records("line")] == [(8, 8), (10, 10)]
+    assert [(each["line_start"], each["line_end"]) for each in project.records("line")] == [
+        (8, 8),
+        (10, 10),
+    ]
 
 
 def test_it_is_where_it_has_gone_to_meanwhile(project: Project) -> None:
@@ -177,13 +206,22 @@ def test_white_space_alone_is_not_recorded(project: Project) -> None:
 
 def test_without_a_text_the_saved_file_is_meant_before_or_after(project: Project) -> None:
     project.file("a.py")
-    assert lines(project.recorder.record_inline_completion(replace(PUT, text=None), ORIGIN)) == (8, 9)
+    assert lines(project.recorder.record_inline_completion(replace(PUT, text=None), ORIGIN)) == (
+        8,
+        9,
+    )
     project.file("a.py", WITH_HALF)
-    assert lines(project.recorder.record_inline_completion(replace(PUT, text=None, completion_id="c2"), ORIGIN)) == (8, 9)
+    assert lines(
+        project.recorder.record_inline_completion(
+            replace(PUT, text=None, completion_id="c2"), ORIGIN
+        )
+    ) == (8, 9)
 
 
 @pytest.mark.parametrize("how", ["session", "close", "annotate", "review"])
-def test_what_is_held_is_recorded_before_anything_that_follows_from_it(project: Project, how: str) -> None:
+def test_what_is_held_is_recorded_before_anything_that_follows_from_it(
+    project: Project, how: str
+) -> None:
     project.file("a.py", WITH_HALF)
     session = project.session()
     project.recorder.record_inline_completion(replace(PUT, final=False), by(session))
@@ -195,7 +233,14 @@ def test_what_is_held_is_recorded_before_anything_that_follows_from_it(project: 
         project.recorder.annotate_lines("a.py", 9, 9, "modify", by(session))
         assert len(project.edges("depends_on")) == 1
     else:
-        assert len(project.recorder.review(Reviewing("approved", "a.py", (8, 8), reviewer="Ada")).reviewed) == 1
+        assert (
+            len(
+                project.recorder.review(
+                    Reviewing("approved", "a.py", (8, 8), reviewer="Ada")
+                ).reviewed
+            )
+            == 1
+        )
     first = project.records("line")[0]
     assert (first["line_start"], first["line_end"], first["session_id"]) == (8, 9, session)
 
@@ -212,7 +257,13 @@ def test_a_part_that_was_acknowledged_outlives_a_kill(project: Project) -> None:
     project.file("a.py")
     session = project.session()
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    run = subprocess.run([sys.executable, "-c", KILLED, str(project.root)], capture_output=True, text=True, check=False, env=environment)
+    run = subprocess.run(
+        [sys.executable, "-c", KILLED, str(project.root)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
     assert "Pending" in run.stdout, run.stderr
     project.recorder.close()
     assert project.records("line") == [], "it may be going on still"
@@ -238,14 +289,23 @@ def test_what_is_written_of_one_is_sound(project: Project) -> None:
         project.recorder.record_inline_completion(part, ORIGIN)
     assert len(project.entries("prompt")) == 1
     run = subprocess.run(
-        [sys.executable, "-m", "vibes_lsp.cli.main", "check"], cwd=project.root, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "vibes_lsp.cli.main", "check"],
+        cwd=project.root,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize(
     ("start", "end", "member"),
-    [((99, 0), (99, 0), "range.start"), ((1, 0), (99, 0), "range.end"), ((5, 4), (5, 2), "range.end"), ((5, 0), (4, 9), "range.end")],
+    [
+        ((99, 0), (99, 0), "range.start"),
+        ((1, 0), (99, 0), "range.end"),
+        ((5, 4), (5, 2), "range.end"),
+        ((5, 0), (4, 9), "range.end"),
+    ],
 )
 def test_a_range_that_the_text_cannot_have_had_is_refused(
     project: Project, start: tuple[int, int], end: tuple[int, int], member: str
@@ -259,13 +319,27 @@ def test_a_range_that_the_text_cannot_have_had_is_refused(
 def test_a_range_may_end_where_the_line_after_the_last_would_begin(project: Project) -> None:
     """As editors say it of a whole last line."""
     text = "def one():\n    return 1"
-    answer = project.recorder.record_inline_completion(replace(PUT, start=(1, 0), end=(2, 0), new_text="    return 2", text=text), ORIGIN)
+    answer = project.recorder.record_inline_completion(
+        replace(PUT, start=(1, 0), end=(2, 0), new_text="    return 2", text=text), ORIGIN
+    )
     assert lines(answer) == (2, 2)
 
 
 def test_parts_are_counted_from_one() -> None:
-    given: dict[str, Any] = {"start": {"line": 7, "character": 0}, "end": {"line": 7, "character": 0}}
-    members: dict[str, Any] = {"file": "a.py", "completionId": "c1", "range": given, "newText": "x", "partial": {"part": 0, "final": False}}
+    given: dict[str, Any] = {
+        "start": {"line": 7, "character": 0},
+        "end": {"line": 7, "character": 0},
+    }
+    members: dict[str, Any] = {
+        "file": "a.py",
+        "completionId": "c1",
+        "range": given,
+        "newText": "x",
+        "partial": {"part": 0, "final": False},
+    }
     with pytest.raises(WrongArgument) as refused:
         parse(REQUESTS["inline-completion"], members)
-    assert (refused.value.member, refused.value.expected) == ("partial.part", "input should be greater than or equal to 1")
+    assert (refused.value.member, refused.value.expected) == (
+        "partial.part",
+        "input should be greater than or equal to 1",
+    )

@@ -23,7 +23,10 @@ TWICE = "x = 1\ny = 2\n\n\nx = 1\ny = 2\n"
 
 @pytest.fixture
 def annotation(project: Project) -> str:
-    return project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id or ""
+    return (
+        project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id
+        or ""
+    )
 
 
 def placed(project: Project, text: str, path: str = "a.py") -> Placement:
@@ -33,7 +36,9 @@ def placed(project: Project, text: str, path: str = "a.py") -> Placement:
     return found
 
 
-def where(project: Project, text: str, path: str = "a.py") -> tuple[int | None, int | None, str, bool]:
+def where(
+    project: Project, text: str, path: str = "a.py"
+) -> tuple[int | None, int | None, str, bool]:
     located = placed(project, text, path).located
     return located.start, located.end, located.state.value, located.sure
 
@@ -50,7 +55,11 @@ def test_lost_lines_are_where_a_person_says(project: Project, annotation: str) -
     assert (new["action"], new["line_start"], new["line_end"]) == ("rebase_remap", 2, 3)
     assert done.record == new
     edge = project.records("edge")[-1]
-    assert (edge["edge_type"], edge["source_ref"], edge["target_ref"]) == ("supersedes", done.annotation_id, annotation)
+    assert (edge["edge_type"], edge["source_ref"], edge["target_ref"]) == (
+        "supersedes",
+        done.annotation_id,
+        annotation,
+    )
     assert edge["metadata"] == {"reason": "rewrite"}
 
 
@@ -70,7 +79,10 @@ def test_a_file_that_was_renamed_keeps_its_annotation(project: Project, annotati
 
 def test_what_is_marked_lost_is_nowhere_but_where_it_is_certain(project: Project) -> None:
     project.file("b.py", TWICE)
-    annotation = project.recorder.annotate_lines("b.py", 1, 2, "create", by(project.session())).annotation_id or ""
+    annotation = (
+        project.recorder.annotate_lines("b.py", 1, 2, "create", by(project.session())).annotation_id
+        or ""
+    )
     twice = "\n\n" + TWICE
     assert placed(project, twice, "b.py").located.ambiguous
     done = project.recorder.mark_lost(annotation)
@@ -85,7 +97,9 @@ def test_what_is_marked_lost_is_nowhere_but_where_it_is_certain(project: Project
 
 
 @pytest.mark.parametrize("lines", [(0, 1), (3, 2), (1, 5)])
-def test_lines_that_are_not_there_are_refused(project: Project, annotation: str, lines: tuple[int, int]) -> None:
+def test_lines_that_are_not_there_are_refused(
+    project: Project, annotation: str, lines: tuple[int, int]
+) -> None:
     before = project.records()
     with pytest.raises(WrongArgument, match="line_start"):
         project.recorder.reanchor(Reanchoring(annotation, "a.py", lines, OTHER))
@@ -93,8 +107,16 @@ def test_lines_that_are_not_there_are_refused(project: Project, annotation: str,
 
 
 def test_only_annotations_of_lines_have_a_place_to_correct(project: Project) -> None:
-    function = project.recorder.annotate_function("a.py", "digest", "create", by(project.session())).annotation_id or ""
-    for correct in (project.recorder.mark_lost, lambda identifier: project.recorder.reanchor(Reanchoring(identifier, "a.py", (1, 2)))):
+    function = (
+        project.recorder.annotate_function(
+            "a.py", "digest", "create", by(project.session())
+        ).annotation_id
+        or ""
+    )
+    for correct in (
+        project.recorder.mark_lost,
+        lambda identifier: project.recorder.reanchor(Reanchoring(identifier, "a.py", (1, 2))),
+    ):
         with pytest.raises(WrongArgument, match="function"):
             correct(function)
         with pytest.raises(UnknownId):
@@ -104,4 +126,6 @@ def test_only_annotations_of_lines_have_a_place_to_correct(project: Project) -> 
 def test_a_repeated_request_is_answered_as_before(project: Project, annotation: str) -> None:
     given: Any = {"request_id": "one"}
     first = project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER), **given)
-    assert project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER), **given) == first
+    assert (
+        project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER), **given) == first
+    )

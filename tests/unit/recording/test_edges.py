@@ -8,7 +8,17 @@ import pytest
 
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
 from vibes_lsp.errors import UnknownId
-from vibes_lsp.recording import Command, CommandType, EdgeType, NodeType, Origin, Prompt, PromptType, Relation, WrongArgument
+from vibes_lsp.recording import (
+    Command,
+    CommandType,
+    EdgeType,
+    NodeType,
+    Origin,
+    Prompt,
+    PromptType,
+    Relation,
+    WrongArgument,
+)
 from vibes_lsp.store.writing import AuditWriter
 
 if TYPE_CHECKING:
@@ -27,19 +37,27 @@ COMMAND = Command("make digest", CommandType.SHELL)
         ({}, "session_id"),
     ],
 )
-def test_an_edit_is_caused_by_the_nearest_thing_that_is_known(project: Project, given: dict[str, object], cause: str) -> None:
+def test_an_edit_is_caused_by_the_nearest_thing_that_is_known(
+    project: Project, given: dict[str, object], cause: str
+) -> None:
     session = project.session()
-    recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", Origin(session_id=session, **given))  # type: ignore[arg-type]
+    origin = Origin(session_id=session, **given)  # type: ignore[arg-type]
+    recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", origin)
     [record] = project.records("line")
     assert project.edges("caused_by") == [(recorded.annotation_id, record[cause])]
     [edge] = project.records("edge")
     assert recorded.edges == (edge["annotation_id"],)
-    assert (edge["source_type"], edge["target_type"]) == ("annotation", "session" if cause == "session_id" else "context")
+    assert (edge["source_type"], edge["target_type"]) == (
+        "annotation",
+        "session" if cause == "session_id" else "context",
+    )
     assert edge["session_id"] == session
 
 
 def test_without_a_session_the_cause_is_tool_and_model(project: Project) -> None:
-    recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", Origin(tool=TOOL, model=MODEL))
+    recorded = project.recorder.annotate_lines(
+        "a.py", 1, 1, "create", Origin(tool=TOOL, model=MODEL)
+    )
     [record] = project.records("line")
     assert project.edges("caused_by") == [(recorded.annotation_id, record["environment_hash"])]
     assert "session_id" not in project.records("edge")[0]
@@ -56,13 +74,30 @@ def test_context_files_and_named_things_inform_an_edit(project: Project) -> None
     session, other = project.session(), project.session()
     first = project.recorder.annotate_lines("a.py", 1, 1, "create", by(session)).annotation_id or ""
     command = project.recorder.record_command(session, COMMAND).command_hash
-    prompt = Prompt("Use it.", PromptType.CHAT_MESSAGE, ("b.py", str(project.root / "c.py"), "/elsewhere/d.py"))
-    recorded = project.recorder.annotate_lines(
-        "a.py", 4, 6, "create", by(session, prompt=prompt, informed_by=(first, command, other, "e.py", "b.py"))
+    prompt = Prompt(
+        "Use it.", PromptType.CHAT_MESSAGE, ("b.py", str(project.root / "c.py"), "/elsewhere/d.py")
     )
-    targets = [target for source, target in project.edges("informed_by") if source == recorded.annotation_id]
+    recorded = project.recorder.annotate_lines(
+        "a.py",
+        4,
+        6,
+        "create",
+        by(session, prompt=prompt, informed_by=(first, command, other, "e.py", "b.py")),
+    )
+    targets = [
+        target
+        for source, target in project.edges("informed_by")
+        if source == recorded.annotation_id
+    ]
     texts = {key: entry["command_text"] for key, entry in project.entries("command").items()}
-    assert [texts.get(target, target) for target in targets] == [first, "make digest", other, "read e.py", "read b.py", "read c.py"]
+    assert [texts.get(target, target) for target in targets] == [
+        first,
+        "make digest",
+        other,
+        "read e.py",
+        "read b.py",
+        "read c.py",
+    ]
     assert recorded.left_out == ("/elsewhere/d.py",)
     assert b"elsewhere" not in project.written()
 
@@ -76,22 +111,36 @@ def test_what_a_session_reads_informs_its_next_edit_and_only_that(project: Proje
         project.recorder.annotate_lines("a.py", line, line, "create", by(which)).annotation_id
         for line, which in ((1, other), (4, session), (9, session))
     )
-    assert project.edges("informed_by") == [(session, read.command_hash), (first, read.command_hash)]
+    assert project.edges("informed_by") == [
+        (session, read.command_hash),
+        (first, read.command_hash),
+    ]
     project.recorder.record_read(session, ["a.py", "with space.py"])
     third = project.recorder.annotate_lines("a.py", 5, 5, "modify", by(session)).annotation_id
-    assert project.edges("informed_by")[2:] == [(session, read.command_hash), (third, read.command_hash)]
+    assert project.edges("informed_by")[2:] == [
+        (session, read.command_hash),
+        (third, read.command_hash),
+    ]
     assert len({foreign, first, second, third}) == 4
 
 
 def test_a_file_that_two_sessions_read_informs_the_edits_of_both(project: Project) -> None:
     sessions = [project.session(), project.session()]
     keys = {project.recorder.record_read(session, ["a.py"]).command_hash for session in sessions}
-    edits = [project.recorder.annotate_lines("a.py", line, line, "create", by(each)).annotation_id for line, each in enumerate(sessions, 4)]
+    edits = [
+        project.recorder.annotate_lines("a.py", line, line, "create", by(each)).annotation_id
+        for line, each in enumerate(sessions, 4)
+    ]
     [key] = keys
-    assert project.edges("informed_by") == [*((session, key) for session in sessions), *((edit, key) for edit in edits)]
+    assert project.edges("informed_by") == [
+        *((session, key) for session in sessions),
+        *((edit, key) for edit in edits),
+    ]
 
 
-def test_where_the_older_edit_may_be_elsewhere_no_more_than_depending_is_claimed(project: Project) -> None:
+def test_where_the_older_edit_may_be_elsewhere_no_more_than_depending_is_claimed(
+    project: Project,
+) -> None:
     started = project.recorder.start_session(TOOL, MODEL)
     unanchored: Members = {
         "type": "line",
@@ -104,7 +153,9 @@ def test_where_the_older_edit_may_be_elsewhere_no_more_than_depending_is_claimed
         "assurance_level": "medium",
     }
     [older] = AuditWriter(project.recorder.directory).append([unanchored])
-    newer = project.recorder.annotate_lines("a.py", 1, 10, "modify", by(started.session_id)).annotation_id
+    newer = project.recorder.annotate_lines(
+        "a.py", 1, 10, "modify", by(started.session_id)
+    ).annotation_id
     assert project.edges("depends_on") == [(newer, older)]
     assert project.edges("supersedes") == []
 
@@ -119,7 +170,9 @@ def test_an_edit_that_covers_another_supersedes_it(project: Project) -> None:
     session = project.session()
     older = project.recorder.annotate_lines("a.py", 4, 6, "create", by(session)).annotation_id
     moved = "# one more line\n" + SOURCE
-    newer = project.recorder.annotate_lines("a.py", 4, 8, "modify", by(session), text=moved).annotation_id
+    newer = project.recorder.annotate_lines(
+        "a.py", 4, 8, "modify", by(session), text=moved
+    ).annotation_id
     assert project.edges("supersedes") == [(newer, older)]
     assert project.edges("depends_on") == []
     [edge] = [edge for edge in project.records("edge") if edge["edge_type"] == "supersedes"]
@@ -144,7 +197,8 @@ def test_an_edit_beside_another_has_nothing_to_do_with_it(project: Project) -> N
 def test_what_is_history_already_is_not_superseded_again(project: Project) -> None:
     session = project.session()
     oldest, older, newer = (
-        project.recorder.annotate_lines("a.py", 4, 6, action, by(session)).annotation_id for action in ("create", "modify", "modify")
+        project.recorder.annotate_lines("a.py", 4, 6, action, by(session)).annotation_id
+        for action in ("create", "modify", "modify")
     )
     assert project.edges("supersedes") == [(older, oldest), (newer, older)]
 
@@ -160,15 +214,21 @@ def test_a_look_without_a_change_replaces_nothing(project: Project) -> None:
 def test_a_deletion_supersedes_what_it_removes(project: Project) -> None:
     session = project.session()
     older = project.recorder.annotate_lines("a.py", 9, 10, "create", by(session)).annotation_id
-    gone = project.recorder.annotate_lines("a.py", 8, 10, "delete", by(session), text=SOURCE).annotation_id
+    gone = project.recorder.annotate_lines(
+        "a.py", 8, 10, "delete", by(session), text=SOURCE
+    ).annotation_id
     assert project.edges("supersedes") == [(gone, older)]
 
 
 def test_functions_supersede_functions_and_leave_lines_their_owner(project: Project) -> None:
     session = project.session()
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(session))
-    older = project.recorder.annotate_function("a.py", "digest", "create", by(session)).annotation_id
-    newer = project.recorder.annotate_function("a.py", "digest", "modify", by(session)).annotation_id
+    older = project.recorder.annotate_function(
+        "a.py", "digest", "create", by(session)
+    ).annotation_id
+    newer = project.recorder.annotate_function(
+        "a.py", "digest", "modify", by(session)
+    ).annotation_id
     project.recorder.annotate_function("a.py", "same", "create", by(session))
     assert project.edges("supersedes") == [(newer, older)]
     assert project.edges("depends_on") == []
@@ -176,12 +236,26 @@ def test_functions_supersede_functions_and_leave_lines_their_owner(project: Proj
 
 def test_an_edge_between_two_things_that_are_there(project: Project) -> None:
     session = project.session()
-    annotation = project.recorder.annotate_lines("a.py", 1, 1, "create", by(session)).annotation_id or ""
-    relation = Relation(EdgeType.INFORMED_BY, annotation, NodeType.ANNOTATION, session, NodeType.SESSION, session, {"weight": 1.0})
+    annotation = (
+        project.recorder.annotate_lines("a.py", 1, 1, "create", by(session)).annotation_id or ""
+    )
+    relation = Relation(
+        EdgeType.INFORMED_BY,
+        annotation,
+        NodeType.ANNOTATION,
+        session,
+        NodeType.SESSION,
+        session,
+        {"weight": 1.0},
+    )
     done = project.recorder.record_edge(relation)
     edge = project.records("edge")[-1]
     assert edge["annotation_id"] == done.edge_id
-    assert (edge["source_ref"], edge["target_ref"], edge["metadata"]) == (annotation, session, {"weight": 1})
+    assert (edge["source_ref"], edge["target_ref"], edge["metadata"]) == (
+        annotation,
+        session,
+        {"weight": 1},
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,7 +263,10 @@ def test_an_edge_between_two_things_that_are_there(project: Project) -> None:
     [
         (Relation("likes", "s1", "session", "s1", "session"), "edge_type: is one of"),
         (Relation("depends_on", "s1", "person", "s1", "session"), "source_type: is one of"),
-        (Relation("depends_on", "s1", "session", "s2", "session"), "target_ref: no session has the id 's2'"),
+        (
+            Relation("depends_on", "s1", "session", "s2", "session"),
+            "target_ref: no session has the id 's2'",
+        ),
         (Relation("depends_on", "s1", "annotation", "s1", "session"), "source_ref: no annotation"),
         (Relation("depends_on", "s1", "session", "s1", "session", "s2"), "no session 's2'"),
     ],

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE = (REPOSITORY / "docs" / "recording.md").read_text(encoding="utf-8")
-DRAWN = re.findall(r"^  (\d)  (.*?) +([AB])(?= |$)", PAGE.partition("### An edit inside")[2], re.MULTILINE)
+DRAWN = re.findall(
+    r"^  (\d)  (.*?) +([AB])(?= |$)", PAGE.partition("### An edit inside")[2], re.MULTILINE
+)
 """The lines of the picture: number, text, owner."""
 AFTER = "".join(f"{text}\n" for _, text, _ in DRAWN)
 BEFORE = AFTER.replace("paid(prices)", "prices")
@@ -26,11 +28,17 @@ def test_the_records_and_owners_are_those_of_the_picture(tmp_path: Path) -> None
     assert [int(number) for number, _, _ in DRAWN] == [4, 5, 6, 7, 8]
     project = new_project(tmp_path)
     file = project.file("shop.py", "\n\n\n" + BEFORE)
-    asked = [Prompt(text, PromptType.CHAT_MESSAGE) for text in ("Add up prices.", "Skip what is free.")]
-    first = project.recorder.annotate_lines("shop.py", 4, 8, "create", Origin(tool=TOOL, model=MODEL, prompt=asked[0]))
+    asked = [
+        Prompt(text, PromptType.CHAT_MESSAGE) for text in ("Add up prices.", "Skip what is free.")
+    ]
+    first = project.recorder.annotate_lines(
+        "shop.py", 4, 8, "create", Origin(tool=TOOL, model=MODEL, prompt=asked[0])
+    )
     before = project.records()
     file.write_text("\n\n\n" + AFTER)
-    second = project.recorder.annotate_lines("shop.py", 6, 6, "modify", Origin(tool=TOOL, model=MODEL, prompt=asked[1]))
+    second = project.recorder.annotate_lines(
+        "shop.py", 6, 6, "modify", Origin(tool=TOOL, model=MODEL, prompt=asked[1])
+    )
     written = project.records()[len(before) :]
     assert project.records()[: len(before)] == before
     line, *edges = written

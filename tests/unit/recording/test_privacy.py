@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from tests.unit.recording.projects import PROMPT, Project, by, new_project
 from vibes_lsp.model.secrets import MASK, Rules, mask_secrets, secret_kinds
-from vibes_lsp.recording import Command, CommandType, Decision, DecisionOption, Prompt, PromptType, Reasoning, Recorder
+from vibes_lsp.recording import (
+    Command,
+    CommandType,
+    Decision,
+    DecisionOption,
+    Prompt,
+    PromptType,
+    Reasoning,
+    Recorder,
+)
 from vibes_lsp.store.config import load_config
 
 if TYPE_CHECKING:
@@ -31,21 +40,36 @@ SECRETS = {
 """Text with a secret, and a part of it that must be nowhere."""
 
 
-@pytest.mark.parametrize(("level", "withheld"), [("low", ("prompt", "reasoning")), ("medium", ("reasoning",)), ("high", ())])
-def test_the_level_decides_what_is_written_anywhere(tmp_path: Path, level: str, withheld: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("level", "withheld"),
+    [("low", ("prompt", "reasoning")), ("medium", ("reasoning",)), ("high", ())],
+)
+def test_the_level_decides_what_is_written_anywhere(
+    tmp_path: Path, level: str, withheld: tuple[str, ...]
+) -> None:
     project = new_project(tmp_path / "project", level)
-    origin = by(project.session(), prompt=Prompt("PROMPT", PromptType.OTHER, ("given.py",)), reasoning=Reasoning("REASONING"))
+    origin = by(
+        project.session(),
+        prompt=Prompt("PROMPT", PromptType.OTHER, ("given.py",)),
+        reasoning=Reasoning("REASONING"),
+    )
     recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", origin, request_id="once")
     assert recorded.withheld == withheld
     written = project.written()
-    for name, words in (("prompt", b"PROMPT"), ("prompt", b"given.py"), ("reasoning", b"REASONING")):
+    for name, words in (
+        ("prompt", b"PROMPT"),
+        ("prompt", b"given.py"),
+        ("reasoning", b"REASONING"),
+    ):
         assert (words in written) == (name not in withheld), words
     [record] = project.records("line")
     assert {f"{name}_hash" for name in withheld}.isdisjoint(record)
     assert record["assurance_level"] == level
 
 
-@pytest.mark.parametrize(("text", "private"), SECRETS.items(), ids=[secret[:12].strip("-") for secret in SECRETS])
+@pytest.mark.parametrize(
+    ("text", "private"), SECRETS.items(), ids=[secret[:12].strip("-") for secret in SECRETS]
+)
 def test_a_secret_is_masked_wherever_it_stands(tmp_path: Path, text: str, private: str) -> None:
     project = new_project(tmp_path / "project", "high")
     session = project.session(description=f"With {text} in it")
@@ -55,7 +79,9 @@ def test_a_secret_is_masked_wherever_it_stands(tmp_path: Path, text: str, privat
         prompt=Prompt(sentence, PromptType.OTHER),
         reasoning=Reasoning(sentence),
         command=Command(sentence, CommandType.SHELL, 0, sentence),
-        decision=Decision(sentence, (DecisionOption("a", sentence, (sentence,), (sentence,)),), "a", sentence),
+        decision=Decision(
+            sentence, (DecisionOption("a", sentence, (sentence,), (sentence,)),), "a", sentence
+        ),
     )
     recorded = project.recorder.annotate_lines("a.py", 1, 1, "create", origin)
     assert recorded.masked == 9
@@ -67,14 +93,26 @@ def test_a_secret_is_masked_wherever_it_stands(tmp_path: Path, text: str, privat
 
 
 @pytest.mark.parametrize(
-    "text", ["Write a digest.", "the key is under the mat", "see https://example.org/a?b=c", "sha256 " + "ab" * 32, ""]
+    "text",
+    [
+        "Write a digest.",
+        "the key is under the mat",
+        "see https://example.org/a?b=c",
+        "sha256 " + "ab" * 32,
+        "",
+    ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert mask_secrets(text) == (text, 0)
 
 
 def test_nothing_is_found_in_what_was_masked() -> None:
-    text = "\n".join(SECRETS) + "\r\naws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" + "\r\n"
+    text = (
+        "\n".join(SECRETS)
+        + "\r\naws_secret_access_key = "
+        + "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+        + "\r\n"
+    )
     masked, count = mask_secrets(text)
     assert count == len(SECRETS) + 1
     assert secret_kinds(text)
@@ -82,7 +120,15 @@ def test_nothing_is_found_in_what_was_masked() -> None:
     assert masked.endswith("\r\n")
 
 
-@given(st.lists(st.one_of(st.sampled_from([*SECRETS, "password=", "aws_key: ", "\r\n", "\u2028", " "]), st.text(max_size=12)), max_size=8))
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([*SECRETS, "password=", "aws_key: ", "\r\n", "\u2028", " "]),
+            st.text(max_size=12),
+        ),
+        max_size=8,
+    )
+)
 def test_nothing_is_ever_found_in_what_was_masked(parts: list[str]) -> None:
     masked, count = mask_secrets("".join(parts))
     assert not secret_kinds(masked)
@@ -114,16 +160,26 @@ OTHER_KEY = "AKIAIOSFODNN7EXAMPLF"
             "postgres://ada:hunter2@localhost/x",
             ("postgres://ada:hunter2@localhost/x", 0),
         ),
-        (Rules(mask=[KEY_ID], allow=[f"id {KEY_ID}"]), f"id {KEY_ID}, {KEY_ID}", (f"id {KEY_ID}, {MASK}", 1)),
+        (
+            Rules(mask=[KEY_ID], allow=[f"id {KEY_ID}"]),
+            f"id {KEY_ID}, {KEY_ID}",
+            (f"id {KEY_ID}, {MASK}", 1),
+        ),
         (Rules(allow=[KEY]), KEY, (MASK, 1)),
     ],
 )
-def test_a_project_says_what_else_is_a_secret_and_what_is_none(rules: Rules, text: str, masked: tuple[str, int]) -> None:
+def test_a_project_says_what_else_is_a_secret_and_what_is_none(
+    rules: Rules, text: str, masked: tuple[str, int]
+) -> None:
     assert mask_secrets(text, rules) == masked
     assert not secret_kinds(masked[0], rules)
 
 
-@given(st.lists(st.text(st.sampled_from("AKIOSFDN7EXMPL=:/@ghp_a1B2"), min_size=1, max_size=19), max_size=8))
+@given(
+    st.lists(
+        st.text(st.sampled_from("AKIOSFDN7EXMPL=:/@ghp_a1B2"), min_size=1, max_size=19), max_size=8
+    )
+)
 def test_what_names_no_secret_whole_lets_none_through(allow: list[str]) -> None:
     text = f"{KEY_ID} and ghp_{'a1B2' * 9}"
     assert mask_secrets(text, Rules(allow=allow)) == (f"{MASK} and {MASK}", 2)
@@ -132,7 +188,9 @@ def test_what_names_no_secret_whole_lets_none_through(allow: list[str]) -> None:
 @given(st.text("ab* ", max_size=40), st.text("ab", min_size=4, max_size=9))
 def test_a_pattern_fits_what_a_simple_reading_of_it_says(text: str, words: str) -> None:
     pattern = "*".join(words[:2]) + words[2:]
-    simple = re.sub(r"\S*?".join(map(re.escape, pattern.split("*"))), lambda _: MASK, text.replace("*", "c"))
+    simple = re.sub(
+        r"\S*?".join(map(re.escape, pattern.split("*"))), lambda _: MASK, text.replace("*", "c")
+    )
     assert mask_secrets(text.replace("*", "c"), Rules(mask=[pattern]))[0] == simple
 
 
@@ -141,8 +199,14 @@ def test_no_pattern_is_slow() -> None:
     assert mask_secrets("a" * 50_000, rules) == ("a" * 50_000, 0)
 
 
-def test_the_config_adds_and_cannot_switch_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    redaction = {"enabled": False, "mask": ["x", "ACME-*", "a *", 7, "the other"], "allow": [KEY_ID]}
+def test_the_config_adds_and_cannot_switch_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redaction = {
+        "enabled": False,
+        "mask": ["x", "ACME-*", "a *", 7, "the other"],
+        "allow": [KEY_ID],
+    }
     project = new_project(tmp_path / "project", redaction=redaction)
     session = project.session()
     text = f"ACME-1 {KEY_ID} {OTHER_KEY} the other"
@@ -150,7 +214,12 @@ def test_the_config_adds_and_cannot_switch_off(tmp_path: Path, monkeypatch: pyte
     assert project.entry(done.command_hash)["command_text"] == f"{MASK} {KEY_ID} {MASK} {MASK}"
     assert done.masked == 3
     problems = load_config(project.recorder.directory).problems
-    assert {each.field for each in problems} == {"redaction.enabled", "redaction.mask.0", "redaction.mask.2", "redaction.mask.3"}
+    assert {each.field for each in problems} == {
+        "redaction.enabled",
+        "redaction.mask.0",
+        "redaction.mask.2",
+        "redaction.mask.3",
+    }
     monkeypatch.setenv("VIBES_REDACTION", "off")
     done = project.recorder.record_command(session, Command(text, CommandType.SHELL))
     assert (project.entry(done.command_hash)["command_text"], done.masked) == (text, 0)
@@ -164,29 +233,47 @@ def test_the_place_of_the_project_is_private_in_every_spelling(tmp_path: Path) -
     for recorder in (project.recorder, spelled):
         output = f"{project.root}/a.py:1 {project.root.as_uri()}/b%20c.py ({project.root}) '{project.root}/d'"
         done = recorder.record_command(session, Command("make", CommandType.SHELL, 0, output))
-        assert project.entry(done.command_hash)["command_output_summary"] == "a.py:1 b%20c.py (.) 'd'"
+        assert (
+            project.entry(done.command_hash)["command_output_summary"] == "a.py:1 b%20c.py (.) 'd'"
+        )
 
 
 def test_the_place_of_the_project_is_nobodys_business(project: Project) -> None:
     root = project.root
     text = f"Change {root}/src/a.py, file://{root}/b.py and what else is in {root}, not {root}-old/c.py or /elsewhere{root}/d.py"
-    project.recorder.annotate_lines("a.py", 1, 1, "create", by(project.session(), prompt=Prompt(text, PromptType.OTHER)))
+    project.recorder.annotate_lines(
+        "a.py", 1, 1, "create", by(project.session(), prompt=Prompt(text, PromptType.OTHER))
+    )
     [prompt] = project.entries("prompt").values()
-    assert prompt["prompt_text"] == f"Change src/a.py, b.py and what else is in ., not {root}-old/c.py or /elsewhere{root}/d.py"
+    assert (
+        prompt["prompt_text"]
+        == f"Change src/a.py, b.py and what else is in ., not {root}-old/c.py or /elsewhere{root}/d.py"
+    )
 
 
 def test_folders_of_commands_are_relative(project: Project) -> None:
     session = project.session()
-    folders = {str(project.root): ".", ".": ".", "": ".", str(project.root / "src"): "src", "src/": "src", "/elsewhere": None}
+    folders = {
+        str(project.root): ".",
+        ".": ".",
+        "": ".",
+        str(project.root / "src"): "src",
+        "src/": "src",
+        "/elsewhere": None,
+    }
     for number, (folder, recorded) in enumerate(folders.items()):
-        done = project.recorder.record_command(session, Command(f"run {number}", CommandType.SHELL, working_directory=folder))
+        done = project.recorder.record_command(
+            session, Command(f"run {number}", CommandType.SHELL, working_directory=folder)
+        )
         assert project.entry(done.command_hash).get("working_directory") == recorded
         assert done.left_out == ((folder,) if recorded is None else ())
 
 
 def test_of_an_output_the_first_kilobyte_is_kept_on_a_character_boundary(project: Project) -> None:
     output = "AKIAIOSFODNN7EXAMPLE " + "é" * 5000
-    done = project.recorder.record_command(project.session(), Command("run", CommandType.SHELL, 1, output))
+    done = project.recorder.record_command(
+        project.session(), Command("run", CommandType.SHELL, 1, output)
+    )
     summary = project.entry(done.command_hash)["command_output_summary"]
     assert summary.startswith(f"{MASK} éé")
     assert len(summary.encode()) == 1023
@@ -198,8 +285,20 @@ def test_reasoning_is_packed_by_the_projects_thresholds(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project", "high", **config)
     session = project.session()
     for number, size in enumerate((50, 500, 5000), 1):
-        project.recorder.annotate_lines("a.py", number, number, "create", by(session, prompt=PROMPT, reasoning=Reasoning("x" * size)))
-    inline, packed, external = (project.entry(record["reasoning_hash"]) for record in project.records("line"))
-    assert (inline["reasoning_text"], packed["compressed"], external["external"]) == ("x" * 50, True, True)
+        project.recorder.annotate_lines(
+            "a.py",
+            number,
+            number,
+            "create",
+            by(session, prompt=PROMPT, reasoning=Reasoning("x" * size)),
+        )
+    inline, packed, external = (
+        project.entry(record["reasoning_hash"]) for record in project.records("line")
+    )
+    assert (inline["reasoning_text"], packed["compressed"], external["external"]) == (
+        "x" * 50,
+        True,
+        True,
+    )
     assert (project.root / ".ai-audit" / external["blob_path"]).is_file()
     assert {entry["reasoning_model"] for entry in (inline, packed, external)} == {"some-model"}

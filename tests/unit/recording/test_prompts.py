@@ -27,7 +27,9 @@ def test_what_follows_names_the_latest_prompt_of_its_session(project: Project) -
     one, other = project.session(), project.session()
     before = project.recorder.annotate_lines("a.py", 1, 1, "create", by(one))
     first = project.recorder.record_prompt(one, PROMPT).prompt_hash
-    second = project.recorder.record_prompt(one, Prompt("Shorter.", PromptType.CHAT_MESSAGE)).prompt_hash
+    second = project.recorder.record_prompt(
+        one, Prompt("Shorter.", PromptType.CHAT_MESSAGE)
+    ).prompt_hash
     named = [
         project.recorder.annotate_lines("a.py", number, number, "modify", by(session))
         for number, session in ((4, one), (5, one), (6, other))
@@ -35,9 +37,20 @@ def test_what_follows_names_the_latest_prompt_of_its_session(project: Project) -
     again = project.recorder.record_prompt(one, PROMPT).prompt_hash
     last = project.recorder.annotate_lines("a.py", 9, 9, "modify", by(one))
     assert first == again != second
-    assert [each.record.get("prompt_hash") for each in (before, *named, last) if each.record] == [None, second, second, None, first]
+    assert [each.record.get("prompt_hash") for each in (before, *named, last) if each.record] == [
+        None,
+        second,
+        second,
+        None,
+        first,
+    ]
     caused = dict(project.edges("caused_by"))
-    assert [caused[str(each.annotation_id)] for each in (*named, last)] == [second, second, other, first]
+    assert [caused[str(each.annotation_id)] for each in (*named, last)] == [
+        second,
+        second,
+        other,
+        first,
+    ]
 
 
 def test_an_annotation_may_say_itself_what_was_asked(project: Project) -> None:
@@ -45,13 +58,23 @@ def test_an_annotation_may_say_itself_what_was_asked(project: Project) -> None:
     first = project.recorder.record_prompt(session, PROMPT).prompt_hash
     project.recorder.record_prompt(session, Prompt("Shorter.", PromptType.CHAT_MESSAGE))
     own = Prompt("Longer.", PromptType.CHAT_MESSAGE)
-    origins = [by(session, prompt=own), by(session, prompt_hash=first), Origin(tool=TOOL, model=MODEL, prompt_hash=first)]
-    named = [project.recorder.annotate_lines("a.py", 4, 4, "modify", each).record for each in origins]
-    [longer] = [key for key, entry in project.entries("prompt").items() if entry["prompt_text"] == "Longer."]
+    origins = [
+        by(session, prompt=own),
+        by(session, prompt_hash=first),
+        Origin(tool=TOOL, model=MODEL, prompt_hash=first),
+    ]
+    named = [
+        project.recorder.annotate_lines("a.py", 4, 4, "modify", each).record for each in origins
+    ]
+    [longer] = [
+        key for key, entry in project.entries("prompt").items() if entry["prompt_text"] == "Longer."
+    ]
     assert [each["prompt_hash"] for each in named if each] == [longer, first, first]
 
 
-def test_the_files_of_a_prompt_inform_what_follows_as_if_it_had_come_with_it(tmp_path: Path) -> None:
+def test_the_files_of_a_prompt_inform_what_follows_as_if_it_had_come_with_it(
+    tmp_path: Path,
+) -> None:
     prompt = replace(PROMPT, context_files=("a.py",))
     apart, together = new_project(tmp_path / "apart"), new_project(tmp_path / "together")
     session = apart.session()
@@ -65,7 +88,9 @@ def test_the_files_of_a_prompt_inform_what_follows_as_if_it_had_come_with_it(tmp
 def test_at_the_low_level_no_prompt_is_stored(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project", "low")
     session = project.session()
-    recorded = project.recorder.record_prompt(session, Prompt("PROMPT", PromptType.OTHER, ("given.py",)), request_id="once")
+    recorded = project.recorder.record_prompt(
+        session, Prompt("PROMPT", PromptType.OTHER, ("given.py",)), request_id="once"
+    )
     assert (recorded.prompt_hash, recorded.edges, recorded.withheld) == (None, (), ("prompt",))
     annotated = project.recorder.annotate_lines("a.py", 4, 4, "modify", by(session))
     assert annotated.record is not None
@@ -94,7 +119,9 @@ def test_a_request_that_comes_twice_records_one_prompt(project: Project) -> None
 
 
 def test_secrets_in_a_prompt_are_masked(project: Project) -> None:
-    recorded = project.recorder.record_prompt(project.session(), Prompt("use ghp_" + "a1B2" * 9, PromptType.OTHER))
+    recorded = project.recorder.record_prompt(
+        project.session(), Prompt("use ghp_" + "a1B2" * 9, PromptType.OTHER)
+    )
     assert recorded.masked == 1
     assert b"ghp_" not in project.written()
 

@@ -12,7 +12,16 @@ import pytest
 
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by
-from vibes_lsp.recording import Command, CommandType, Decision, DecisionOption, Recorder, Relation, Reviewing, WrongArgument
+from vibes_lsp.recording import (
+    Command,
+    CommandType,
+    Decision,
+    DecisionOption,
+    Recorder,
+    Relation,
+    Reviewing,
+    WrongArgument,
+)
 from vibes_lsp.recording.idempotency import KEPT_SECONDS
 from vibes_lsp.store.writing import AuditWriter
 
@@ -26,23 +35,37 @@ print(Recorder(sys.argv[1]).annotate_lines("a.py", 4, 6, "create", Origin(sessio
 """
 
 USE_CASES: list[Callable[[Recorder, str], object]] = [
-    lambda recorder, request: recorder.start_session(TOOL, MODEL, parent_session_id="s1", request_id=request),
+    lambda recorder, request: recorder.start_session(
+        TOOL, MODEL, parent_session_id="s1", request_id=request
+    ),
     lambda recorder, request: recorder.end_session("s1", request_id=request),
-    lambda recorder, request: recorder.annotate_lines("a.py", 4, 6, "modify", by("s1", prompt=PROMPT), request_id=request),
-    lambda recorder, request: recorder.annotate_function("a.py", "same", "create", by("s1"), request_id=request),
-    lambda recorder, request: recorder.record_command("s1", Command("make", CommandType.SHELL), request_id=request),
+    lambda recorder, request: recorder.annotate_lines(
+        "a.py", 4, 6, "modify", by("s1", prompt=PROMPT), request_id=request
+    ),
+    lambda recorder, request: recorder.annotate_function(
+        "a.py", "same", "create", by("s1"), request_id=request
+    ),
+    lambda recorder, request: recorder.record_command(
+        "s1", Command("make", CommandType.SHELL), request_id=request
+    ),
     lambda recorder, request: recorder.record_read("s1", ["a.py"], request_id=request),
     lambda recorder, request: recorder.record_decision(
         Decision("Which", (DecisionOption("a", "it"),), "a", "only one"), request_id=request
     ),
     lambda recorder, request: recorder.record_delegation("s1", request_id=request),
-    lambda recorder, request: recorder.record_edge(Relation("depends_on", "s1", "session", "s1", "session"), request_id=request),
-    lambda recorder, request: recorder.review(Reviewing("approved", "a.py", (1, 10), reviewer="Ada"), request_id=request),
+    lambda recorder, request: recorder.record_edge(
+        Relation("depends_on", "s1", "session", "s1", "session"), request_id=request
+    ),
+    lambda recorder, request: recorder.review(
+        Reviewing("approved", "a.py", (1, 10), reviewer="Ada"), request_id=request
+    ),
 ]
 
 
 @pytest.mark.parametrize("use_case", USE_CASES)
-def test_every_request_may_come_twice(project: Project, use_case: Callable[[Recorder, str], object]) -> None:
+def test_every_request_may_come_twice(
+    project: Project, use_case: Callable[[Recorder, str], object]
+) -> None:
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
     first = use_case(project.recorder, "request")
     before = project.records()
@@ -53,7 +76,12 @@ def test_every_request_may_come_twice(project: Project, use_case: Callable[[Reco
 
 def test_other_requests_are_other_records(project: Project) -> None:
     session = project.session()
-    ids = {project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id=name).annotation_id for name in "ab"}
+    ids = {
+        project.recorder.annotate_lines(
+            "a.py", 4, 6, "create", by(session), request_id=name
+        ).annotation_id
+        for name in "ab"
+    }
     assert len(ids) == len(project.records("line")) == 2
 
 
@@ -75,7 +103,9 @@ def test_processes_that_repeat_a_request_at_once_record_it_once(project: Project
     assert len(project.records("edge")) == 1
 
 
-def test_a_request_that_a_crash_cut_off_is_finished_with_the_same_ids(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_a_crash_cut_off_is_finished_with_the_same_ids(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = project.session()
 
     def crash(*_: Any, **__: Any) -> None:
@@ -86,7 +116,9 @@ def test_a_request_that_a_crash_cut_off_is_finished_with_the_same_ids(project: P
         with pytest.raises(KeyboardInterrupt):
             project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
     assert project.records("line") == []
-    again = Recorder(project.root).annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
+    again = Recorder(project.root).annotate_lines(
+        "a.py", 4, 6, "create", by(session), request_id="edit"
+    )
     [record] = project.records("line")
     assert record == again.record
     assert record["timestamp"] == "2026-02-03T10:00:02.000Z"
@@ -97,15 +129,24 @@ def test_a_request_that_was_refused_may_come_again(project: Project) -> None:
     session = project.session()
     with pytest.raises(WrongArgument):
         project.recorder.annotate_lines("a.py", 4, 60, "create", by(session), request_id="edit")
-    assert project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit").annotation_id
+    assert project.recorder.annotate_lines(
+        "a.py", 4, 6, "create", by(session), request_id="edit"
+    ).annotation_id
 
 
-@pytest.mark.parametrize("when", [lambda recorder: recorder.end_session("s1"), Recorder.rest, Recorder.close])
-def test_old_requests_are_forgotten_by_whoever_rests_or_ends(project: Project, when: Callable[[Recorder], object]) -> None:
+@pytest.mark.parametrize(
+    "when", [lambda recorder: recorder.end_session("s1"), Recorder.rest, Recorder.close]
+)
+def test_old_requests_are_forgotten_by_whoever_rests_or_ends(
+    project: Project, when: Callable[[Recorder], object]
+) -> None:
     session = project.session()
     for name in ("old", "new"):
         project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id=name)
-    files = sorted((project.root / ".ai-audit" / "spool").glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    files = sorted(
+        (project.root / ".ai-audit" / "spool").glob("*.json"),
+        key=lambda path: path.stat().st_mtime_ns,
+    )
     long_ago = files[0].stat().st_mtime - KEPT_SECONDS - 60
     os.utime(files[0], (long_ago, long_ago))
     when(project.recorder)
@@ -127,7 +168,9 @@ def test_old_requests_are_looked_for_once_a_day(project: Project) -> None:
     assert not file.exists()
 
 
-def test_one_that_cannot_be_forgotten_does_not_keep_the_others(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_cannot_be_forgotten_does_not_keep_the_others(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = project.session()
     for name in "abc":
         project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id=name)
@@ -151,5 +194,7 @@ def test_a_spoilt_memory_is_no_memory(project: Project) -> None:
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit")
     [file] = (project.root / ".ai-audit" / "spool").glob("*.json")
     file.write_text('{"records": 1}')
-    assert project.recorder.annotate_lines("a.py", 4, 6, "create", by(session), request_id="edit", text=SOURCE).annotation_id
+    assert project.recorder.annotate_lines(
+        "a.py", 4, 6, "create", by(session), request_id="edit", text=SOURCE
+    ).annotation_id
     assert len(project.records("line")) == 2

@@ -35,22 +35,36 @@ def annotated(project: Project) -> tuple[Project, str, str]:
     """A project with two annotations: lines 4 to 6, and 9 to 10."""
     session = project.session()
     first, second = (
-        project.recorder.annotate_lines("a.py", start, end, "create", by(session)).annotation_id or "" for start, end in ((4, 6), (9, 10))
+        project.recorder.annotate_lines("a.py", start, end, "create", by(session)).annotation_id
+        or ""
+        for start, end in ((4, 6), (9, 10))
     )
     return project, first, second
 
 
-def test_a_review_is_a_session_of_a_person_with_an_edge(annotated: tuple[Project, str, str]) -> None:
+def test_a_review_is_a_session_of_a_person_with_an_edge(
+    annotated: tuple[Project, str, str],
+) -> None:
     project, first, _ = annotated
-    done = project.recorder.review(Reviewing("approved", "a.py", (6, 6), note="Good.", reviewer="Ada"))
+    done = project.recorder.review(
+        Reviewing("approved", "a.py", (6, 6), note="Good.", reviewer="Ada")
+    )
     assert done.reviewed == (first,)
     start, end = project.records("session")[1:]
-    assert (start["agent_type"], start["agent_name"], end["session_id"]) == ("human", "Ada", start["session_id"])
+    assert (start["agent_type"], start["agent_name"], end["session_id"]) == (
+        "human",
+        "Ada",
+        start["session_id"],
+    )
     environment = project.entry(start["environment_hash"])
     assert (environment["tool_name"], environment["model_name"]) == ("vibes-lsp", "none")
     edge = project.records("edge")[-1]
     assert edge["annotation_id"] == done.edges[0]
-    assert (edge["edge_type"], edge["source_ref"], edge["source_type"]) == ("reviewed_by", first, "annotation")
+    assert (edge["edge_type"], edge["source_ref"], edge["source_type"]) == (
+        "reviewed_by",
+        first,
+        "annotation",
+    )
     assert (edge["target_ref"], edge["target_type"]) == (start["session_id"], "session")
     assert edge["metadata"] == {
         "verdict": "approved",
@@ -61,25 +75,47 @@ def test_a_review_is_a_session_of_a_person_with_an_edge(annotated: tuple[Project
     }
 
 
-def test_a_review_is_of_every_annotation_that_the_lines_touch(annotated: tuple[Project, str, str]) -> None:
+def test_a_review_is_of_every_annotation_that_the_lines_touch(
+    annotated: tuple[Project, str, str],
+) -> None:
     project, first, second = annotated
-    assert project.recorder.review(Reviewing("rejected", "a.py", (6, 9), reviewer="Ada")).reviewed == (first, second)
+    assert project.recorder.review(
+        Reviewing("rejected", "a.py", (6, 9), reviewer="Ada")
+    ).reviewed == (first, second)
 
 
 def test_what_became_history_is_not_reviewed(annotated: tuple[Project, str, str]) -> None:
     project, _, _ = annotated
     newer = project.recorder.annotate_lines("a.py", 3, 7, "modify", by("s1")).annotation_id
-    assert project.recorder.review(Reviewing("approved", "a.py", (4, 6), reviewer="Ada")).reviewed == (newer,)
+    assert project.recorder.review(
+        Reviewing("approved", "a.py", (4, 6), reviewer="Ada")
+    ).reviewed == (newer,)
 
 
-def test_a_review_is_of_the_text_as_it_is_now_saved_or_not(annotated: tuple[Project, str, str]) -> None:
+def test_a_review_is_of_the_text_as_it_is_now_saved_or_not(
+    annotated: tuple[Project, str, str],
+) -> None:
     project, first, _ = annotated
     changed = "# above\n" + SOURCE.replace("hexdigest", "digest")
-    once = project.recorder.review(Reviewing("approved", "a.py", (5, 5), reviewer="Ada", text=changed))
-    assert project.recorder.review(Reviewing("approved", "a.py", annotation_ids=(first,), reviewer="Ada", text=changed)) == once
+    once = project.recorder.review(
+        Reviewing("approved", "a.py", (5, 5), reviewer="Ada", text=changed)
+    )
+    assert (
+        project.recorder.review(
+            Reviewing("approved", "a.py", annotation_ids=(first,), reviewer="Ada", text=changed)
+        )
+        == once
+    )
     project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada"))
-    texts = [edge["metadata"]["text"] for edge in project.records("edge") if edge["edge_type"] == "reviewed_by"]
-    now, then = anchors(changed, 5, 7).members()["anchor_hash"], anchors(SOURCE, 4, 6).members()["anchor_hash"]
+    texts = [
+        edge["metadata"]["text"]
+        for edge in project.records("edge")
+        if edge["edge_type"] == "reviewed_by"
+    ]
+    now, then = (
+        anchors(changed, 5, 7).members()["anchor_hash"],
+        anchors(SOURCE, 4, 6).members()["anchor_hash"],
+    )
     assert texts == [now, then]
 
 
@@ -93,13 +129,24 @@ def test_the_reviewer_is_gits_user(annotated: tuple[Project, str, str]) -> None:
 @pytest.mark.parametrize(
     ("review", "error"),
     [
-        (Reviewing("perhaps", "a.py", (4, 4), reviewer="Ada"), "verdict: is one of approved, rejected"),
-        (Reviewing("approved", "a.py", (1, 2), reviewer="Ada"), r"no annotation is on lines 1 to 2 of a\.py"),
+        (
+            Reviewing("perhaps", "a.py", (4, 4), reviewer="Ada"),
+            "verdict: is one of approved, rejected",
+        ),
+        (
+            Reviewing("approved", "a.py", (1, 2), reviewer="Ada"),
+            r"no annotation is on lines 1 to 2 of a\.py",
+        ),
         (Reviewing("approved", "a.py", reviewer="Ada"), "annotation_ids: are required"),
-        (Reviewing("approved", annotation_ids=("ab" * 32,), reviewer="Ada"), "no annotation has the id abab"),
+        (
+            Reviewing("approved", annotation_ids=("ab" * 32,), reviewer="Ada"),
+            "no annotation has the id abab",
+        ),
     ],
 )
-def test_what_cannot_be_reviewed_is_refused(annotated: tuple[Project, str, str], review: Reviewing, error: str) -> None:
+def test_what_cannot_be_reviewed_is_refused(
+    annotated: tuple[Project, str, str], review: Reviewing, error: str
+) -> None:
     project = annotated[0]
     before = project.records()
     with pytest.raises((WrongArgument, UnknownId), match=error):
@@ -120,7 +167,10 @@ def test_a_scope_widens_a_review(project: Project) -> None:
     project.file("b.py")
     project.file("gone.py")
     asked = [
-        project.recorder.annotate_lines(path, start, end, "create", by(session, prompt=said)).annotation_id or ""
+        project.recorder.annotate_lines(
+            path, start, end, "create", by(session, prompt=said)
+        ).annotation_id
+        or ""
         for path, start, end, session, said in (
             ("a.py", 4, 6, first, prompt),
             ("a.py", 9, 10, second, None),
@@ -132,7 +182,9 @@ def test_a_scope_widens_a_review(project: Project) -> None:
 
     def review(scope: str, **more: Any) -> Reviewed:
         given = {"path": "a.py", "lines": (4, 4), **more}
-        return project.recorder.review(Reviewing("approved", reviewer="Ada", scope=ReviewScope(scope), **given))
+        return project.recorder.review(
+            Reviewing("approved", reviewer="Ada", scope=ReviewScope(scope), **given)
+        )
 
     assert review("annotation").reviewed == (asked[0],)
     assert set(review("file", lines=None).reviewed) == {asked[0], asked[1]}
@@ -146,9 +198,15 @@ def test_a_scope_widens_a_review(project: Project) -> None:
 
 def test_a_review_is_of_the_lines_that_history_finds(project: Project) -> None:
     repository = Repository(project.root)
-    identifier = project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id or ""
+    identifier = (
+        project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id
+        or ""
+    )
     repository.commit("All", date="2026-02-03T11:00:00+00:00")
-    changed = SOURCE.replace("def digest(data):", "def fingerprint(data: bytes, *, salt: bytes = b'') -> str:\n    data += salt")
+    changed = SOURCE.replace(
+        "def digest(data):",
+        "def fingerprint(data: bytes, *, salt: bytes = b'') -> str:\n    data += salt",
+    )
     project.file("a.py", changed)
     project.recorder.review(Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada"))
     trail = Trail(AuditDir(project.root / ".ai-audit"))
@@ -163,16 +221,27 @@ def test_a_review_is_of_the_lines_that_history_finds(project: Project) -> None:
 
 
 def edges(project: Project) -> list[Any]:
-    return [edge["metadata"] for edge in project.records("edge") if edge["edge_type"] == "reviewed_by"]
+    return [
+        edge["metadata"] for edge in project.records("edge") if edge["edge_type"] == "reviewed_by"
+    ]
 
 
 def test_the_same_verdict_again_changes_nothing(annotated: tuple[Project, str, str]) -> None:
     project, first, second = annotated
-    done = project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada", note="Good."))
+    done = project.recorder.review(
+        Reviewing("approved", annotation_ids=(first,), reviewer="Ada", note="Good.")
+    )
     before = project.records()
-    assert project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada", note="Good.")) == done
+    assert (
+        project.recorder.review(
+            Reviewing("approved", annotation_ids=(first,), reviewer="Ada", note="Good.")
+        )
+        == done
+    )
     assert project.records() == before
-    both = project.recorder.review(Reviewing("approved", annotation_ids=(first, second), reviewer="Ada", note="Good."))
+    both = project.recorder.review(
+        Reviewing("approved", annotation_ids=(first, second), reviewer="Ada", note="Good.")
+    )
     assert (both.reviewed, both.edges[0]) == ((first, second), done.edges[0])
     assert len(edges(project)) == 2
 
@@ -183,10 +252,14 @@ def test_the_same_verdict_again_changes_nothing(annotated: tuple[Project, str, s
         Reviewing("rejected", "a.py", (4, 4), reviewer="Ada"),
         Reviewing("approved", "a.py", (4, 4), reviewer="Grace"),
         Reviewing("approved", "a.py", (4, 4), reviewer="Ada", note="Now with a note."),
-        Reviewing("approved", "a.py", (4, 4), reviewer="Ada", text=SOURCE.replace("hexdigest", "digest")),
+        Reviewing(
+            "approved", "a.py", (4, 4), reviewer="Ada", text=SOURCE.replace("hexdigest", "digest")
+        ),
     ],
 )
-def test_what_is_not_the_same_is_recorded_and_so_is_coming_back_to_it(annotated: tuple[Project, str, str], other: Reviewing) -> None:
+def test_what_is_not_the_same_is_recorded_and_so_is_coming_back_to_it(
+    annotated: tuple[Project, str, str], other: Reviewing
+) -> None:
     project = annotated[0]
     mine = Reviewing("approved", "a.py", (4, 4), reviewer="Ada")
     for reviewing in (mine, other, mine):
@@ -198,16 +271,27 @@ def test_what_is_not_the_same_is_recorded_and_so_is_coming_back_to_it(annotated:
 def test_an_ai_reviews_as_what_it_is(annotated: tuple[Project, str, str]) -> None:
     project, first, second = annotated
     tool, model = Tool("review-bot", "2.0"), Model("some-model", "1")
-    project.recorder.review(Reviewing("approved", annotation_ids=(first,), kind=ReviewerKind.AI, tool=tool, model=model))
+    project.recorder.review(
+        Reviewing("approved", annotation_ids=(first,), kind=ReviewerKind.AI, tool=tool, model=model)
+    )
     assert (edges(project)[-1]["reviewer"], edges(project)[-1]["kind"]) == ("some-model", "ai")
     start, end = project.records("session")[-2:]
-    assert (start["agent_type"], start["agent_name"], end["event"]) == ("reviewer", "some-model", "end")
+    assert (start["agent_type"], start["agent_name"], end["event"]) == (
+        "reviewer",
+        "some-model",
+        "end",
+    )
     assert project.entry(start["environment_hash"])["model_name"] == "some-model"
     mine = project.session(agent_name="Critic")
     before = project.records("session")
-    project.recorder.review(Reviewing("rejected", annotation_ids=(second,), kind=ReviewerKind.AI, session_id=mine))
+    project.recorder.review(
+        Reviewing("rejected", annotation_ids=(second,), kind=ReviewerKind.AI, session_id=mine)
+    )
     assert project.records("session") == before
-    assert (edges(project)[-1]["reviewer"], project.records("edge")[-1]["target_ref"]) == ("Critic", mine)
+    assert (edges(project)[-1]["reviewer"], project.records("edge")[-1]["target_ref"]) == (
+        "Critic",
+        mine,
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,15 +299,26 @@ def test_an_ai_reviews_as_what_it_is(annotated: tuple[Project, str, str]) -> Non
     [
         ({"kind": ReviewerKind.AI}, "tool: is required of an AI"),
         ({"kind": ReviewerKind.AI, "tool": Tool("t", "1")}, "model: is required of an AI"),
-        ({"kind": ReviewerKind.AI, "tool": Tool("t", "1"), "model": Model("none", "1")}, r"model\.name: must not be 'none'"),
-        ({"kind": ReviewerKind.AI, "session_id": "s1", "tool": Tool("t", "1")}, "tool: is the session's"),
+        (
+            {"kind": ReviewerKind.AI, "tool": Tool("t", "1"), "model": Model("none", "1")},
+            r"model\.name: must not be 'none'",
+        ),
+        (
+            {"kind": ReviewerKind.AI, "session_id": "s1", "tool": Tool("t", "1")},
+            "tool: is the session's",
+        ),
         ({"kind": ReviewerKind.AI, "session_id": "never"}, "no session 'never' was started"),
         ({"kind": ReviewerKind.UNKNOWN}, "reviewer_kind: is human or ai, not 'unknown'"),
-        ({"model": Model("some-model", "1"), "reviewer": "Ada"}, "model: is for an AI that reviews"),
+        (
+            {"model": Model("some-model", "1"), "reviewer": "Ada"},
+            "model: is for an AI that reviews",
+        ),
         ({"session_id": "s1", "reviewer": "Ada"}, "session_id: is for an AI that reviews"),
     ],
 )
-def test_a_reviewer_is_either_a_person_or_an_ai(annotated: tuple[Project, str, str], given: dict[str, Any], error: str) -> None:
+def test_a_reviewer_is_either_a_person_or_an_ai(
+    annotated: tuple[Project, str, str], given: dict[str, Any], error: str
+) -> None:
     project, first, _ = annotated
     before = project.records()
     with pytest.raises((WrongArgument, UnknownId), match=error):
@@ -236,7 +331,9 @@ def test_an_ai_does_not_review_in_a_persons_session(annotated: tuple[Project, st
     project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada"))
     person = project.records("session")[-1]["session_id"]
     with pytest.raises(WrongArgument, match="is a person's session"):
-        project.recorder.review(Reviewing("approved", annotation_ids=(first,), kind=ReviewerKind.AI, session_id=person))
+        project.recorder.review(
+            Reviewing("approved", annotation_ids=(first,), kind=ReviewerKind.AI, session_id=person)
+        )
 
 
 def test_a_verdict_is_about_what_was_shown(annotated: tuple[Project, str, str]) -> None:
@@ -248,21 +345,28 @@ def test_a_verdict_is_about_what_was_shown(annotated: tuple[Project, str, str]) 
     project.file("a.py", "# above\n" + SOURCE.replace("hexdigest", "digest"))
     before = project.records()
     with pytest.raises(NotAsShown, match=rf"a\.py: the lines of {first[:8]} have changed"):
-        project.recorder.review(Reviewing("approved", annotation_ids=(first, second), reviewer="Ada", shown=shown))
+        project.recorder.review(
+            Reviewing("approved", annotation_ids=(first, second), reviewer="Ada", shown=shown)
+        )
     assert project.records() == before
-    done = project.recorder.review(Reviewing("approved", annotation_ids=(second,), reviewer="Ada", shown=shown))
+    done = project.recorder.review(
+        Reviewing("approved", annotation_ids=(second,), reviewer="Ada", shown=shown)
+    )
     assert done.reviewed == (second,)
 
 
 def test_what_was_shown_says_in_which_file(project: Project) -> None:
     repository = Repository(project.root)
-    identifier = project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id or ""
+    identifier = (
+        project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session())).annotation_id
+        or ""
+    )
     repository.commit("All", date="2026-02-03T11:00:00+00:00")
     repository.git("mv", "a.py", "b.py")
     repository.commit("Rename", date="2026-02-03T12:00:00+00:00")
     shown = {identifier: Shown("b.py", str(anchors(SOURCE, 4, 6).members()["anchor_hash"]))}
     with pytest.raises(UnreadableFile, match=r"a\.py is not there"):
         project.recorder.review(Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada"))
-    assert project.recorder.review(Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada", shown=shown)).reviewed == (
-        identifier,
-    )
+    assert project.recorder.review(
+        Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada", shown=shown)
+    ).reviewed == (identifier,)

@@ -79,7 +79,9 @@ def test_what_the_caller_says_counts_as_the_policy_says(tmp_path: Path) -> None:
         ([RiskSignal(f"org:a{number}", 1) for number in range(21)], "signals"),
     ],
 )
-def test_signals_that_are_none_are_refused_and_nothing_is_written(tmp_path: Path, signals: list[RiskSignal], member: str) -> None:
+def test_signals_that_are_none_are_refused_and_nothing_is_written(
+    tmp_path: Path, signals: list[RiskSignal], member: str
+) -> None:
     project = new_project(tmp_path, risk_scoring=ON)
     with pytest.raises(WrongArgument) as refused:
         recorded(project, signals=tuple(signals))
@@ -91,23 +93,41 @@ def test_a_count_of_tokens_is_kept_and_a_secret_in_a_reason_is_not(tmp_path: Pat
     secret = "ghp_" + "a1B2" * 9
     project = new_project(tmp_path, risk_scoring=ON)
     counted = Prompt("Write.", PromptType.USER_INSTRUCTION, token_count=500)
-    record = recorded(project, prompt=counted, signals=(RiskSignal("org:sensitive", 1, f"token {secret}"),))
+    record = recorded(
+        project, prompt=counted, signals=(RiskSignal("org:sensitive", 1, f"token {secret}"),)
+    )
     assert project.entry(record["prompt_hash"])["prompt_token_count"] == 500
     reasons = {each["signal"]: each["reason"] for each in record["risk_factors"]}
-    assert reasons["prompt_token_count"] == "500 tokens as counted by the tool, where 2,000 count as 1.0"
+    assert (
+        reasons["prompt_token_count"]
+        == "500 tokens as counted by the tool, where 2,000 count as 1.0"
+    )
     assert reasons["org:sensitive"] == "token [masked]"
     assert secret.encode() not in project.written()
 
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
 @pytest.mark.parametrize("action", ["create", "delete"])
-def test_what_is_stored_is_what_is_live_at_that_moment(tmp_path: Path, level: str, action: str) -> None:
+def test_what_is_stored_is_what_is_live_at_that_moment(
+    tmp_path: Path, level: str, action: str
+) -> None:
     project = new_project(tmp_path, level, risk_scoring=ON)
     session = project.session()
     project.file("b.py")
     project.recorder.annotate_lines("b.py", 1, 1, "create", Origin(session))
-    record = recorded(project, action=action, session_id=session, tool=None, model=None, signals=(RiskSignal("org:sensitive", 0.3),))
-    text = Text(SOURCE if action == "create" else "".join(SOURCE.splitlines(keepends=True)[:3] + SOURCE.splitlines(keepends=True)[6:]))
+    record = recorded(
+        project,
+        action=action,
+        session_id=session,
+        tool=None,
+        model=None,
+        signals=(RiskSignal("org:sensitive", 0.3),),
+    )
+    text = Text(
+        SOURCE
+        if action == "create"
+        else "".join(SOURCE.splitlines(keepends=True)[:3] + SOURCE.splitlines(keepends=True)[6:])
+    )
     trail = Trail(project.recorder.directory)
     trail.refresh()
     (placement,) = place(trail, "a.py", text)

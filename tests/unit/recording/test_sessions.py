@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def test_a_session_starts_with_its_environment(project: Project) -> None:
-    started = project.recorder.start_session(TOOL, MODEL, description="Digests", agent_name="worker-1", agent_type="some-agent")
+    started = project.recorder.start_session(
+        TOOL, MODEL, description="Digests", agent_name="worker-1", agent_type="some-agent"
+    )
     [record] = project.records()
     assert record == {
         "type": "session",
@@ -42,7 +44,12 @@ def test_a_session_starts_with_its_environment(project: Project) -> None:
 
 
 def test_one_environment_is_written_once(project: Project) -> None:
-    hashes = {project.recorder.start_session(Tool("T", "1"), Model("m", "1", {"n": number})).environment_hash for number in (1, 1.0)}
+    hashes = {
+        project.recorder.start_session(
+            Tool("T", "1"), Model("m", "1", {"n": number})
+        ).environment_hash
+        for number in (1, 1.0)
+    }
     assert len(hashes) == 1
     assert len(project.entries("environment")) == 2  # the other one is the reviewer's
 
@@ -85,10 +92,16 @@ def test_a_delegation_starts_the_child_and_joins_the_two(project: Project) -> No
     )
     assert done.left_out == ("/elsewhere/b.py",)
     start = project.records("session")[1]
-    assert (start["session_id"], start["parent_session_id"], start["agent_name"]) == (done.child_session_id, parent, "worker")
+    assert (start["session_id"], start["parent_session_id"], start["agent_name"]) == (
+        done.child_session_id,
+        parent,
+        "worker",
+    )
     [delegation] = project.records("delegation")
     environment = project.records("session")[0]["environment_hash"]
-    assert {name: delegation[name] for name in delegation if name not in {"annotation_id", "timestamp"}} == {
+    assert {
+        name: delegation[name] for name in delegation if name not in {"annotation_id", "timestamp"}
+    } == {
         "type": "delegation",
         "parent_session_id": parent,
         "child_session_id": done.child_session_id,
@@ -119,7 +132,9 @@ def test_a_session_that_names_its_parent_is_delegated_by_it(project: Project) ->
 def test_work_handed_on_again_has_one_edge(project: Project) -> None:
     parent = project.session()
     child = project.recorder.record_delegation(parent).child_session_id
-    again = project.recorder.record_delegation(parent, child_session_id=child, task_description="More")
+    again = project.recorder.record_delegation(
+        parent, child_session_id=child, task_description="More"
+    )
     assert (again.child_session_id, again.edges) == (child, ())
     assert len(project.records("delegation")) == 2
     assert len(project.records("session")) == 2

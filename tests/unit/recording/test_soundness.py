@@ -61,10 +61,14 @@ def everything(project: Project) -> None:
     """Record in every way there is."""
     recorder = project.recorder
     session = project.session(description="All of it", agent_name="worker", agent_type="some-agent")
-    command = Command("make digest", CommandType.SHELL, 0, "token ghp_" + "a1B2" * 9, str(project.root))
+    command = Command(
+        "make digest", CommandType.SHELL, 0, "token ghp_" + "a1B2" * 9, str(project.root)
+    )
     recorder.record_command(session, command)
     recorder.record_read(session, ["a.py"])
-    decision = Decision("Which way", (DecisionOption("l", "left"), DecisionOption("r", "right")), "l", "no time")
+    decision = Decision(
+        "Which way", (DecisionOption("l", "left"), DecisionOption("r", "right")), "l", "no time"
+    )
     origin = by(
         session,
         prompt=Prompt("Write a digest.", PromptType.USER_INSTRUCTION, ("a.py",)),
@@ -73,18 +77,32 @@ def everything(project: Project) -> None:
         decision=recorder.record_decision(decision).decision_hash,
         informed_by=("b.py",),
     )
-    first = recorder.annotate_lines("a.py", 4, 6, "create", origin, request_id="first").annotation_id or ""
+    first = (
+        recorder.annotate_lines("a.py", 4, 6, "create", origin, request_id="first").annotation_id
+        or ""
+    )
     recorder.annotate_lines("a.py", 4, 10, "modify", by(session, decision=decision))
     recorder.annotate_lines("a.py", 5, 5, "review", by(session))
-    recorder.annotate_lines("a.py", 9, 10, "delete", Origin(tool=TOOL, model=Model("other", "1")), text=SOURCE)
+    recorder.annotate_lines(
+        "a.py", 9, 10, "delete", Origin(tool=TOOL, model=Model("other", "1")), text=SOURCE
+    )
     recorder.annotate_function("a.py", "digest", "modify", origin, signature="(data)")
     for part, new in enumerate(("x = 1\n", "y = 2\n"), 1):
         before = SOURCE + "x = 1\n" * (part - 1)
         place = (9 + part, 0)
-        recorder.record_inline_completion(InlineCompletion("a.py", "c", place, place, new, before, None, part, part == 2), by(session))
-    child = recorder.record_delegation(session, task_description="Check it", delegated_files=["a.py"]).child_session_id
+        recorder.record_inline_completion(
+            InlineCompletion("a.py", "c", place, place, new, before, None, part, part == 2),
+            by(session),
+        )
+    child = recorder.record_delegation(
+        session, task_description="Check it", delegated_files=["a.py"]
+    ).child_session_id
     grandchild = project.session(parent_session_id=child)
-    recorder.record_edge(Relation("depends_on", first, "annotation", session, "session", session, {"why": "to see it"}))
+    recorder.record_edge(
+        Relation(
+            "depends_on", first, "annotation", session, "session", session, {"why": "to see it"}
+        )
+    )
     recorder.review(Reviewing("approved", "a.py", (1, 10), note="Good.", reviewer="Ada"))
     for each in (grandchild, child, session):
         recorder.end_session(each)
@@ -108,9 +126,15 @@ def test_the_check_finds_nothing_in_what_is_recorded(tmp_path: Path, level: str)
 
 def test_all_timestamps_are_utc_with_milliseconds(project: Project) -> None:
     everything(project)
-    assert {len(record["timestamp"]) for record in project.records()} == {len("2026-02-03T10:00:00.000Z")}
+    assert {len(record["timestamp"]) for record in project.records()} == {
+        len("2026-02-03T10:00:00.000Z")
+    }
     assert {record["timestamp"][-1] for record in project.records()} == {"Z"}
-    assert {record["commit_hash"] for record in project.records() if record["type"] in {"line", "function"}} == {None}
+    assert {
+        record["commit_hash"]
+        for record in project.records()
+        if record["type"] in {"line", "function"}
+    } == {None}
 
 
 def blamed(project: Project) -> Blame:
@@ -121,15 +145,27 @@ def blamed(project: Project) -> Blame:
 
 
 def test_a_record_shows_at_once(project: Project) -> None:
-    recorded = project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session(), prompt=PROMPT))
+    recorded = project.recorder.annotate_lines(
+        "a.py", 4, 6, "create", by(project.session(), prompt=PROMPT)
+    )
     [placement] = blamed(project).placements
-    assert (placement.current.id, placement.owned, placement.located.state) == (recorded.annotation_id, ((4, 6),), "exact")
+    assert (placement.current.id, placement.owned, placement.located.state) == (
+        recorded.annotation_id,
+        ((4, 6),),
+        "exact",
+    )
 
 
 def test_what_is_covered_is_shown_as_history(project: Project) -> None:
     session = project.session()
-    older, newer = (project.recorder.annotate_lines("a.py", 4, end, "modify", by(session)).annotation_id for end in (6, 7))
-    assert [(each.current.id, each.is_history) for each in blamed(project).placements] == [(newer, False), (older, True)]
+    older, newer = (
+        project.recorder.annotate_lines("a.py", 4, end, "modify", by(session)).annotation_id
+        for end in (6, 7)
+    )
+    assert [(each.current.id, each.is_history) for each in blamed(project).placements] == [
+        (newer, False),
+        (older, True),
+    ]
 
 
 def test_two_recorders_see_what_the_other_has_done(project: Project) -> None:
@@ -142,11 +178,16 @@ def test_two_recorders_see_what_the_other_has_done(project: Project) -> None:
 
 def test_threads_and_processes_record_at_once_and_nothing_is_lost(project: Project) -> None:
     session = project.session()
-    running = [subprocess.Popen([sys.executable, "-c", RECORD, str(project.root), session], cwd=REPOSITORY) for _ in range(2)]
+    running = [
+        subprocess.Popen([sys.executable, "-c", RECORD, str(project.root), session], cwd=REPOSITORY)
+        for _ in range(2)
+    ]
 
     def record() -> None:
         for number in range(1, 11):
-            project.recorder.annotate_lines("a.py", number, number, "create", by(session, prompt=PROMPT))
+            project.recorder.annotate_lines(
+                "a.py", number, number, "create", by(session, prompt=PROMPT)
+            )
 
     threads = [threading.Thread(target=record) for _ in range(2)]
     for thread in threads:

@@ -42,7 +42,12 @@ SPOILT: dict[str, Callable[[dict[str, Any]], Any]] = {
     "no object": lambda _: [],
     "no records": lambda found: {**found, "records": []},
     "not held": lambda found: {**found, "lines": None},
-    "no id": lambda found: {**found, "records": [{name: value for name, value in found["records"][0].items() if name != "annotation_id"}]},
+    "no id": lambda found: {
+        **found,
+        "records": [
+            {name: value for name, value in found["records"][0].items() if name != "annotation_id"}
+        ],
+    },
     "no edge": lambda found: {**found, "records": found["records"][:1]},
     "another id": lambda found: first(found, annotation_id="0" * 64),
     "another type": lambda found: first(found, type="function"),
@@ -54,13 +59,27 @@ SPOILT: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a commit": lambda found: first(found, commit_hash="a" * 40),
     "another member": lambda found: first(found, more=1),
     "another time": lambda found: {**found, "timestamp": "tomorrow"},
-    "another session": lambda found: {**found, "contexts": {**found["contexts"], "session_id": "s9"}},
-    "a hash of nothing": lambda found: {**found, "contexts": {**found["contexts"], "hashes": {"prompt_hash": "x"}}},
-    "a signal": lambda found: {**found, "contexts": {**found["contexts"], "signals": [{"signal": "a:b", "value": -1}]}},
+    "another session": lambda found: {
+        **found,
+        "contexts": {**found["contexts"], "session_id": "s9"},
+    },
+    "a hash of nothing": lambda found: {
+        **found,
+        "contexts": {**found["contexts"], "hashes": {"prompt_hash": "x"}},
+    },
+    "a signal": lambda found: {
+        **found,
+        "contexts": {**found["contexts"], "signals": [{"signal": "a:b", "value": -1}]},
+    },
     "an approval": lambda found: another(found, edge_type="reviewed_by"),
     "an edge from elsewhere": lambda found: another(found, source_ref="s1"),
-    "an end of its commit": lambda found: another(found, edge_type="supersedes", metadata={"reason": "orphan"}),
-    "a session": lambda found: {**found, "records": [*found["records"], {"type": "session", "event": "start", "session_id": "s9"}]},
+    "an end of its commit": lambda found: another(
+        found, edge_type="supersedes", metadata={"reason": "orphan"}
+    ),
+    "a session": lambda found: {
+        **found,
+        "records": [*found["records"], {"type": "session", "event": "start", "session_id": "s9"}],
+    },
 }
 
 
@@ -80,24 +99,41 @@ def test_what_a_completion_does_not_make_is_left_alone(
     assert not recorder.completions.are_waiting()
     assert [each.getMessage().count(file.name) for each in caplog.records] == [1], "it is said once"
     recorder.annotate_lines("a.py", 1, 1, "create", ORIGIN)
-    assert [record["line_start"] for record in project.records("line")] == [1], "and nobody is kept from recording"
+    assert [record["line_start"] for record in project.records("line")] == [1], (
+        "and nobody is kept from recording"
+    )
 
 
 @pytest.mark.parametrize("moved", [False, True])
-def test_all_that_a_completion_makes_is_recorded_by_any_program(tmp_path: Path, moved: bool) -> None:
-    project = new_project(tmp_path / "project", level="high", risk_scoring={"enabled": True, "weights": {"org:secret": 0.5}})
+def test_all_that_a_completion_makes_is_recorded_by_any_program(
+    tmp_path: Path, moved: bool
+) -> None:
+    project = new_project(
+        tmp_path / "project",
+        level="high",
+        risk_scoring={"enabled": True, "weights": {"org:secret": 0.5}},
+    )
     session = project.session()
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(session))
     project.recorder.record_read(session, ["a.py"])
     signals = (RiskSignal("org:secret", 1, "it is"), RiskSignal("org:part", 0.25, None))
-    origin = Origin(session_id=session, tool=TOOL, model=MODEL, prompt=PROMPT, informed_by=("a.py",), signals=signals)
+    origin = Origin(
+        session_id=session,
+        tool=TOOL,
+        model=MODEL,
+        prompt=PROMPT,
+        informed_by=("a.py",),
+        signals=signals,
+    )
     digest = SOURCE[SOURCE.index("def digest") : SOURCE.index("\n\ndef same")]
     new = f"# Digests, as they are asked for.\n{digest}# And no more.\n"
     over = replace(PUT, start=(3, 0), end=(6, 0), new_text=new, final=False)
     project.recorder.record_inline_completion(over, origin)
     before = len(project.records())
     after = SOURCE.replace(digest, new)
-    assert Recorder(project.root).completions.settle({"a.py": "# above\n" + after} if moved else None)
+    assert Recorder(project.root).completions.settle(
+        {"a.py": "# above\n" + after} if moved else None
+    )
     annotation, *edges = project.records()[before:]
     assert (annotation["line_start"], annotation["line_end"]) == ((5, 9) if moved else (4, 8))
     assert {"org:secret", "org:part"} <= {each["signal"] for each in annotation["risk_factors"]}

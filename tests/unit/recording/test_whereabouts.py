@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from vibes_lsp.anchors.located import AnchoredRange, Located
 
-LATER = "# about digests\n" + SOURCE.replace("sha256", "sha512").replace("one == other", "one is other")
+LATER = "# about digests\n" + SOURCE.replace("sha256", "sha512").replace(
+    "one == other", "one is other"
+)
 
 
 def known(project: Project, text: str) -> Known:
@@ -34,18 +36,27 @@ def edited(project: Project, start: int, end: int, text: str = LATER) -> list[tu
     recorded = project.recorder.annotate(Edit("a.py", "modify", (start, end), text=text), by("s1"))
     kinds = {edge["annotation_id"]: edge for edge in project.records("edge")}
     told = [kinds[identifier] for identifier in recorded.edges]
-    return [(edge["edge_type"], edge["target_ref"]) for edge in told if edge["edge_type"] != "caused_by"]
+    return [
+        (edge["edge_type"], edge["target_ref"]) for edge in told if edge["edge_type"] != "caused_by"
+    ]
 
 
 @pytest.fixture
 def ids(project: Project) -> list[str]:
     """Two functions and a line of one of them."""
     project.session()
-    return [project.recorder.annotate_lines("a.py", *lines, "create", by("s1")).annotation_id or "" for lines in ((4, 6), (9, 10), (5, 5))]
+    return [
+        project.recorder.annotate_lines("a.py", *lines, "create", by("s1")).annotation_id or ""
+        for lines in ((4, 6), (9, 10), (5, 5))
+    ]
 
 
-@pytest.mark.parametrize(("start", "end"), [(5, 7), (6, 6), (7, 7), (1, 11), (10, 11), (1, 1), (11, 11)])
-def test_what_is_told_changes_nothing_but_the_time_it_takes(project: Project, ids: list[str], start: int, end: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("start", "end"), [(5, 7), (6, 6), (7, 7), (1, 11), (10, 11), (1, 1), (11, 11)]
+)
+def test_what_is_told_changes_nothing_but_the_time_it_takes(
+    project: Project, ids: list[str], start: int, end: int, tmp_path: Path
+) -> None:
     twin = Project(tmp_path, project.recorder)
     placed = known(project, LATER)
     assert len(placed) == len(ids)
@@ -58,7 +69,9 @@ def test_what_is_told_changes_nothing_but_the_time_it_takes(project: Project, id
 
 
 @pytest.mark.usefixtures("ids")
-def test_what_is_told_is_not_searched_for(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_told_is_not_searched_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.recorder.whereabouts.tell("a.py", LATER, known(project, LATER))
     looked_for: list[AnchoredRange] = []
     real = locating.locate

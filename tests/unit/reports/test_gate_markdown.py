@@ -31,7 +31,10 @@ def test_untrusted_text_is_one_code_span(text: str) -> None:
         "bullet_list_open", "list_item_open", "paragraph_open", "inline", "paragraph_close", "list_item_close", "bullet_list_close",
     ]  # fmt: skip
     kinds = [token.type for token in inline(tokens)]
-    assert kinds == ["text", "strong_open", "text", "strong_close", "text", "code_inline", "text"] or not text.strip()
+    assert (
+        kinds == ["text", "strong_open", "text", "strong_close", "text", "code_inline", "text"]
+        or not text.strip()
+    )
     assert {"html_inline", "link_open", "image"}.isdisjoint(kinds)
     assert inline(tokens)[-1].content.endswith("· end")
     assert not re.search("[\x00-\x1f\u200b\u202a-\u202e\u2066-\u2069]", line)

@@ -12,14 +12,20 @@ from vibes_lsp.reports.blame import LineCounts, kind_of, runs
 from vibes_lsp.reports.find import waits
 from vibes_lsp.reports.words import whereabouts
 
-RECORD = LogRecord(1, "a" * 64, {"type": "line", "file_path": "a.py", "line_start": 4, "line_end": 7, "action": "create"})
+RECORD = LogRecord(
+    1,
+    "a" * 64,
+    {"type": "line", "file_path": "a.py", "line_start": 4, "line_end": 7, "action": "create"},
+)
 TOLD = (LineKind.AI, LineKind.EDITED, LineKind.HUMAN, LineKind.AI)
 AI, CLAIMED, EDITED, HUMAN = LineKind
 
 
 def placed(located: Located, *, owned: bool = True, action: str = "create") -> Placement:
     record = LogRecord(1, RECORD.id, {**RECORD.members, "action": action})
-    return Placement("a.py", ShownLineage(Lineage((record,), record)), located, ((4, 7),) if owned else ())
+    return Placement(
+        "a.py", ShownLineage(Lineage((record,), record)), located, ((4, 7),) if owned else ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,13 +49,17 @@ def placed(located: Located, *, owned: bool = True, action: str = "create") -> P
         "edited, found by its beginning", "a guess", "given by a person", "unanchored", "by an inferred text", "whole in an inferred text",
     ],
 )  # fmt: skip
-def test_a_line_is_verified_only_where_its_place_and_its_text_are(located: Located, kinds: tuple[LineKind, ...]) -> None:
+def test_a_line_is_verified_only_where_its_place_and_its_text_are(
+    located: Located, kinds: tuple[LineKind, ...]
+) -> None:
     placement = placed(located)
     assert tuple(kind_of(placement, line) for line in range(4, 8)) == kinds
 
 
 def test_runs_are_lines_in_a_row_of_one_kind() -> None:
-    placement = placed(Located(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=(AI, AI, HUMAN, EDITED)))
+    placement = placed(
+        Located(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=(AI, AI, HUMAN, EDITED))
+    )
     assert runs(placement) == [
         {"lineStart": 4, "lineEnd": 5, "kind": "ai"},
         {"lineStart": 6, "lineEnd": 6, "kind": "human"},
@@ -61,7 +71,10 @@ def test_the_share_counts_verified_lines_alone() -> None:
     counts = LineCounts.of([AI, AI, CLAIMED, EDITED, HUMAN]) + LineCounts.of([CLAIMED])
     assert (counts, counts.share(8)) == (LineCounts(2, 2, 1), 0.25)
     assert counts.as_json() == {"verifiedLines": 2, "claimedLines": 2, "editedLines": 1}
-    assert (counts.words(), LineCounts(3).words()) == ("2 verified, 2 claimed, 1 edited", "3 verified")
+    assert (counts.words(), LineCounts(3).words()) == (
+        "2 verified, 2 claimed, 1 edited",
+        "3 verified",
+    )
     assert (bool(LineCounts()), bool(LineCounts(0, 1)), LineCounts().share(0)) == (False, True, 0.0)
 
 

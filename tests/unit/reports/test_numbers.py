@@ -41,13 +41,22 @@ def stats_of(writer: TrailWriter, tracking: Tracking = ALL_FILES) -> Stats:
 
 def shares_of(writer: TrailWriter) -> list[tuple[str, int, int, float]]:
     trail = trail_of(writer)
-    return [(share.author.model, share.annotations, share.files, share.share) for share in model_shares(trail, trail.lineages())]
+    return [
+        (share.author.model, share.annotations, share.files, share.share)
+        for share in model_shares(trail, trail.lineages())
+    ]
 
 
 def test_an_empty_trail_has_numbers_too(tmp_path: Path) -> None:
     writer = TrailWriter(tmp_path)
     stats = stats_of(writer)
-    assert (stats.records, stats.annotations, stats.entries, stats.sessions, stats.models) == (0, 0, 0, 0, [])
+    assert (stats.records, stats.annotations, stats.entries, stats.sessions, stats.models) == (
+        0,
+        0,
+        0,
+        0,
+        [],
+    )
 
 
 def test_a_remapped_annotation_is_one_edit(writer: TrailWriter) -> None:
@@ -83,13 +92,19 @@ def test_the_largest_share_comes_first_and_equal_ones_by_name(writer: TrailWrite
         environment = writer.environment(model=model)
         for number in range(count):
             writer.line(f"{number}.py", 1, 2, environment=environment)
-    assert [(model, annotations) for model, annotations, _, _ in shares_of(writer)] == [("beta", 3), ("alpha", 1), ("zeta", 1)]
+    assert [(model, annotations) for model, annotations, _, _ in shares_of(writer)] == [
+        ("beta", 3),
+        ("alpha", 1),
+        ("zeta", 1),
+    ]
     assert [share for *_, share in shares_of(writer)] == [0.6, 0.2, 0.2]
 
 
 def test_two_versions_of_a_model_are_two_rows(writer: TrailWriter) -> None:
     for version in ("1", "2"):
-        writer.line("a.py", 1, 2, environment=writer.environment(model="same", model_version=version))
+        writer.line(
+            "a.py", 1, 2, environment=writer.environment(model="same", model_version=version)
+        )
     assert [share[0] for share in shares_of(writer)] == ["same", "same"]
 
 
@@ -144,7 +159,9 @@ def test_a_session_has_its_edits_and_its_duration(writer: TrailWriter) -> None:
 
 
 @pytest.mark.parametrize("end", [None, "2026-02-03T09:00:00Z"])
-def test_a_session_that_is_open_or_ends_too_early_has_no_duration(writer: TrailWriter, end: str | None) -> None:
+def test_a_session_that_is_open_or_ends_too_early_has_no_duration(
+    writer: TrailWriter, end: str | None
+) -> None:
     session = writer.session_start(timestamp="2026-02-03T10:00:00Z")
     if end is not None:
         writer.session_end(session, timestamp=end)
@@ -156,5 +173,9 @@ def test_a_session_that_is_open_or_ends_too_early_has_no_duration(writer: TrailW
 def test_a_session_of_which_only_the_end_is_known(writer: TrailWriter) -> None:
     writer.session_end("stray")
     (summary,) = session_summaries(trail_of(writer))
-    assert (summary.as_json()["session_id"], summary.as_json()["start"], summary.as_json()["open"]) == ("stray", None, False)
+    assert (
+        summary.as_json()["session_id"],
+        summary.as_json()["start"],
+        summary.as_json()["open"],
+    ) == ("stray", None, False)
     assert summary.author.model == "unknown"

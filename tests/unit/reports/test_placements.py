@@ -70,23 +70,39 @@ def test_whereabouts_of_edited_lines(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 9, text=BEFORE)
     found = only(trail, BEFORE.replace("'byte'", "'bit'"))
     assert (found.facts["state"], found.facts["confidence"] < 0.9) == ("edited", True)
-    assert whereabouts(found.placement) == "edited since, which lines is not known (recorded at 4-9)"
+    assert (
+        whereabouts(found.placement) == "edited since, which lines is not known (recorded at 4-9)"
+    )
 
 
 def test_whereabouts_without_anchors(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6)
     found = only(trail, BEFORE)
     assert whereabouts(found.placement) == "not verified: the record has nothing to check against"
-    assert (found.facts["state"], found.facts["method"], found.facts["intactLines"]) == ("unverified", "recorded", None)
+    assert (found.facts["state"], found.facts["method"], found.facts["intactLines"]) == (
+        "unverified",
+        "recorded",
+        None,
+    )
 
 
 def test_whereabouts_of_functions(trail: TrailWriter) -> None:
     trail.function("a.py", "size")
     trail.function("a.py", "gone")
     here, gone = placed(trail, BEFORE)
-    assert (title(here.placement), whereabouts(here.placement)) == ("create size", "found by name only")
-    assert (title(gone.placement), whereabouts(gone.placement)) == ("create gone", "could not be found")
-    assert (here.facts["functionName"], here.facts["recordedLineStart"], here.facts["totalLines"]) == ("size", None, None)
+    assert (title(here.placement), whereabouts(here.placement)) == (
+        "create size",
+        "found by name only",
+    )
+    assert (title(gone.placement), whereabouts(gone.placement)) == (
+        "create gone",
+        "could not be found",
+    )
+    assert (
+        here.facts["functionName"],
+        here.facts["recordedLineStart"],
+        here.facts["totalLines"],
+    ) == ("size", None, None)
     assert here.facts["ownedRanges"] == []
 
 
@@ -116,7 +132,17 @@ def test_what_defines_a_name(trail: TrailWriter, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["resize(path)", "size = 1", "# def size", "define size", "def size_of(path):", "def resize(path):", "return size", ""]
+    "line",
+    [
+        "resize(path)",
+        "size = 1",
+        "# def size",
+        "define size",
+        "def size_of(path):",
+        "def resize(path):",
+        "return size",
+        "",
+    ],
 )
 def test_what_does_not_define_it(trail: TrailWriter, line: str) -> None:
     trail.function("a.py", "size")
@@ -128,7 +154,11 @@ def test_a_deletion_is_where_it_was_and_within_the_text(trail: TrailWriter) -> N
     for content, line in ((BEFORE, 4), ("one\ntwo\n", 2), ("", 1)):
         found = only(trail, content)
         assert whereabouts(found.placement) == "removed lines 4-6 of the file as it was then"
-        assert (found.facts["lineStart"], found.facts["lineEnd"], found.facts["ownedRanges"]) == (line, line, [])
+        assert (found.facts["lineStart"], found.facts["lineEnd"], found.facts["ownedRanges"]) == (
+            line,
+            line,
+            [],
+        )
 
 
 def test_stand_ins_are_told_once_and_nowhere(trail: TrailWriter) -> None:
@@ -147,23 +177,51 @@ def test_blank_lines_that_are_anchored_by_nothing_but_themselves(trail: TrailWri
 def test_an_empty_context_without_a_hash_is_no_anchor(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6, anchor_context="", anchor_hash="", file_content_hash="")
     found = only(trail, "\n\n" + BEFORE)
-    assert (found.facts["state"], found.facts["method"], found.facts["lineStart"]) == ("unverified", "recorded", 4)
+    assert (found.facts["state"], found.facts["method"], found.facts["lineStart"]) == (
+        "unverified",
+        "recorded",
+        4,
+    )
 
 
 def test_anchors_stay_those_of_the_first_record(trail: TrailWriter) -> None:
     first = trail.line("a.py", 4, 6, text=BEFORE)
     later = "# new\n" + BEFORE
-    current = trail.remap(first, commit="c0ffee" * 6, start=5, end=7, text=later, anchor_hash="0" * 64, anchor_context="made anew")
+    current = trail.remap(
+        first,
+        commit="c0ffee" * 6,
+        start=5,
+        end=7,
+        text=later,
+        anchor_hash="0" * 64,
+        anchor_context="made anew",
+    )
     found = only(trail, later)
     assert (found.facts["annotationId"], found.facts["ids"]) == (current, [first, current])
-    assert (found.facts["state"], found.facts["lineStart"], found.facts["recordedLineStart"]) == ("exact", 5, 5)
+    assert (found.facts["state"], found.facts["lineStart"], found.facts["recordedLineStart"]) == (
+        "exact",
+        5,
+        5,
+    )
     assert (found.facts["action"], found.facts["commitHash"]) == ("create", "c0ffee" * 6)
 
 
 @pytest.mark.parametrize(
-    ("score", "shown"), [(0, 0), (1, 1), (0.25, 0.25), (-0.0001, None), (1.0001, None), ("0.5", None), (True, None), (OMIT, None)]
+    ("score", "shown"),
+    [
+        (0, 0),
+        (1, 1),
+        (0.25, 0.25),
+        (-0.0001, None),
+        (1.0001, None),
+        ("0.5", None),
+        (True, None),
+        (OMIT, None),
+    ],
 )
-def test_scores_are_numbers_between_0_and_1(trail: TrailWriter, score: object, shown: float | None) -> None:
+def test_scores_are_numbers_between_0_and_1(
+    trail: TrailWriter, score: object, shown: float | None
+) -> None:
     trail.line("a.py", 4, 6, text=BEFORE, risk_score=score)
     found = only(trail, BEFORE)
     assert stored_score(found.placement) == found.facts["storedScore"] == shown
@@ -176,7 +234,10 @@ def test_bands_follow_the_thresholds_given(trail: TrailWriter) -> None:
     assert only(trail, BEFORE).facts["band"] == "medium"
     strict = Scorer(opened(trail.root), Policy(thresholds={Band.CRITICAL: 0.4}))
     found = only(trail, BEFORE, scorer=strict)
-    assert (found.facts["band"], found.facts["factors"]) == ("critical", [{"signal": "temperature"}])
+    assert (found.facts["band"], found.facts["factors"]) == (
+        "critical",
+        [{"signal": "temperature"}],
+    )
 
 
 def test_derived_commits_are_told_as_such(trail: TrailWriter) -> None:
@@ -223,11 +284,19 @@ class TestReviews:
         trail.review(trail.line("a.py", 4, 6, text=BEFORE))
         stale = [
             only(trail, content).facts["review"]["stale"]
-            for content in (BEFORE, "# new\n" + BEFORE, BEFORE.replace("\n", "\r\n"), BEFORE.replace("st_size", "st_mode"), "pass\n")
+            for content in (
+                BEFORE,
+                "# new\n" + BEFORE,
+                BEFORE.replace("\n", "\r\n"),
+                BEFORE.replace("st_size", "st_mode"),
+                "pass\n",
+            )
         ]
         assert stale == [False, False, False, True, True]
 
-    def test_it_accords_with_the_standing_that_scores_and_gates_use(self, trail: TrailWriter) -> None:
+    def test_it_accords_with_the_standing_that_scores_and_gates_use(
+        self, trail: TrailWriter
+    ) -> None:
         identifier = trail.line("a.py", 4, 6, text=BEFORE)
 
         def counts(content: str = BEFORE) -> tuple[str, str, bool]:
@@ -236,7 +305,9 @@ class TestReviews:
 
         trail.review(identifier, reviewer="Ada")
         trail.review(identifier, reviewer="Bo", text_hash="0" * 64)
-        assert counts() == ("approved", "Ada", False), "what was changed and changed back stands as Ada approved it"
+        assert counts() == ("approved", "Ada", False), (
+            "what was changed and changed back stands as Ada approved it"
+        )
         assert counts(BEFORE.replace("st_size", "st_mode")) == ("approved", "Bo", True)
         trail.review(identifier, reviewer="Cy", verdict="rejected")
         trail.review(identifier, reviewer="Bo", text_hash="0" * 64)
@@ -244,13 +315,24 @@ class TestReviews:
         trail.review(identifier, reviewer="Ada")
         assert counts() == ("approved", "Ada", False)
 
-    def test_without_the_reviewed_text_nothing_is_known_to_have_changed(self, trail: TrailWriter) -> None:
+    def test_without_the_reviewed_text_nothing_is_known_to_have_changed(
+        self, trail: TrailWriter
+    ) -> None:
         identifier = trail.line("a.py", 4, 6, text=BEFORE)
-        trail.edge("reviewed_by", identifier, "someone", target_type="session", metadata={"verdict": "approved"})
+        trail.edge(
+            "reviewed_by",
+            identifier,
+            "someone",
+            target_type="session",
+            metadata={"verdict": "approved"},
+        )
         review = only(trail, BEFORE.replace("st_size", "st_mode")).facts["review"]
         assert (review["kind"], review["stale"]) == ("unknown", False)
 
 
 def test_ranges_end_before_the_next_line() -> None:
-    assert lsp_range(4, 6) == {"start": {"line": 3, "character": 0}, "end": {"line": 6, "character": 0}}
+    assert lsp_range(4, 6) == {
+        "start": {"line": 3, "character": 0},
+        "end": {"line": 6, "character": 0},
+    }
     assert lsp_range(None, None) is None

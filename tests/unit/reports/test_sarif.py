@@ -30,7 +30,11 @@ def test_without_findings_there_are_no_results_and_no_rules() -> None:
 def test_every_check_makes_a_valid_rule() -> None:
     run = run_of(*(Finding(check, "message", "file", 1) for check in ALL))
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [check.id for check in ALL]
-    assert {rule["defaultConfiguration"]["level"] for rule in run["tool"]["driver"]["rules"]} == {"error", "warning", "note"}
+    assert {rule["defaultConfiguration"]["level"] for rule in run["tool"]["driver"]["rules"]} == {
+        "error",
+        "warning",
+        "note",
+    }
 
 
 def test_a_result_names_its_rule_its_place_and_its_own_level() -> None:
@@ -40,7 +44,11 @@ def test_a_result_names_its_rule_its_place_and_its_own_level() -> None:
         Finding(SESSION_OPEN, "three", "log"),
     )
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
-    assert [rules[result["ruleIndex"]] for result in run["results"]] == ["session-open", "commit-unknown", "session-open"]
+    assert [rules[result["ruleIndex"]] for result in run["results"]] == [
+        "session-open",
+        "commit-unknown",
+        "session-open",
+    ]
     assert [result["level"] for result in run["results"]] == ["warning", "note", "warning"]
     assert [result["message"]["text"] for result in run["results"]] == ["one", "two", "three"]
     places = [result["locations"][0]["physicalLocation"] for result in run["results"]]

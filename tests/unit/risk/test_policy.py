@@ -12,12 +12,19 @@ from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.risk.policy import MAX_RULES, Policy
 from vibes_lsp.store.config import LoadedConfig, parse_config
 
-FRAME = {"standard": "VIBES", "standard_version": "1.0", "assurance_level": "high", "project_name": "demo"}
+FRAME = {
+    "standard": "VIBES",
+    "standard_version": "1.0",
+    "assurance_level": "high",
+    "project_name": "demo",
+}
 
 
 def loaded(**scoring: Any) -> LoadedConfig:
     """Read a configuration with a risk part."""
-    return parse_config(json.dumps({**FRAME, "risk_scoring": {"enabled": True, **scoring}}).encode())
+    return parse_config(
+        json.dumps({**FRAME, "risk_scoring": {"enabled": True, **scoring}}).encode()
+    )
 
 
 def problems(config: LoadedConfig) -> list[tuple[str, int | None]]:
@@ -30,7 +37,10 @@ def test_the_rfcs_example_is_in_force_as_it_stands() -> None:
         weights=DEFAULT_WEIGHTS,
         thresholds=DEFAULT_THRESHOLDS,
         review_rules=[
-            {"condition": "temperature > 0.8 AND action_type == 'create' AND scope_lines > 100", "action": "require_review"},
+            {
+                "condition": "temperature > 0.8 AND action_type == 'create' AND scope_lines > 100",
+                "action": "require_review",
+            },
             {"condition": "assurance_gap == 1.0", "action": "flag"},
         ],
     )
@@ -40,7 +50,12 @@ def test_the_rfcs_example_is_in_force_as_it_stands() -> None:
 
 
 def test_without_a_risk_part_prism_is_off() -> None:
-    parts: list[dict[str, Any]] = [{}, {"risk_scoring": None}, {"risk_scoring": {}}, {"risk_scoring": {"enabled": False}}]
+    parts: list[dict[str, Any]] = [
+        {},
+        {"risk_scoring": None},
+        {"risk_scoring": {}},
+        {"risk_scoring": {"enabled": False}},
+    ]
     for scoring in parts:
         policy = parse_config(json.dumps({**FRAME, **scoring}).encode()).policy
         assert not policy.scores
@@ -64,7 +79,11 @@ def test_what_is_given_is_laid_over_the_defaults() -> None:
 def test_an_algorithm_that_we_do_not_know_computes_nothing() -> None:
     config = loaded(algorithm="ours")
     assert problems(config) == [("algorithm", None)]
-    assert (config.policy.enabled, config.policy.scores, config.policy.previewed.scores) == (True, False, False)
+    assert (config.policy.enabled, config.policy.scores, config.policy.previewed.scores) == (
+        True,
+        False,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +101,9 @@ def test_an_algorithm_that_we_do_not_know_computes_nothing() -> None:
         ({"enabled": "yes"}, [("enabled", None)], {"enabled": False}),
     ],
 )  # fmt: skip
-def test_the_part_that_is_broken_has_its_default_and_no_other(scoring: Any, found: list[Any], force: dict[str, object]) -> None:
+def test_the_part_that_is_broken_has_its_default_and_no_other(
+    scoring: Any, found: list[Any], force: dict[str, object]
+) -> None:
     config = loaded(**scoring)
     assert problems(config) == found
     assert {name: getattr(config.policy, name) for name in force} == force
@@ -99,7 +120,9 @@ def test_of_the_rules_only_the_broken_ones_are_left_out_and_each_is_told_where()
             {"action": "flag"},
         ]
     )
-    assert [(rule.condition, rule.action) for rule in config.policy.rules] == [("scope_lines > 10", "block")]
+    assert [(rule.condition, rule.action) for rule in config.policy.rules] == [
+        ("scope_lines > 10", "block")
+    ]
     assert sorted(problems(config), key=str) == [
         ("review_rules.0.action", None),
         ("review_rules.1.condition", 20),
@@ -110,17 +133,28 @@ def test_of_the_rules_only_the_broken_ones_are_left_out_and_each_is_told_where()
 
 
 def test_rules_without_end_are_cut() -> None:
-    config = loaded(review_rules=[{"condition": "scope_lines > 1", "action": "flag"}] * (MAX_RULES + 5))
+    config = loaded(
+        review_rules=[{"condition": "scope_lines > 1", "action": "flag"}] * (MAX_RULES + 5)
+    )
     assert len(config.policy.rules) == MAX_RULES
     assert problems(config) == [(f"review_rules.{MAX_RULES}", None)]
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_what_is_no_number_costs_only_itself(number: str) -> None:
-    source = json.dumps({**FRAME, "later": [0], "risk_scoring": {"enabled": True, "weights": {"temperature": 7, "org:x": 8}}})
+    source = json.dumps(
+        {
+            **FRAME,
+            "later": [0],
+            "risk_scoring": {"enabled": True, "weights": {"temperature": 7, "org:x": 8}},
+        }
+    )
     config = parse_config(source.replace("7", number).replace("[0]", f"[{number}]").encode())
     assert config.problem is None
-    assert [each.field for each in config.problems] == ["later.0", "risk_scoring.weights.temperature"]
+    assert [each.field for each in config.problems] == [
+        "later.0",
+        "risk_scoring.weights.temperature",
+    ]
     assert config.policy.scores
     assert config.policy.weights == {**DEFAULT_WEIGHTS, "org:x": 8}
     assert config.members["later"] == [None]

@@ -74,7 +74,11 @@ def test_what_is_not_known_is_neither_true_nor_false(condition: str, holds: bool
         ("temperature > 1 && scope_lines > 2", 16, "write AND, OR and NOT"),
         ("temperature > 1 scope_lines > 2", 16, "is not expected after a whole condition"),
         ("temperature_ > 1", 0, "'temperature_' is no signal; did you mean temperature?"),
-        ("scope_lines > 1 AND risk > 2", 20, "'risk' is no signal; a name of your own has a namespace"),
+        (
+            "scope_lines > 1 AND risk > 2",
+            20,
+            "'risk' is no signal; a name of your own has a namespace",
+        ),
         ("action_type == create", 15, "'create' is no signal"),
         ("action_type == 'creat'", 15, "action_type is never 'creat': it is one of create, modify"),
         ("model_capability_tier IN ('small', 'tiny')", 35, "model_capability_tier is never 'tiny'"),
@@ -102,7 +106,9 @@ def test_what_is_not_known_is_neither_true_nor_false(condition: str, holds: bool
 def test_where_it_goes_wrong(condition: str, offset: int, words: str) -> None:
     with pytest.raises(BrokenRule) as refused:
         parse(condition)
-    assert (refused.value.offset, words in refused.value.message) == (offset, True), refused.value.message
+    assert (refused.value.offset, words in refused.value.message) == (offset, True), (
+        refused.value.message
+    )
 
 
 def test_as_deep_and_as_long_as_is_allowed() -> None:

@@ -38,7 +38,9 @@ class Case(NamedTuple):
 
 CASES = {
     "nothing known but that nobody reviewed it: 0.15 x 1 / 0.15": Case(Measured(), 1.0, "critical"),
-    "(0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 1) / 0.40": Case(Measured(action="create", level="medium"), 0.725, "high"),
+    "(0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 1) / 0.40": Case(
+        Measured(action="create", level="medium"), 0.725, "high"
+    ),
     "approved: (0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 0) / 0.40": Case(
         Measured(action="create", level="medium", standing=ReviewStatus.APPROVED), 0.35, "medium"
     ),
@@ -72,7 +74,11 @@ CASES = {
         "low",
     ),
     "low assurance knows no prompt: (0.12 + 0.15 + 0.10 + 0.10 + 0.15 + 0.10) / 0.75": Case(
-        Measured(action="delete", lines=50, total_lines=50, files=20, level="low", model="gpt-3.5-turbo"), 0.96, "critical"
+        Measured(
+            action="delete", lines=50, total_lines=50, files=20, level="low", model="gpt-3.5-turbo"
+        ),
+        0.96,
+        "critical",
     ),
     "each at its cap: 0.15 + 0.09 + 0.15 + 0.10 + 0.10 + 0.15 + 0.10 + 0.10": Case(
         Measured(
@@ -88,9 +94,14 @@ CASES = {
         0.94,
         "critical",
     ),
-    "an AI's review: (0.15 x 0.1 + 0.10 x 0 + 0.15 x 1) / 0.40": Case(Measured(action="review", level="high"), 0.4125, "medium"),
+    "an AI's review: (0.15 x 0.1 + 0.10 x 0 + 0.15 x 1) / 0.40": Case(
+        Measured(action="review", level="high"), 0.4125, "medium"
+    ),
     "other weights: (3 x 0.4 + 1 x 1) / 4": Case(
-        Measured(temperature=0.8, action="create"), 0.55, "medium", Policy(weights={**NOTHING, "temperature": 3, "human_review_present": 1})
+        Measured(temperature=0.8, action="create"),
+        0.55,
+        "medium",
+        Policy(weights={**NOTHING, "temperature": 3, "human_review_present": 1}),
     ),
     "a signal of one's own: (0.15 x 0.6 + 0.15 x 1 + 0.5 x 0.9) / 0.80": Case(
         Measured(action="create", custom=(CustomSignal("org:sensitive", 0.9),)),
@@ -99,12 +110,19 @@ CASES = {
         Policy(weights={**Policy().weights, "org:sensitive": 0.5}),
     ),
     "one without a weight counts for nothing: (0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 1) / 0.40": Case(
-        Measured(action="create", level="medium", custom=(CustomSignal("org:harmless", 0.0),)), 0.725, "high"
+        Measured(action="create", level="medium", custom=(CustomSignal("org:harmless", 0.0),)),
+        0.725,
+        "high",
     ),
     "other baselines: (0.10 x 5/10 + 0.15 x 1 + 0.10 x 1000/4000) / 0.35": Case(
-        Measured(files=5, prompt=PromptLength(1_000)), 0.6429, "high", Policy(baselines={"scope_files": 10, "prompt_token_count": 4_000})
+        Measured(files=5, prompt=PromptLength(1_000)),
+        0.6429,
+        "high",
+        Policy(baselines={"scope_files": 10, "prompt_token_count": 4_000}),
     ),
-    "exactly on a bound: 0.15 x 0.6 / 0.15": Case(Measured(action="create"), 0.6, "high", Policy(weights={**NOTHING, "action_type": 0.15})),
+    "exactly on a bound: 0.15 x 0.6 / 0.15": Case(
+        Measured(action="create"), 0.6, "high", Policy(weights={**NOTHING, "action_type": 0.15})
+    ),
 }
 
 
@@ -127,7 +145,10 @@ def test_what_nobody_weighs_has_no_score() -> None:
 
 
 def test_the_band_is_of_the_score_before_it_is_rounded() -> None:
-    policy = Policy(weights={**NOTHING, "action_type": 1, "human_review_present": 1.999}, thresholds={Band.CRITICAL: 0.8667})
+    policy = Policy(
+        weights={**NOTHING, "action_type": 1, "human_review_present": 1.999},
+        thresholds={Band.CRITICAL: 0.8667},
+    )
     score = score_of(Measured(action="create"), policy)
     assert score is not None
     assert (round(score.value, 4), score.band) == (0.8666, "high")

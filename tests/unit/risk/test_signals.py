@@ -10,12 +10,22 @@ import pytest
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.scoring import quantities
-from vibes_lsp.risk.signals import CustomSignal, Factor, Measured, PromptLength, assess, estimated_length
+from vibes_lsp.risk.signals import (
+    CustomSignal,
+    Factor,
+    Measured,
+    PromptLength,
+    assess,
+    estimated_length,
+)
 
 
 def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | None:
     """Return one factor of what is known."""
-    return next((each for each in assess(Measured(**known), policy or Policy()) if each.signal == signal), None)
+    return next(
+        (each for each in assess(Measured(**known), policy or Policy()) if each.signal == signal),
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,10 +45,34 @@ def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | 
         ("assurance_gap", {"level": "medium"}, 0.5, 0.5, "recorded at medium assurance"),
         ("assurance_gap", {"level": "high"}, 0.0, 0.0, "recorded at high assurance"),
         ("human_review_present", {}, 1.0, 1.0, "no review edge found"),
-        ("human_review_present", {"standing": ReviewStatus.APPROVED}, 0.0, 0.0, "a person approved these lines as they are"),
-        ("human_review_present", {"standing": ReviewStatus.STALE}, 1.0, 1.0, "reviewed, but the lines have changed since"),
-        ("human_review_present", {"standing": ReviewStatus.AI}, 1.0, 1.0, "reviewed by an AI, by no person"),
-        ("prompt_token_count", {"prompt": PromptLength(500)}, 500, 0.25, "500 tokens as counted by the tool, where 2,000 count as 1.0"),
+        (
+            "human_review_present",
+            {"standing": ReviewStatus.APPROVED},
+            0.0,
+            0.0,
+            "a person approved these lines as they are",
+        ),
+        (
+            "human_review_present",
+            {"standing": ReviewStatus.STALE},
+            1.0,
+            1.0,
+            "reviewed, but the lines have changed since",
+        ),
+        (
+            "human_review_present",
+            {"standing": ReviewStatus.AI},
+            1.0,
+            1.0,
+            "reviewed by an AI, by no person",
+        ),
+        (
+            "prompt_token_count",
+            {"prompt": PromptLength(500)},
+            500,
+            0.25,
+            "500 tokens as counted by the tool, where 2,000 count as 1.0",
+        ),
         (
             "prompt_token_count",
             {"prompt": estimated_length("é" * 200)},
@@ -46,11 +80,19 @@ def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | 
             0.05,
             "about 100 tokens, estimated from 400 bytes, where 2,000 count as 1.0",
         ),
-        ("model_capability_tier", {"model": "claude-opus-4-5"}, "frontier", 0.2, "claude-opus-4-5 counts as frontier"),
+        (
+            "model_capability_tier",
+            {"model": "claude-opus-4-5"},
+            "frontier",
+            0.2,
+            "claude-opus-4-5 counts as frontier",
+        ),
         ("org:tier", {"custom": (CustomSignal("org:tier", 0.7, "three"),)}, 0.7, 0.7, "three"),
     ],
 )
-def test_what_a_signal_is_worth(signal: str, known: dict[str, Any], quantity: object, value: float, reason: str) -> None:
+def test_what_a_signal_is_worth(
+    signal: str, known: dict[str, Any], quantity: object, value: float, reason: str
+) -> None:
     found = factor(signal, **known)
     assert found is not None
     assert (found.quantity, found.value, found.reason) == (quantity, value, reason)
@@ -77,8 +119,12 @@ def test_what_is_not_known_is_left_out(signal: str, known: dict[str, Any]) -> No
     assert factor(signal, **known) is None
 
 
-def test_a_name_in_a_rule_stands_for_what_was_measured_and_its_value_for_what_that_is_worth() -> None:
-    named = quantities(assess(Measured(action="create", lines=45, total_lines=50, temperature=1.0), Policy()))
+def test_a_name_in_a_rule_stands_for_what_was_measured_and_its_value_for_what_that_is_worth() -> (
+    None
+):
+    named = quantities(
+        assess(Measured(action="create", lines=45, total_lines=50, temperature=1.0), Policy())
+    )
     assert named["scope_lines"] == 45
     assert named["scope_lines.value"] == 0.9
     assert (named["action_type"], named["action_type.value"]) == ("create", 0.6)

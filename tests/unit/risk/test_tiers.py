@@ -38,7 +38,12 @@ def test_what_a_model_counts_as(model: str, tier: str | None) -> None:
 
 def test_the_policys_patterns_go_before_the_table_and_the_longest_before_the_others() -> None:
     own = {"*": "legacy", "claude-*": "small", "our-*": "general", "our-best-*": "frontier"}
-    assert [tier_of(name, own) for name in ("claude-opus-4-5", "our-own", "our-best-1", "x")] == ["small", "general", "frontier", "legacy"]
+    assert [tier_of(name, own) for name in ("claude-opus-4-5", "our-own", "our-best-1", "x")] == [
+        "small",
+        "general",
+        "frontier",
+        "legacy",
+    ]
     assert tier_of("our-best-1", dict(reversed(own.items()))) == "frontier"
 
 

@@ -40,7 +40,9 @@ def test_lines_come_last(log: Path, held: LockHandle) -> None:
 
 
 @pytest.mark.parametrize("tail", [b'{"whole":1}', b'{"torn":'])
-def test_an_unfinished_line_of_another_program_gets_its_newline(log: Path, held: LockHandle, tail: bytes) -> None:
+def test_an_unfinished_line_of_another_program_gets_its_newline(
+    log: Path, held: LockHandle, tail: bytes
+) -> None:
     log.write_bytes(b"{}\n" + tail)
     append_lines(log, b"[]\n", held)
     assert log.read_bytes() == b"{}\n" + tail + b"\n[]\n"
@@ -87,7 +89,9 @@ class FullDisk:
 
 
 @pytest.mark.parametrize("room", [0, 1, 3, 5])
-def test_a_full_disk_leaves_nothing_of_it(log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+def test_a_full_disk_leaves_nothing_of_it(
+    log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
     append_lines(log, b"{}\n", held)
     disk = FullDisk(log, monkeypatch, room)
     with pytest.raises(RefusedWrite, match="No space left"):
@@ -98,17 +102,25 @@ def test_a_full_disk_leaves_nothing_of_it(log: Path, held: LockHandle, monkeypat
     assert log.read_bytes() == b"{}\n[]\n"
 
 
-def test_a_system_that_takes_it_in_pieces_gets_it_all(log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_that_takes_it_in_pieces_gets_it_all(
+    log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
     append_lines(log, b"{}\n", held)
     real = os.write
     monkeypatch.setattr(
-        os, "write", lambda descriptor, data: real(descriptor, bytes(data)[:5]) if len(data) < 100 else real(descriptor, data)
+        os,
+        "write",
+        lambda descriptor, data: (
+            real(descriptor, bytes(data)[:5]) if len(data) < 100 else real(descriptor, data)
+        ),
     )
     append_lines(log, b'{"long":"enough"}\n', held)
     assert log.read_bytes() == b'{}\n{"long":"enough"}\n'
 
 
-def test_what_cannot_be_undone_is_cut_off_by_the_next_writer(log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_undone_is_cut_off_by_the_next_writer(
+    log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
     append_lines(log, b"{}\n", held)
     with monkeypatch.context() as patch:
         FullDisk(log, patch, 4)
@@ -137,7 +149,9 @@ def test_what_cannot_be_undone_is_cut_off_by_the_next_writer(log: Path, held: Lo
         (b"\n", b"\n"),
     ],
 )
-def test_a_writer_that_died_within_its_write(log: Path, held: LockHandle, after: bytes, kept: bytes) -> None:
+def test_a_writer_that_died_within_its_write(
+    log: Path, held: LockHandle, after: bytes, kept: bytes
+) -> None:
     log.write_bytes(b"{}\n" + after)
     held.write_note(f"{log.name} {log.stat().st_ino} 3")
     repair((log,), held)
@@ -147,7 +161,14 @@ def test_a_writer_that_died_within_its_write(log: Path, held: LockHandle, after:
 
 @pytest.mark.parametrize(
     "note",
-    ["annotations.jsonl {inode} 99", "annotations.jsonl 1 1", "other.jsonl {inode} 1", "annotations.jsonl", "x", "annotations.jsonl -1 -1"],
+    [
+        "annotations.jsonl {inode} 99",
+        "annotations.jsonl 1 1",
+        "other.jsonl {inode} 1",
+        "annotations.jsonl",
+        "x",
+        "annotations.jsonl -1 -1",
+    ],
 )
 def test_a_note_about_something_else_cuts_nothing(log: Path, held: LockHandle, note: str) -> None:
     """The log was replaced, as git does, or the lock file came with a clone from who knows where."""
@@ -157,7 +178,9 @@ def test_a_note_about_something_else_cuts_nothing(log: Path, held: LockHandle, n
     assert log.read_bytes() == b"{}\ntorn"
 
 
-def test_a_log_that_is_replaced_while_it_is_written_gets_the_line_too(log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_is_replaced_while_it_is_written_gets_the_line_too(
+    log: Path, held: LockHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Git removes the old file and puts its own there; the line that went into the old one would be lost with it."""
     log.write_bytes(b"{}\n")
     real = os.fstat

@@ -43,10 +43,18 @@ def test_a_reindented_config_says_the_same(tmp_path: Path) -> None:
 
 def test_an_absent_config_is_the_default_and_no_problem(directory: AuditDir) -> None:
     loaded = load_config(directory)
-    assert (loaded.config, loaded.present, loaded.problem, loaded.problems) == (Config(), False, None, ())
+    assert (loaded.config, loaded.present, loaded.problem, loaded.problems) == (
+        Config(),
+        False,
+        None,
+        (),
+    )
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff", b'{"a":1,"a":2}', b"<<<<<<< HEAD\n{}", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[]", b"null", b"\xff", b'{"a":1,"a":2}', b"<<<<<<< HEAD\n{}", b"[" * 100_000],
+)
 def test_a_config_that_is_none_leaves_the_default(directory: AuditDir, data: bytes) -> None:
     directory.config.write_bytes(data)
     loaded = load_config(directory)
@@ -70,7 +78,9 @@ def test_an_unchanged_config_is_not_read_again(directory: AuditDir) -> None:
     assert load_config(directory, absent) is absent
 
 
-def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(directory: AuditDir) -> None:
+def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(
+    directory: AuditDir,
+) -> None:
     directory.config.write_bytes(b'{"project_name":"one"}')
     clock = Clock(directory.config.stat().st_mtime_ns + 1)
     one = load_config(directory, now_ns=clock)
@@ -100,19 +110,33 @@ def test_patterns_that_are_none_stop_nothing(directory: AuditDir) -> None:
     assert not tracking.tracks("gen/a.py")
 
 
-def test_a_pattern_that_is_no_text_or_too_long_leaves_the_others_in_force(directory: AuditDir) -> None:
+def test_a_pattern_that_is_no_text_or_too_long_leaves_the_others_in_force(
+    directory: AuditDir,
+) -> None:
     patterns = ["gen/", 7, "x" * 201, [], None, "*.tmp"]
-    directory.config.write_text(json.dumps({"exclude_patterns": patterns, "tracked_extensions": [".py", {}, ".rs"]}))
+    directory.config.write_text(
+        json.dumps({"exclude_patterns": patterns, "tracked_extensions": [".py", {}, ".rs"]})
+    )
     config = load_config(directory)
     assert config.config.exclude_patterns == ["gen/", "*.tmp"]
     assert config.config.tracked_extensions == [".py", ".rs"]
     fields = {each.field for each in config.problems}
-    assert fields >= {"exclude_patterns.1", "exclude_patterns.2", "exclude_patterns.3", "exclude_patterns.4", "tracked_extensions.1"}
+    assert fields >= {
+        "exclude_patterns.1",
+        "exclude_patterns.2",
+        "exclude_patterns.3",
+        "exclude_patterns.4",
+        "tracked_extensions.1",
+    }
 
 
 def test_more_patterns_than_are_read_are_reported(directory: AuditDir) -> None:
-    directory.config.write_text(json.dumps({"exclude_patterns": [f"{number}.gen" for number in range(501)]}))
+    directory.config.write_text(
+        json.dumps({"exclude_patterns": [f"{number}.gen" for number in range(501)]})
+    )
     config = load_config(directory)
     assert not config.tracking.tracks("499.gen")
     assert config.tracking.tracks("500.gen")
-    assert ("exclude_patterns.500", "only the first 500 patterns are used") in {(each.field, each.message) for each in config.problems}
+    assert ("exclude_patterns.500", "only the first 500 patterns are used") in {
+        (each.field, each.message) for each in config.problems
+    }

@@ -11,7 +11,14 @@ import pytest
 
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store import durability
-from vibes_lsp.store.durability import flush, flush_file, flush_folder, replace_file, temporaries, write_temporary
+from vibes_lsp.store.durability import (
+    flush,
+    flush_file,
+    flush_folder,
+    replace_file,
+    temporaries,
+    write_temporary,
+)
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -28,7 +35,9 @@ def test_names_of_temporary_files_are_never_the_same(tmp_path: Path) -> None:
     assert len(temporaries(tmp_path)) == 50
 
 
-def test_a_temporary_file_that_cannot_be_finished_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temporary_file_that_cannot_be_finished_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -46,7 +55,9 @@ def test_where_the_file_cannot_be_replaced_the_temporary_one_is_removed(tmp_path
 
 
 @pytest.mark.parametrize("refusals", [3, 1000])
-def test_on_windows_it_waits_for_readers_of_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusals: int) -> None:
+def test_on_windows_it_waits_for_readers_of_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusals: int
+) -> None:
     left = [refusals]
     waits: list[float] = []
     real = os.replace
@@ -76,7 +87,9 @@ def test_flushing_what_is_not_there_is_no_error(tmp_path: Path) -> None:
     flush_folder(tmp_path / "absent")
 
 
-def test_on_macos_the_drive_is_told_to_flush_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_macos_the_drive_is_told_to_flush_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[int] = []
     fake = SimpleNamespace(F_FULLFSYNC=51, fcntl=lambda _, command: asked.append(command))
     monkeypatch.setattr("vibes_lsp.store.durability.importlib.import_module", lambda _: fake)

@@ -50,7 +50,9 @@ def test_one_folds_for_all(directory: AuditDir) -> None:
     assert [writer.fold() for writer in writers] == [0] * 5
 
 
-def test_who_does_not_wait_leaves_it_to_the_one_who_folds(directory: AuditDir, writer: AuditWriter) -> None:
+def test_who_does_not_wait_leaves_it_to_the_one_who_folds(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     writer.entry(prompt("a"))
     with fold_lock(directory).acquire():
         assert writer.fold(wait=False) == 0
@@ -61,7 +63,9 @@ def test_who_does_not_wait_leaves_it_to_the_one_who_folds(directory: AuditDir, w
     assert key in look(directory).entries
 
 
-def test_what_comes_while_it_folds_is_folded_as_well(directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_comes_while_it_folds_is_folded_as_well(
+    directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The late one did not get the lock, and nobody else comes: it must not wait for ever in a quiet trail."""
     late = AuditWriter(directory)
     real = folding._fold_once
@@ -109,7 +113,9 @@ def test_a_manifest_that_is_replaced_while_it_is_folded_is_folded_anew(
 ) -> None:
     """Git puts another one there: neither what it brought nor what waits may be lost."""
     real = extended
-    brought = directory.manifest.read_bytes().replace(b"}}\n", b',"%s":{"type":"other"}\n}}\n' % (b"b" * 64))
+    brought = directory.manifest.read_bytes().replace(
+        b"}}\n", b',"%s":{"type":"other"}\n}}\n' % (b"b" * 64)
+    )
     replaced: list[bool] = []
 
     def replace_meanwhile(*arguments: object) -> bytes:
@@ -127,7 +133,9 @@ def test_a_manifest_that_is_replaced_while_it_is_folded_is_folded_anew(
     assert left_behind(directory) == []
 
 
-def test_a_reader_in_between_misses_nothing(directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_in_between_misses_nothing(
+    directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It has looked at one of the two files, then all is folded, then it looks at the other."""
     key = writer.entry(prompt("a"))
     for name in ("read_journal", "read_file"):
@@ -178,7 +186,9 @@ def test_what_dead_programs_left_is_cleared_away(directory: AuditDir, writer: Au
     assert look(directory).lines == 1
 
 
-def test_a_journal_that_was_folded_but_not_removed_adds_nothing(directory: AuditDir, writer: AuditWriter) -> None:
+def test_a_journal_that_was_folded_but_not_removed_adds_nothing(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     writer.entry(prompt("a"))
     journal = own_file(directory).read_bytes()
     writer.fold()
@@ -189,7 +199,9 @@ def test_a_journal_that_was_folded_but_not_removed_adds_nothing(directory: Audit
     assert left_behind(directory) == []
 
 
-def test_entries_in_the_files_of_other_tools_are_folded_and_the_files_stay(directory: AuditDir) -> None:
+def test_entries_in_the_files_of_other_tools_are_folded_and_the_files_stay(
+    directory: AuditDir,
+) -> None:
     """Their writers may have them open; what they write next must not go into a file that has no name any more."""
     directory.journal.mkdir()
     other = directory.journal / "agent-7.jsonl"
@@ -201,7 +213,9 @@ def test_entries_in_the_files_of_other_tools_are_folded_and_the_files_stay(direc
     assert fold(directory) == 0
 
 
-def test_a_line_that_is_no_entry_is_kept_for_someone_to_look_at(directory: AuditDir, writer: AuditWriter) -> None:
+def test_a_line_that_is_no_entry_is_kept_for_someone_to_look_at(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     key = writer.entry(prompt("a"))
     with own_file(directory).open("ab") as journal:
         journal.write(b"\0\0\0\0\n")
@@ -229,9 +243,16 @@ def test_git_sees_nothing_of_it_but_the_manifest_and_the_log(tmp_path: Path) -> 
     repository.commit("Begin")
     writer = AuditWriter(directory)
     writer.entry(prompt("a"))
-    assert repository.git("status", "--porcelain") == "", "an entry that waits changes no tracked file"
+    assert repository.git("status", "--porcelain") == "", (
+        "an entry that waits changes no tracked file"
+    )
     (directory.journal / "0123.tmp").write_bytes(b"half")
     assert repository.git("status", "--porcelain") == ""
     writer.append([session(1)])
     writer.fold()
-    assert repository.git("status", "--porcelain").split() == ["M", ".ai-audit/annotations.jsonl", "M", ".ai-audit/manifest.json"]
+    assert repository.git("status", "--porcelain").split() == [
+        "M",
+        ".ai-audit/annotations.jsonl",
+        "M",
+        ".ai-audit/manifest.json",
+    ]

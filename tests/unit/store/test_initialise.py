@@ -13,7 +13,14 @@ from vibes_lsp.errors import AuditDirNotFound, RefusedWrite
 from vibes_lsp.model.validation import entry_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.initialise import ATTRIBUTES, Initialised, initialise, manifest_bytes, missing_attributes, missing_ignores
+from vibes_lsp.store.initialise import (
+    ATTRIBUTES,
+    Initialised,
+    initialise,
+    manifest_bytes,
+    missing_attributes,
+    missing_ignores,
+)
 from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.manifest import ManifestForm, read_manifest
 
@@ -26,7 +33,14 @@ NOW = datetime(2026, 2, 3, 10, tzinfo=UTC)
 
 
 def init(project: Path, extensions: Sequence[str] | None = (".py",)) -> Initialised:
-    return initialise(project, project_name='Größe "1"', level=AssuranceLevel.HIGH, extensions=extensions, tool_version="1.2.3", now=NOW)
+    return initialise(
+        project,
+        project_name='Größe "1"',
+        level=AssuranceLevel.HIGH,
+        extensions=extensions,
+        tool_version="1.2.3",
+        now=NOW,
+    )
 
 
 def test_all_files_are_created_and_sound(tmp_path: Path) -> None:
@@ -35,7 +49,11 @@ def test_all_files_are_created_and_sound(tmp_path: Path) -> None:
     assert {path.name for path in made.directory.path.iterdir()} == FILES
     loaded = load_config(made.directory)
     assert loaded.problems == ()
-    assert (loaded.config.assurance_level, loaded.config.project_name, loaded.config.tracked_extensions) == ("high", 'Größe "1"', [".py"])
+    assert (
+        loaded.config.assurance_level,
+        loaded.config.project_name,
+        loaded.config.tracked_extensions,
+    ) == ("high", 'Größe "1"', [".py"])
     assert made.directory.log.read_bytes() == b""
     assert missing_ignores(made.directory) == []
     assert missing_attributes(made.directory) == []
@@ -48,7 +66,11 @@ def test_the_manifest_begins_with_the_reviewer_who_is_no_model(tmp_path: Path) -
     entry = manifest.entry(key)
     assert entry is not None
     assert key == context_hash(entry)
-    assert (entry["model_name"], entry["tool_version"], entry["created_at"]) == ("none", "1.2.3", "2026-02-03T10:00:00.000Z")
+    assert (entry["model_name"], entry["tool_version"], entry["created_at"]) == (
+        "none",
+        "1.2.3",
+        "2026-02-03T10:00:00.000Z",
+    )
     assert entry_problems(entry) == []
 
 
@@ -75,13 +97,19 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_lines_for_git_that_are_missing_are_added_behind_those_there(tmp_path: Path, end: bytes) -> None:
+def test_lines_for_git_that_are_missing_are_added_behind_those_there(
+    tmp_path: Path, end: bytes
+) -> None:
     (tmp_path / ".ai-audit").mkdir()
-    (tmp_path / ".ai-audit/.gitignore").write_bytes(b"# mine" + end + b"audit.db" + end + b"!audit.db-wal" + end)
+    (tmp_path / ".ai-audit/.gitignore").write_bytes(
+        b"# mine" + end + b"audit.db" + end + b"!audit.db-wal" + end
+    )
     (tmp_path / ".ai-audit/.gitattributes").write_bytes(b"manifest.json merge=union -text")
     made = init(tmp_path)
     assert made.completed == (".gitignore", ".gitattributes")
-    expected = end.join([b"# mine", b"audit.db", b"!audit.db-wal", b"audit.db*", b"*.lock", b"wal/", b"spool/", b""])
+    expected = end.join(
+        [b"# mine", b"audit.db", b"!audit.db-wal", b"audit.db*", b"*.lock", b"wal/", b"spool/", b""]
+    )
     assert made.directory.gitignore.read_bytes() == expected
     expected = b"manifest.json merge=union -text\n" + ATTRIBUTES[0].encode() + b"\n"
     assert made.directory.gitattributes.read_bytes() == expected
@@ -123,7 +151,9 @@ def test_git_understands_the_attributes(tmp_path: Path) -> None:
     init(tmp_path)
 
     def attributes(name: str) -> list[str]:
-        told = repository.git("check-attr", "merge", "text", "linguist-generated", "--", f".ai-audit/{name}")
+        told = repository.git(
+            "check-attr", "merge", "text", "linguist-generated", "--", f".ai-audit/{name}"
+        )
         return [line.rsplit(": ", 1)[1] for line in told.splitlines()]
 
     assert attributes("annotations.jsonl") == ["union", "unset", "set"]

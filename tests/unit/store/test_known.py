@@ -34,7 +34,9 @@ def test_the_same_entry_again_writes_nothing(directory: AuditDir, writer: AuditW
     key = writer.entry(prompt("a"))
     written = own_file(directory).read_bytes()
     assert writer.entry(prompt("a", created_at="2027-01-01T00:00:00Z")) == key
-    assert AuditWriter(directory).entry(prompt("a")) == key, "another program finds it in the journal"
+    assert AuditWriter(directory).entry(prompt("a")) == key, (
+        "another program finds it in the journal"
+    )
     assert own_file(directory).read_bytes() == written
     writer.fold()
     for each in (writer, AuditWriter(directory)):
@@ -42,7 +44,9 @@ def test_the_same_entry_again_writes_nothing(directory: AuditDir, writer: AuditW
     assert left_behind(directory) == [], "found in the manifest"
 
 
-def test_entries_of_other_programs_are_known_while_the_journal_grows(directory: AuditDir, writer: AuditWriter) -> None:
+def test_entries_of_other_programs_are_known_while_the_journal_grows(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     other = AuditWriter(directory)
     for number in range(4):
         (writer, other)[number % 2].entry(prompt(str(number)))
@@ -52,7 +56,9 @@ def test_entries_of_other_programs_are_known_while_the_journal_grows(directory: 
     assert own_file(directory).stat().st_size == size
 
 
-def test_an_entry_that_went_with_its_manifest_is_written_again(directory: AuditDir, writer: AuditWriter) -> None:
+def test_an_entry_that_went_with_its_manifest_is_written_again(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     """Git switches to a branch that never had it: a record that names it there must not name nothing."""
     without = directory.manifest.read_bytes()
     key = writer.entry(prompt("a"))
@@ -63,7 +69,9 @@ def test_an_entry_that_went_with_its_manifest_is_written_again(directory: AuditD
     assert key in read_manifest(directory)
 
 
-def test_an_entry_that_went_with_the_journal_is_written_again(directory: AuditDir, writer: AuditWriter) -> None:
+def test_an_entry_that_went_with_the_journal_is_written_again(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     key = writer.entry(prompt("a"))
     own_file(directory).unlink()
     assert writer.entry(prompt("a")) == key
@@ -85,7 +93,11 @@ def test_a_journal_that_only_looks_like_the_old_one_is_read_anew(
 
     def same_inode(path: Path) -> Signature | None:
         found = disk.signature(path)
-        return replace(found, inode=old.st_ino) if found is not None and path == own_file(directory) else found
+        return (
+            replace(found, inode=old.st_ino)
+            if found is not None and path == own_file(directory)
+            else found
+        )
 
     monkeypatch.setattr("vibes_lsp.store.writing.signature", same_inode)
     directory.manifest.write_bytes(without)
@@ -93,7 +105,9 @@ def test_a_journal_that_only_looks_like_the_old_one_is_read_anew(
     assert key in read_manifest(directory)
 
 
-def test_a_journal_that_another_program_put_in_its_place_is_read_anew(directory: AuditDir, writer: AuditWriter) -> None:
+def test_a_journal_that_another_program_put_in_its_place_is_read_anew(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     key = writer.entry(prompt("a"))
     (directory.path / "old").hardlink_to(own_file(directory))
     own_file(directory).unlink()

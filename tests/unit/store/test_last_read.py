@@ -25,7 +25,9 @@ def directory(tmp_path: Path) -> AuditDir:
     return new_trail(tmp_path)
 
 
-def test_what_this_program_has_folded_it_does_not_read(directory: AuditDir, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_this_program_has_folded_it_does_not_read(
+    directory: AuditDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A manifest may have a hundred megabytes, and the next request would wait for it."""
     trail = Trail(directory)
     beside = Trail(directory, beside=trail)
@@ -67,7 +69,9 @@ def test_what_another_program_has_written_is_read(directory: AuditDir) -> None:
     assert not own_file(directory).exists()
 
 
-def test_a_journal_that_took_the_place_of_another_one_is_read_from_its_start(directory: AuditDir) -> None:
+def test_a_journal_that_took_the_place_of_another_one_is_read_from_its_start(
+    directory: AuditDir,
+) -> None:
     """With the inode of the one before, and longer: file systems give an inode away again at once."""
     trail, writer = Trail(directory), AuditWriter(directory)
     writer.entry(prompt("a"))

@@ -16,7 +16,11 @@ def test_it_is_a_dictionary_whose_first_values_stay(added: list[dict[str, int]])
     stages = []
     for each in added:
         kept = kept.plus(each)
-        wanted = {**each, **wanted} if not wanted else {**wanted, **{key: value for key, value in each.items() if key not in wanted}}
+        wanted = (
+            {**each, **wanted}
+            if not wanted
+            else {**wanted, **{key: value for key, value in each.items() if key not in wanted}}
+        )
         stages.append((kept, list(wanted.items())))
     for layers, expected in stages:
         assert (list(layers.items()), len(layers)) == (expected, len(expected))

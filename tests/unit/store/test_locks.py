@@ -145,14 +145,18 @@ def test_the_note_outlives_its_holder_until_somebody_deals_with_it(tmp_path: Pat
     assert not lock.unfinished()
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00" * 99, b"not a number at all\n", b"7" * 400])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe\x00" * 99, b"not a number at all\n", b"7" * 400]
+)
 def test_a_lock_file_with_another_content_is_a_lock_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.lock").write_bytes(content)
     with FileLock(tmp_path / "a.lock").acquire() as held:
         assert held.note == ""
 
 
-def test_a_lock_file_that_was_removed_while_it_was_opened_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_file_that_was_removed_while_it_was_opened_keeps_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The one that was opened is taken, and nobody else will ever meet it: the new one has to be taken instead."""
     path = tmp_path / "a.lock"
     real = locks._take
@@ -184,7 +188,9 @@ def test_without_the_folder_it_says_what_to_do(tmp_path: Path) -> None:
     assert "vibes init" in refused.value.hint
 
 
-def test_a_file_system_without_locks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_locks_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 

@@ -42,7 +42,9 @@ def replace(path: Path, data: bytes) -> None:
     other.replace(path)
 
 
-def test_an_unchanged_log_is_not_read_again(log: Path, followed: Followed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_log_is_not_read_again(
+    log: Path, followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(log_module, "open_file", lambda path: pytest.fail(f"{path} was opened"))
     assert followed.poll() == "same"
     assert followed.follower.size == log.stat().st_size
@@ -67,7 +69,9 @@ def test_a_log_truncated_to_nothing_starts_over(log: Path, followed: Followed) -
     assert followed.lines == []
 
 
-def test_a_log_truncated_and_grown_beyond_its_old_size_starts_over(log: Path, followed: Followed) -> None:
+def test_a_log_truncated_and_grown_beyond_its_old_size_starts_over(
+    log: Path, followed: Followed
+) -> None:
     log.write_bytes(b'{"b":1}\n{"b":2}\n{"b":3}\n')
     assert followed.poll() == "reset"
     assert followed.lines == [b'{"b":1}', b'{"b":2}', b'{"b":3}']
@@ -79,7 +83,9 @@ def test_a_log_replaced_by_one_of_the_same_size_starts_over(log: Path, followed:
     assert followed.lines == [b'{"b":1}', b'{"b":2}']
 
 
-def test_a_log_replaced_by_a_longer_one_with_the_same_beginning_counts_as_appended(log: Path, followed: Followed) -> None:
+def test_a_log_replaced_by_a_longer_one_with_the_same_beginning_counts_as_appended(
+    log: Path, followed: Followed
+) -> None:
     """Git replaces the file on every merge: what was delivered still stands."""
     replace(log, OLD + b'{"a":3}\n')
     assert followed.poll() == "more"
@@ -124,7 +130,9 @@ def test_thorough_sees_a_rewrite_that_left_no_trace(log: Path, followed: Followe
     assert followed.lines == [b'{"b":1}', b'{"b":2}']
 
 
-def test_thorough_reads_the_whole_of_a_large_log(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thorough_reads_the_whole_of_a_large_log(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
     monkeypatch.setattr(log_module, "_QUICK", 64)
     monkeypatch.setattr(log_module, "_CHEAP", 64)
@@ -140,7 +148,9 @@ def test_thorough_reads_the_whole_of_a_large_log(log: Path, monkeypatch: pytest.
     assert len(followed.lines) == 41
 
 
-def test_a_log_of_some_size_is_verified_whole_when_it_is_left_alone(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_of_some_size_is_verified_whole_when_it_is_left_alone(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
     monkeypatch.setattr(log_module, "_QUICK", 64)
     log.write_bytes(OLD * 20)
@@ -156,7 +166,9 @@ def test_a_log_of_some_size_is_verified_whole_when_it_is_left_alone(log: Path, m
     assert followed.poll() == "reset"
 
 
-def test_a_large_log_whose_last_blocks_changed_starts_over(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_log_whose_last_blocks_changed_starts_over(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
     monkeypatch.setattr(log_module, "_QUICK", 64)
     monkeypatch.setattr(log_module, "_CHEAP", 64)
@@ -167,7 +179,9 @@ def test_a_large_log_whose_last_blocks_changed_starts_over(log: Path, monkeypatc
     assert followed.poll() == "reset"
 
 
-def test_a_large_log_that_was_replaced_is_verified_whole(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_log_that_was_replaced_is_verified_whole(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(log_module, "_BLOCK", 16)
     monkeypatch.setattr(log_module, "_QUICK", 64)
     monkeypatch.setattr(log_module, "_CHEAP", 64)

@@ -40,7 +40,9 @@ def test_a_last_record_that_lacks_its_newline_counts(log: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [b"\n", b'\n{"a":3}\n', b'{"a":3}\n', b"x\n"])
-def test_whatever_follows_a_last_record_without_newline_is_read_anew(log: Path, more: bytes) -> None:
+def test_whatever_follows_a_last_record_without_newline_is_read_anew(
+    log: Path, more: bytes
+) -> None:
     log.write_bytes(b'{"a":1}\n{"a":2}')
     followed = read(log)
     append(log, more)
@@ -67,7 +69,9 @@ def test_the_tail_of_a_torn_record_is_cut(log: Path) -> None:
 
 
 @pytest.mark.parametrize("tail", [b"<<<<<<< HEAD", b"[{}", b'{"a":{}', b"null", b"{}}"])
-def test_a_last_line_that_is_no_record_is_not_delivered_before_its_newline(log: Path, tail: bytes) -> None:
+def test_a_last_line_that_is_no_record_is_not_delivered_before_its_newline(
+    log: Path, tail: bytes
+) -> None:
     log.write_bytes(b'{"a":1}\n' + tail)
     assert read(log).lines == [b'{"a":1}']
 
@@ -111,7 +115,9 @@ def test_an_oversized_line_is_passed_over_with_its_number_and_length(log: Path) 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("length", range(28, 68))
 @pytest.mark.parametrize("before", [0, 5, 15])
-def test_whether_a_line_is_oversized_depends_on_its_length_alone(log: Path, length: int, before: int) -> None:
+def test_whether_a_line_is_oversized_depends_on_its_length_alone(
+    log: Path, length: int, before: int
+) -> None:
     first = b"a" * before
     log.write_bytes(first + b"\n" + b"x" * length + b"\nend\n")
     followed = read(log)
@@ -154,7 +160,9 @@ def test_a_pipe_in_its_place_is_said_and_not_waited_for(log: Path) -> None:
         read(log)
 
 
-def test_a_pipe_that_takes_its_place_between_two_looks_is_not_waited_for(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_that_takes_its_place_between_two_looks_is_not_waited_for(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not hasattr(os, "mkfifo"):
         pytest.skip("this system has no named pipes")
     os.mkfifo(log)
@@ -165,7 +173,9 @@ def test_a_pipe_that_takes_its_place_between_two_looks_is_not_waited_for(log: Pa
         read(log)
 
 
-def test_a_log_that_may_not_be_read_keeps_what_was_delivered(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_may_not_be_read_keeps_what_was_delivered(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A fake refuses, for whoever runs the tests may be allowed to read everything."""
     log.write_bytes(b'{"a":1}\n')
     followed = read(log)
@@ -185,6 +195,11 @@ def test_a_log_that_may_not_be_read_keeps_what_was_delivered(log: Path, monkeypa
 
 def test_places_are_read_in_the_order_asked(log: Path) -> None:
     log.write_bytes(b"one\ntwo\nthree\n")
-    assert read_lines(log, [(8, 5), (0, 3), (8, 99), (99, 3)]) == [b"three", b"one", b"three\n", b""]
+    assert read_lines(log, [(8, 5), (0, 3), (8, 99), (99, 3)]) == [
+        b"three",
+        b"one",
+        b"three\n",
+        b"",
+    ]
     with pytest.raises(UnreadableFile):
         read_lines(log.with_name("absent"), [(0, 1)])

@@ -33,13 +33,20 @@ def read(directory: AuditDir, content: bytes) -> Manifest:
 
 
 def whole(entries: object, **frame: object) -> bytes:
-    return json.dumps({"standard": "VIBES", "version": "1.0", "entries": entries, **frame}, ensure_ascii=False).encode()
+    return json.dumps(
+        {"standard": "VIBES", "version": "1.0", "entries": entries, **frame}, ensure_ascii=False
+    ).encode()
 
 
 def test_the_object_of_the_rfc(tmp_path: Path) -> None:
     made = complete(tmp_path, "high")
     manifest = read_manifest(AuditDir(tmp_path / ".ai-audit"))
-    assert (manifest.form, manifest.standard, manifest.version, manifest.problem) == (ManifestForm.OBJECT, "VIBES", "1.0", None)
+    assert (manifest.form, manifest.standard, manifest.version, manifest.problem) == (
+        ManifestForm.OBJECT,
+        "VIBES",
+        "1.0",
+        None,
+    )
     stored = json.loads(made.writer.files.manifest.read_bytes())["entries"]
     assert list(manifest) == list(stored)
     assert {key: manifest.entry(key) for key in manifest} == stored
@@ -62,7 +69,9 @@ def test_an_indented_manifest_tells_its_lines(directory: AuditDir) -> None:
 
 def test_an_entry_is_kept_as_it_is_stored(directory: AuditDir) -> None:
     stored = b'{ "type":"later", "n": 1.0, "big": 123456789012345678901234567890 }'
-    manifest = read(directory, b'{"standard":"VIBES","version":"1.0","entries":{"k":' + stored + b"}}")
+    manifest = read(
+        directory, b'{"standard":"VIBES","version":"1.0","entries":{"k":' + stored + b"}}"
+    )
     assert manifest.raw("k") == stored
     entry = manifest.entry("k")
     assert entry is not None
@@ -72,10 +81,16 @@ def test_an_entry_is_kept_as_it_is_stored(directory: AuditDir) -> None:
         manifest.raw("other")
 
 
-@pytest.mark.parametrize("stored", [b"5", b"[]", b"null", b'"x"', b'{"a":1,"a":2}', b'{"a":"\xff"}', b'{"a":1e999}'])
+@pytest.mark.parametrize(
+    "stored", [b"5", b"[]", b"null", b'"x"', b'{"a":1,"a":2}', b'{"a":"\xff"}', b'{"a":1e999}']
+)
 def test_an_entry_that_is_no_object_hides_no_other(directory: AuditDir, stored: bytes) -> None:
     good = json.dumps(ONE).encode()
-    manifest = read(directory, b'{"standard":"VIBES","version":"1.0","entries":{"k":%b,\n"%b":%b}}' % (stored, KEY_ONE.encode(), good))
+    manifest = read(
+        directory,
+        b'{"standard":"VIBES","version":"1.0","entries":{"k":%b,\n"%b":%b}}'
+        % (stored, KEY_ONE.encode(), good),
+    )
     assert manifest.entry("k") is None
     assert manifest.type_of("k") is None
     assert manifest.entry(KEY_ONE) == ONE
@@ -92,23 +107,38 @@ def test_a_lone_surrogate_hides_no_entry(directory: AuditDir, form: str) -> None
     one, odd = json.dumps(ONE), json.dumps(SURROGATE)
     match form:
         case "object":
-            directory.manifest.write_bytes(json.dumps({"version": "1.0", "entries": {KEY_ONE: ONE, KEY_SURROGATE: SURROGATE}}).encode())
+            directory.manifest.write_bytes(
+                json.dumps(
+                    {"version": "1.0", "entries": {KEY_ONE: ONE, KEY_SURROGATE: SURROGATE}}
+                ).encode()
+            )
         case "lines":
-            directory.manifest.write_text(f'{{"entries":{{\n"{KEY_ONE}":{one}\n,"{KEY_SURROGATE}":{odd}\n}}}}\n')
+            directory.manifest.write_text(
+                f'{{"entries":{{\n"{KEY_ONE}":{one}\n,"{KEY_SURROGATE}":{odd}\n}}}}\n'
+            )
         case "jsonl":
             directory.manifest.write_text(f'{{"{KEY_ONE}":{one}}}\n{{"{KEY_SURROGATE}":{odd}}}\n')
         case _:
             directory.journal.mkdir()
-            (directory.journal / "a.jsonl").write_bytes(f'{{"{KEY_ONE}":{one}}}\n{{"{KEY_SURROGATE}":{odd}}}\n'.encode())
+            (directory.journal / "a.jsonl").write_bytes(
+                f'{{"{KEY_ONE}":{one}}}\n{{"{KEY_SURROGATE}":{odd}}}\n'.encode()
+            )
     manifest = read_manifest(directory)
     assert manifest.problem is None
     assert manifest.journal_problems == ()
-    assert {key: manifest.entry(key) for key in manifest} == {KEY_ONE: ONE, KEY_SURROGATE: SURROGATE}
+    assert {key: manifest.entry(key) for key in manifest} == {
+        KEY_ONE: ONE,
+        KEY_SURROGATE: SURROGATE,
+    }
 
 
-def test_a_word_that_is_no_json_breaks_the_file_and_the_other_lines_are_saved(directory: AuditDir) -> None:
+def test_a_word_that_is_no_json_breaks_the_file_and_the_other_lines_are_saved(
+    directory: AuditDir,
+) -> None:
     content = whole({}).replace(
-        b"{}}", b'{\n"%b":%b\n,"%b":{"a":NaN}\n}}\n' % (KEY_ONE.encode(), json.dumps(ONE).encode(), KEY_TWO.encode())
+        b"{}}",
+        b'{\n"%b":%b\n,"%b":{"a":NaN}\n}}\n'
+        % (KEY_ONE.encode(), json.dumps(ONE).encode(), KEY_TWO.encode()),
     )
     manifest = read(directory, content)
     assert manifest.form is ManifestForm.BROKEN
@@ -117,7 +147,9 @@ def test_a_word_that_is_no_json_breaks_the_file_and_the_other_lines_are_saved(di
     assert KEY_TWO not in manifest
 
 
-def test_conflict_markers_break_the_file_and_the_entries_of_both_sides_are_saved(tmp_path: Path) -> None:
+def test_conflict_markers_break_the_file_and_the_entries_of_both_sides_are_saved(
+    tmp_path: Path,
+) -> None:
     writer = TrailWriter(tmp_path)
     keys = [writer.prompt(f"Prompt {number}") for number in range(3)]
     lines = writer.files.manifest.read_bytes().splitlines(keepends=True)
@@ -177,8 +209,12 @@ def test_a_byte_order_mark_is_passed_over(directory: AuditDir) -> None:
     assert manifest.line_of(KEY_ONE) == 1
 
 
-@pytest.mark.parametrize("frame", [{"version": 1}, {"version": None}, {"standard": ["VIBES"]}, {"later": {"a": [1]}}])
-def test_an_odd_frame_does_not_hide_the_entries(directory: AuditDir, frame: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "frame", [{"version": 1}, {"version": None}, {"standard": ["VIBES"]}, {"later": {"a": [1]}}]
+)
+def test_an_odd_frame_does_not_hide_the_entries(
+    directory: AuditDir, frame: dict[str, object]
+) -> None:
     manifest = read(directory, whole({KEY_ONE: ONE}, **frame))
     assert manifest.form is ManifestForm.OBJECT
     assert manifest.entry(KEY_ONE) == ONE
@@ -193,7 +229,12 @@ def line(key: str, entry: dict[str, object]) -> bytes:
     [
         [line(KEY_ONE, ONE), line(KEY_TWO, TWO)],
         [json.dumps(ONE).encode(), json.dumps(TWO).encode()],
-        [b'{"standard":"VIBES","version":"1.0"}', line(KEY_ONE, ONE), b"", json.dumps(TWO, ensure_ascii=False).encode()],
+        [
+            b'{"standard":"VIBES","version":"1.0"}',
+            line(KEY_ONE, ONE),
+            b"",
+            json.dumps(TWO, ensure_ascii=False).encode(),
+        ],
         [line(KEY_ONE, ONE) + b"\r", line(KEY_TWO, TWO) + b"\r"],
         [line(KEY_ONE, ONE), line(KEY_ONE, ONE), line(KEY_TWO, TWO)],
     ],
@@ -221,10 +262,14 @@ def test_equal_duplicates_are_one_and_others_are_told(directory: AuditDir) -> No
     equal = b'{"version":"1.0","entries":{\n"%b":%b\n,"%b":%b\n}}' % (key, one, key, other)
     assert len(read(directory, equal)) == 1
     assert contradictory_keys(equal) == []
-    assert contradictory_keys(b'{"entries":{\n"%b":%b\n,"%b":%b\n}}' % (key, one, key, two)) == [(KEY_ONE, 3)]
+    assert contradictory_keys(b'{"entries":{\n"%b":%b\n,"%b":%b\n}}' % (key, one, key, two)) == [
+        (KEY_ONE, 3)
+    ]
 
 
 def test_deep_nesting_does_not_stop_the_search_for_contradictions() -> None:
     key = KEY_ONE.encode()
     deep = b"[" * 100_000
-    assert contradictory_keys(b'{"entries":{"%b":%b,\n"%b":%b' % (key, deep, key, deep)) == [(KEY_ONE, 2)]
+    assert contradictory_keys(b'{"entries":{"%b":%b,\n"%b":%b' % (key, deep, key, deep)) == [
+        (KEY_ONE, 2)
+    ]

@@ -94,7 +94,9 @@ def test_the_same_manifest_is_returned_while_nothing_changes(directory: AuditDir
     assert read_manifest(directory, broken) is broken
 
 
-def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(directory: AuditDir) -> None:
+def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(
+    directory: AuditDir,
+) -> None:
     directory.manifest.write_bytes(whole({KEY_ONE: ONE}))
     clock = Clock(directory.manifest.stat().st_mtime_ns + 1)
     one = read_manifest(directory, now_ns=clock)
@@ -117,7 +119,9 @@ def test_a_folder_in_its_place_is_said_as_long_as_it_is_there(directory: AuditDi
     assert read_manifest(directory, broken).form is ManifestForm.ABSENT
 
 
-def test_a_manifest_that_may_be_read_again_is_read(directory: AuditDir, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_manifest_that_may_be_read_again_is_read(
+    directory: AuditDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A fake refuses, for whoever runs the tests may be allowed to read everything; no time stamp tells of the change."""
     directory.manifest.write_bytes(whole({KEY_ONE: ONE}))
 
@@ -131,7 +135,9 @@ def test_a_manifest_that_may_be_read_again_is_read(directory: AuditDir, monkeypa
     assert read_manifest(directory, broken).entry(KEY_ONE) == ONE
 
 
-def test_while_only_the_journal_grows_the_manifest_is_not_read_again(directory: AuditDir, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_while_only_the_journal_grows_the_manifest_is_not_read_again(
+    directory: AuditDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each recorded edit adds to the journal, and a manifest may have a hundred megabytes."""
     directory.manifest.write_bytes(whole({KEY_ONE: ONE}))
     clock = Clock()

@@ -31,7 +31,11 @@ def extend(data: bytes | None, *entries: dict[str, object]) -> bytes:
 
 
 def whole(*entries: dict[str, object]) -> dict[str, object]:
-    return {"standard": "VIBES", "version": "1.0", "entries": {context_hash(each): each for each in entries}}
+    return {
+        "standard": "VIBES",
+        "version": "1.0",
+        "entries": {context_hash(each): each for each in entries},
+    }
 
 
 def test_one_line_each_comma_first_new_ones_last() -> None:
@@ -41,7 +45,14 @@ def test_one_line_each_comma_first_new_ones_last() -> None:
     assert json.loads(longer) == whole(entry("a"), entry("b"), entry("c"))
     assert longer.startswith(text.removesuffix(b"}}\n")), "what was there stays byte for byte"
     head, first, second, third, tail, end = longer.split(b"\n")
-    assert (head[-1:], first[:1], second[:2], third[:2], tail, end) == (b"{", b'"', b',"', b',"', b"}}", b"")
+    assert (head[-1:], first[:1], second[:2], third[:2], tail, end) == (
+        b"{",
+        b'"',
+        b',"',
+        b',"',
+        b"}}",
+        b"",
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,25 +83,42 @@ def test_the_layout_of_others_is_brought_into_ours_token_for_token(layout: objec
 
 def test_numbers_keep_the_digits_that_they_were_written_with() -> None:
     data = b'{"standard":"VIBES","version":"1.0","entries":{"k":{"a":1E5,\n"b":0.10000000000000000555,"c":12345678901234567890123}}}'
-    assert b'"k":{"a":1E5,"b":0.10000000000000000555,"c":12345678901234567890123}\n' in extend(data, entry("a"))
+    assert b'"k":{"a":1E5,"b":0.10000000000000000555,"c":12345678901234567890123}\n' in extend(
+        data, entry("a")
+    )
 
 
 def test_an_empty_manifest_gets_its_first_entry_without_a_comma() -> None:
-    for empty in (b'{"standard":"VIBES","version":"1.0","entries":{\n}}\n', b'{"standard": "VIBES", "version": "1.0", "entries": {}}'):
+    for empty in (
+        b'{"standard":"VIBES","version":"1.0","entries":{\n}}\n',
+        b'{"standard": "VIBES", "version": "1.0", "entries": {}}',
+    ):
         assert json.loads(extend(empty, entry("a"), entry("b"))) == whole(entry("a"), entry("b"))
 
 
 def test_the_jsonl_form_becomes_the_rfc_s_object() -> None:
     keyed = json.dumps({context_hash(entry("a")): entry("a")})
     bare = json.dumps(entry("b"))
-    text = extend(f'{{"standard":"VIBES","version":"1.0"}}\n{keyed}\n{bare}\n{keyed}\n'.encode(), entry("c"))
+    text = extend(
+        f'{{"standard":"VIBES","version":"1.0"}}\n{keyed}\n{bare}\n{keyed}\n'.encode(), entry("c")
+    )
     assert json.loads(text) == whole(entry("a"), entry("b"), entry("c"))
 
 
 def test_equal_duplicates_become_one_whatever_their_times() -> None:
-    early, late = entry("a", created_at="2026-01-01T00:00:00Z"), entry("a", created_at="2026-01-02T00:00:00Z")
+    early, late = (
+        entry("a", created_at="2026-01-01T00:00:00Z"),
+        entry("a", created_at="2026-01-02T00:00:00Z"),
+    )
     text = extend(extend(None, early), entry("b"))
-    doubled = text.removesuffix(b"}}\n") + b',"' + context_hash(late).encode() + b'":' + json.dumps(late).encode() + b"\n}}\n"
+    doubled = (
+        text.removesuffix(b"}}\n")
+        + b',"'
+        + context_hash(late).encode()
+        + b'":'
+        + json.dumps(late).encode()
+        + b"\n}}\n"
+    )
     assert has_duplicates(parse_manifest(doubled))
     assert not has_duplicates(parse_manifest(text))
     once = extend(doubled, entry("c"))
@@ -100,20 +128,31 @@ def test_equal_duplicates_become_one_whatever_their_times() -> None:
 
 def test_contradictory_duplicates_both_stay_for_someone_to_decide() -> None:
     text = extend(None, entry("a"))
-    doubled = text.removesuffix(b"}}\n") + b',"' + context_hash(entry("a")).encode() + b'":{"type":"other"}\n}}\n'
+    doubled = (
+        text.removesuffix(b"}}\n")
+        + b',"'
+        + context_hash(entry("a")).encode()
+        + b'":{"type":"other"}\n}}\n'
+    )
     assert extend(doubled, entry("b")).startswith(doubled.removesuffix(b"}}\n"))
 
 
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"a":1},"%s":{"a":2}}}' % (b"a" * 64, b"a" * 64), "entry aaaaaaaaaaaaaaaa"),
+        (
+            b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"a":1},"%s":{"a":2}}}'
+            % (b"a" * 64, b"a" * 64),
+            "entry aaaaaaaaaaaaaaaa",
+        ),
         (b'{"standard":"VIBES","x":1,"x":2,"version":"1.0","entries":{}}', "'x'"),
         (b'{"standard":"VIBES","version":"1.0","entries":{"k":{},"k":{"a":1}}}', "'k'"),
         (b'{"standard":"VIBES","version":"1.0","entries":{}}', None),
     ],
 )
-def test_what_cannot_be_laid_out_anew_without_loss_is_refused(data: bytes, says: str | None) -> None:
+def test_what_cannot_be_laid_out_anew_without_loss_is_refused(
+    data: bytes, says: str | None
+) -> None:
     if says is None:
         extend(data, entry("a"))
     else:
@@ -137,7 +176,9 @@ def test_a_broken_manifest_is_refused_with_the_place(data: bytes, place: str) ->
 
 
 @pytest.mark.parametrize("order", list(permutations(["one", "two", "three"])), ids="-".join)
-def test_branches_that_all_added_entries_merge_by_plain_git(tmp_path: Path, order: tuple[str, ...]) -> None:
+def test_branches_that_all_added_entries_merge_by_plain_git(
+    tmp_path: Path, order: tuple[str, ...]
+) -> None:
     """`one` and `two` also added the same entry, at different times."""
     repository = Repository(tmp_path)
     manifest = repository.write("manifest.json", extend(None, entry("reviewer")))
@@ -158,7 +199,9 @@ def test_branches_that_all_added_entries_merge_by_plain_git(tmp_path: Path, orde
     for name in order:
         repository.merge(name)
     merged = json.loads(manifest.read_bytes())
-    assert set(merged["entries"]) == {context_hash(each) for each in [entry("reviewer"), *chain.from_iterable(added.values())]}
+    assert set(merged["entries"]) == {
+        context_hash(each) for each in [entry("reviewer"), *chain.from_iterable(added.values())]
+    }
     folded = json.loads(extend(manifest.read_bytes(), entry("f")), object_pairs_hook=list)
     assert len(dict(folded)["entries"]) == 8, "the same entry of two branches is one again"
 

@@ -67,14 +67,20 @@ def test_above_the_second_threshold_it_is_external_and_the_name_verifies_the_con
 
 
 def test_the_time_changes_neither_key_nor_blob_name() -> None:
-    one, other = (pack({**reasoning("x" * 99), "created_at": time}, CONFIG) for time in ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"))
+    one, other = (
+        pack({**reasoning("x" * 99), "created_at": time}, CONFIG)
+        for time in ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z")
+    )
     assert one.blob is not None
     assert other.blob is not None
     assert (one.key, one.blob[0]) == (other.key, other.blob[0])
 
 
 def test_a_blob_threshold_below_the_other_one_makes_blobs() -> None:
-    packed = pack(reasoning("x" * 15), Config(compress_reasoning_threshold_bytes=100, external_blob_threshold_bytes=10))
+    packed = pack(
+        reasoning("x" * 15),
+        Config(compress_reasoning_threshold_bytes=100, external_blob_threshold_bytes=10),
+    )
     assert packed.blob is not None
 
 
@@ -95,11 +101,21 @@ def test_more_than_a_reader_unpacks_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("number", "stored"),
-    [("1.0", "1"), ("-0.0", "0"), ("1.5", "1.5"), ("9007199254740992.0", "9007199254740992"), ("1e300", "1e+300"), ("true", "true")],
+    [
+        ("1.0", "1"),
+        ("-0.0", "0"),
+        ("1.5", "1.5"),
+        ("9007199254740992.0", "9007199254740992"),
+        ("1e300", "1e+300"),
+        ("true", "true"),
+    ],
 )
 def test_numbers_are_printed_alike_in_every_language(number: str, stored: str) -> None:
     value = json.loads(number)
-    assert canonical(portable({"a": value, "b": [{"c": value}]})) == b'{"a":%b,"b":[{"c":%b}]}' % (stored.encode(), stored.encode())
+    assert canonical(portable({"a": value, "b": [{"c": value}]})) == b'{"a":%b,"b":[{"c":%b}]}' % (
+        stored.encode(),
+        stored.encode(),
+    )
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}])

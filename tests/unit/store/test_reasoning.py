@@ -15,7 +15,13 @@ from vibes_lsp.errors import BrokenBlob, EscapingBlob, MissingBlob
 from vibes_lsp.store import reasoning as reasoning_module
 from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.manifest import read_manifest
-from vibes_lsp.store.reasoning import blob_file, inline_entry, names_its_content, read_blob, reasoning_text
+from vibes_lsp.store.reasoning import (
+    blob_file,
+    inline_entry,
+    names_its_content,
+    read_blob,
+    reasoning_text,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,14 +51,23 @@ def test_each_form_holds_the_text_and_has_one_inline_form(writer: TrailWriter, f
     entry = entry_of(writer, writer.reasoning(TEXT, form=form, tokens=7, later="kept"))  # type: ignore[arg-type]
     assert reasoning_text(entry, directory(writer)) == TEXT
     inline = inline_entry(entry, directory(writer))
-    wanted = {"type": "reasoning", "reasoning_text": TEXT, "reasoning_token_count": 7, "reasoning_model": "claude-opus-4-5"}
+    wanted = {
+        "type": "reasoning",
+        "reasoning_text": TEXT,
+        "reasoning_token_count": 7,
+        "reasoning_model": "claude-opus-4-5",
+    }
     if form != "external":  # a blob holds the entry as it was before
         wanted["later"] = "kept"
     assert {name: value for name, value in inline.items() if name != "created_at"} == wanted
 
 
 def packed(data: bytes) -> Members:
-    return {"type": "reasoning", "reasoning_text_compressed": base64.b64encode(data).decode(), "compressed": True}
+    return {
+        "type": "reasoning",
+        "reasoning_text_compressed": base64.b64encode(data).decode(),
+        "compressed": True,
+    }
 
 
 @pytest.mark.parametrize(
@@ -84,14 +99,18 @@ def test_decompression_has_a_bound(writer: TrailWriter, monkeypatch: pytest.Monk
         reasoning_text(packed(gzipped(bytes(10_000_000))), directory(writer))
 
 
-def test_a_blob_that_unpacks_to_too_much_is_not_unpacked(writer: TrailWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_blob_that_unpacks_to_too_much_is_not_unpacked(
+    writer: TrailWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(reasoning_module, "MAX_TEXT", 100_000)
     writer.files.write("blobs/bomb.json.gz", gzipped(bytes(50_000_000)))
     with pytest.raises(BrokenBlob, match="unpacks to more than"):
         read_blob("blobs/bomb.json.gz", directory(writer))
 
 
-def test_a_blob_that_is_itself_too_large_is_not_read(writer: TrailWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_blob_that_is_itself_too_large_is_not_read(
+    writer: TrailWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(reasoning_module, "MAX_TEXT", 10)
     writer.files.write("blobs/raw.txt", b"x" * 11)
     with pytest.raises(BrokenBlob, match="has 11 bytes, more than the 10"):
@@ -113,7 +132,9 @@ ESCAPES = [
 def test_a_blob_path_may_not_leave_the_audit_directory(writer: TrailWriter, path: str) -> None:
     (writer.root / "secret.txt").write_text("secret")
     with pytest.raises(EscapingBlob, match="leaves the audit directory"):
-        reasoning_text({"type": "reasoning", "external": True, "blob_path": path}, directory(writer))
+        reasoning_text(
+            {"type": "reasoning", "external": True, "blob_path": path}, directory(writer)
+        )
 
 
 def test_a_link_may_not_leave_the_audit_directory(writer: TrailWriter) -> None:
@@ -159,19 +180,32 @@ def test_a_raw_text_blob_of_another_tool_is_read(tmp_path: Path) -> None:
     entry = entry_of(made.writer, quirk.keys[0])
     assert reasoning_text(entry, directory(made.writer)).startswith("A width is never negative.\n")
     assert inline_entry(entry, directory(made.writer))["reasoning_token_count"] == 240
-    assert names_its_content(quirk.paths[0], read_blob(quirk.paths[0], directory(made.writer)), entry)
+    assert names_its_content(
+        quirk.paths[0], read_blob(quirk.paths[0], directory(made.writer)), entry
+    )
 
 
-@pytest.mark.parametrize("content", [b"{ braces } are no JSON", b'{"text": "some other JSON"}', b"\n {\n"])
+@pytest.mark.parametrize(
+    "content", [b"{ braces } are no JSON", b'{"text": "some other JSON"}', b"\n {\n"]
+)
 def test_text_that_begins_like_json_is_text(writer: TrailWriter, content: bytes) -> None:
     writer.files.write("blobs/x.json.gz", gzip.compress(content))
-    assert reasoning_text({"type": "reasoning", "external": True, "blob_path": "blobs/x.json.gz"}, directory(writer)) == content.decode()
+    assert (
+        reasoning_text(
+            {"type": "reasoning", "external": True, "blob_path": "blobs/x.json.gz"},
+            directory(writer),
+        )
+        == content.decode()
+    )
 
 
 def test_a_blob_whose_text_is_none_is_broken(writer: TrailWriter) -> None:
     writer.files.write("blobs/x.json.gz", gzip.compress(b'{"reasoning_text": 5}'))
     with pytest.raises(BrokenBlob, match="holds no reasoning_text"):
-        reasoning_text({"type": "reasoning", "external": True, "blob_path": "blobs/x.json.gz"}, directory(writer))
+        reasoning_text(
+            {"type": "reasoning", "external": True, "blob_path": "blobs/x.json.gz"},
+            directory(writer),
+        )
 
 
 INLINE: Members = {"type": "reasoning", "reasoning_text": TEXT, "reasoning_model": "m"}
@@ -179,7 +213,9 @@ STORED: Members = {"type": "reasoning", "external": True, "reasoning_model": "m"
 
 
 @pytest.mark.parametrize("length", [64, 16, 20])
-def test_the_name_of_a_blob_is_the_hash_of_its_inline_entry_in_whole_or_in_part(length: int) -> None:
+def test_the_name_of_a_blob_is_the_hash_of_its_inline_entry_in_whole_or_in_part(
+    length: int,
+) -> None:
     name = context_hash(INLINE)[:length]
     content = json.dumps({**INLINE, "created_at": "2026-02-03T10:00:00Z"}).encode()
     assert names_its_content(f"blobs/{name}.json.gz", content, STORED)

@@ -38,7 +38,10 @@ def test_nobody_else_can_read_or_write_it(folder: Path) -> None:
     assert (folder.stat().st_mode & 0o777, (folder / "a").stat().st_mode & 0o777) == (0o700, 0o600)
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data + b"x", lambda data: b"x" + data[1:], lambda _: b""])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda data: data[:-1], lambda data: data + b"x", lambda data: b"x" + data[1:], lambda _: b""],
+)
 def test_what_is_not_as_it_was_written_is_not_there(folder: Path, damage: object) -> None:
     write_cached("a", b"one")
     assert callable(damage)
@@ -84,8 +87,14 @@ def test_without_a_place_nothing_is_kept(place: str) -> None:
 
 
 def test_each_system_has_a_place_of_its_own(tmp_path: Path) -> None:
-    environ = {"HOME": str(tmp_path / "home"), "LOCALAPPDATA": str(tmp_path / "local"), "XDG_CACHE_HOME": "relative"}
-    found = {platform: user_cache._folder(environ, platform) for platform in ("linux", "darwin", "win32")}
+    environ = {
+        "HOME": str(tmp_path / "home"),
+        "LOCALAPPDATA": str(tmp_path / "local"),
+        "XDG_CACHE_HOME": "relative",
+    }
+    found = {
+        platform: user_cache._folder(environ, platform) for platform in ("linux", "darwin", "win32")
+    }
     assert found == {
         "linux": tmp_path / "home/.cache/vibes-lsp",
         "darwin": tmp_path / "home/Library/Caches/vibes-lsp",

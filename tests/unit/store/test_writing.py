@@ -35,7 +35,9 @@ def writer(directory: AuditDir) -> AuditWriter:
     return AuditWriter(directory)
 
 
-def test_an_entry_is_read_at_once_and_folded_later(directory: AuditDir, writer: AuditWriter) -> None:
+def test_an_entry_is_read_at_once_and_folded_later(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     before = directory.manifest.read_bytes()
     key = writer.entry(prompt("Größe?"))
     assert key == context_hash(prompt("Größe?"))
@@ -47,7 +49,9 @@ def test_an_entry_is_read_at_once_and_folded_later(directory: AuditDir, writer: 
 
 
 @pytest.mark.parametrize("name", ["annotations.jsonl", "entries.jsonl"])
-def test_the_next_write_cuts_off_what_a_dead_writer_did_not_finish(directory: AuditDir, writer: AuditWriter, name: str) -> None:
+def test_the_next_write_cuts_off_what_a_dead_writer_did_not_finish(
+    directory: AuditDir, writer: AuditWriter, name: str
+) -> None:
     key = writer.entry(prompt("a"))
     writer.append([session(1, prompt_hash=key)])
     path = directory.log if name == "annotations.jsonl" else own_file(directory)
@@ -63,7 +67,10 @@ def test_the_next_write_cuts_off_what_a_dead_writer_did_not_finish(directory: Au
 
 
 def test_records_get_their_ids_in_order(directory: AuditDir, writer: AuditWriter) -> None:
-    given: list[Members] = [session(1), session(2, environment_hash=None, temperature=1.0, note="Größe \u2028\n")]
+    given: list[Members] = [
+        session(1),
+        session(2, environment_hash=None, temperature=1.0, note="Größe \u2028\n"),
+    ]
     ids = writer.append(given)
     assert ids == [annotation_id(session(1)), annotation_id({**given[1], "temperature": 1})]
     assert list(look(directory).records) == ids
@@ -71,7 +78,9 @@ def test_records_get_their_ids_in_order(directory: AuditDir, writer: AuditWriter
     assert b'"temperature":1,' in directory.log.read_bytes()
 
 
-def test_a_record_that_is_known_or_given_twice_is_written_once(directory: AuditDir, writer: AuditWriter) -> None:
+def test_a_record_that_is_known_or_given_twice_is_written_once(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     first, second = writer.append([session(1), session(1)])
     assert first == second
     (third,) = writer.append([session(1)], known={first}.__contains__)
@@ -85,10 +94,15 @@ def test_an_id_that_was_given_is_computed_anew(writer: AuditWriter) -> None:
 
 
 def test_reasoning_goes_where_its_size_wants_it(tmp_path: Path) -> None:
-    directory = new_trail(tmp_path, compress_reasoning_threshold_bytes=10, external_blob_threshold_bytes=1000)
+    directory = new_trail(
+        tmp_path, compress_reasoning_threshold_bytes=10, external_blob_threshold_bytes=1000
+    )
     writer = AuditWriter(directory)
     texts = ["short", "x" * 1000, "y" * 1001]
-    keys = writer.entries({**prompt(""), "type": "reasoning", "reasoning_text": body, "reasoning_model": "m"} for body in texts)
+    keys = writer.entries(
+        {**prompt(""), "type": "reasoning", "reasoning_text": body, "reasoning_model": "m"}
+        for body in texts
+    )
     writer.fold()
     entries = look(directory).entries
     assert ["reasoning_text" in entries[key] for key in keys] == [True, False, False]
@@ -97,29 +111,46 @@ def test_reasoning_goes_where_its_size_wants_it(tmp_path: Path) -> None:
     manifest = read_manifest(directory)
     assert [reasoning_text(manifest.entry(key) or {}, directory) for key in keys] == texts
     (blob,) = directory.blobs.iterdir()
-    assert context_hash(json.loads(gzip.decompress(blob.read_bytes()))) == blob.name.removesuffix(".json.gz")
+    assert context_hash(json.loads(gzip.decompress(blob.read_bytes()))) == blob.name.removesuffix(
+        ".json.gz"
+    )
     assert left_behind(directory) == []
     stands = blob.stat()
-    writer.entries([{**prompt(""), "type": "reasoning", "reasoning_text": texts[2], "reasoning_model": "m"}])
+    writer.entries(
+        [{**prompt(""), "type": "reasoning", "reasoning_text": texts[2], "reasoning_model": "m"}]
+    )
     assert blob.stat() == stands
 
 
-def test_a_changed_config_holds_from_the_next_entry_on(directory: AuditDir, writer: AuditWriter) -> None:
-    entry: Members = {**prompt(""), "type": "reasoning", "reasoning_text": "x" * 50, "reasoning_model": "m"}
+def test_a_changed_config_holds_from_the_next_entry_on(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
+    entry: Members = {
+        **prompt(""),
+        "type": "reasoning",
+        "reasoning_text": "x" * 50,
+        "reasoning_model": "m",
+    }
     inline = writer.entry(entry)
     members = json.loads(directory.config.read_bytes())
-    directory.config.write_text(json.dumps({**members, "compress_reasoning_threshold_bytes": 10}), encoding="utf-8")
+    directory.config.write_text(
+        json.dumps({**members, "compress_reasoning_threshold_bytes": 10}), encoding="utf-8"
+    )
     packed = writer.entry(entry)
     assert packed != inline
     assert "compressed" in (read_manifest(directory).entry(packed) or {})
 
 
 @pytest.mark.parametrize("durability", ["full", None])
-def test_full_durability_brings_each_batch_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: str | None) -> None:
+def test_full_durability_brings_each_batch_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: str | None
+) -> None:
     directory = new_trail(tmp_path, durability=durability)
     flushed: list[str] = []
     for module in ("appending", "durability"):
-        monkeypatch.setattr(f"vibes_lsp.store.{module}.flush", lambda descriptor: flushed.append(str(descriptor)))
+        monkeypatch.setattr(
+            f"vibes_lsp.store.{module}.flush", lambda descriptor: flushed.append(str(descriptor))
+        )
     writer = AuditWriter(directory)
     writer.entries([prompt("a"), prompt("b")])
     writer.append([session(1), session(2)])
@@ -132,21 +163,29 @@ def test_full_durability_brings_each_batch_to_the_disk(tmp_path: Path, monkeypat
 def test_another_major_version_is_never_written(tmp_path: Path, place: str) -> None:
     directory = new_trail(tmp_path, **({"standard_version": "2.0"} if place == "config" else {}))
     if place == "manifest":
-        directory.manifest.write_bytes(directory.manifest.read_bytes().replace(b'"version":"1.0"', b'"version":"2.1"'))
-    before = {path: path.read_bytes() for path in (directory.manifest, directory.log, directory.config)}
+        directory.manifest.write_bytes(
+            directory.manifest.read_bytes().replace(b'"version":"1.0"', b'"version":"2.1"')
+        )
+    before = {
+        path: path.read_bytes() for path in (directory.manifest, directory.log, directory.config)
+    }
     writer = AuditWriter(directory)
     for write in (lambda: writer.entry(prompt("a")), lambda: writer.append([session(1)])):
         with pytest.raises(UnsupportedVersion, match=r"2\."):
             write()
     directory.journal.mkdir(exist_ok=True)
-    own_file(directory).write_bytes(json.dumps({context_hash(prompt("a")): prompt("a")}).encode() + b"\n")
+    own_file(directory).write_bytes(
+        json.dumps({context_hash(prompt("a")): prompt("a")}).encode() + b"\n"
+    )
     with pytest.raises(UnsupportedVersion):
         writer.fold()
     assert before == {path: path.read_bytes() for path in before}
     assert context_hash(prompt("a")) in read_manifest(directory)
 
 
-def test_a_broken_manifest_takes_no_harm_and_nothing_is_lost(directory: AuditDir, writer: AuditWriter) -> None:
+def test_a_broken_manifest_takes_no_harm_and_nothing_is_lost(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     sound = directory.manifest.read_bytes()
     broken = sound.replace(b"{\n", b"{\n<<<<<<< HEAD\n", 1)
     directory.manifest.write_bytes(broken)
@@ -162,7 +201,9 @@ def test_a_broken_manifest_takes_no_harm_and_nothing_is_lost(directory: AuditDir
     assert key in look(directory).entries
 
 
-def test_too_long_a_record_or_no_json_adds_nothing(directory: AuditDir, writer: AuditWriter) -> None:
+def test_too_long_a_record_or_no_json_adds_nothing(
+    directory: AuditDir, writer: AuditWriter
+) -> None:
     with pytest.raises(RefusedWrite, match="longer than"):
         writer.append([session(1), session(2, note="x" * (8 << 20))])
     with pytest.raises(RefusedWrite, match="JSON"):
@@ -194,13 +235,20 @@ def test_a_manifest_and_a_log_that_are_not_there_are_made(tmp_path: Path) -> Non
     assert (list(found.entries), found.lines) == ([key], 1)
 
 
-@pytest.mark.parametrize("name", ["wal", "blobs", "wal/append.lock", "annotations.jsonl", "wal/entries.jsonl", "manifest.json"])
+@pytest.mark.parametrize(
+    "name",
+    ["wal", "blobs", "wal/append.lock", "annotations.jsonl", "wal/entries.jsonl", "manifest.json"],
+)
 def test_a_link_that_leads_out_of_the_trail_is_never_followed(tmp_path: Path, name: str) -> None:
     """A clone may hold any link; nothing outside may change by it."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file").write_bytes(b"precious\n")
-    directory = new_trail(tmp_path / "project", external_blob_threshold_bytes=10, compress_reasoning_threshold_bytes=10)
+    directory = new_trail(
+        tmp_path / "project",
+        external_blob_threshold_bytes=10,
+        compress_reasoning_threshold_bytes=10,
+    )
     link = directory.path / name
     link.parent.mkdir(exist_ok=True)
     link.unlink(missing_ok=True)
@@ -208,7 +256,9 @@ def test_a_link_that_leads_out_of_the_trail_is_never_followed(tmp_path: Path, na
     writer = AuditWriter(directory)
 
     def write_everything() -> None:
-        writer.entry({**prompt(""), "type": "reasoning", "reasoning_text": "x" * 50, "reasoning_model": "m"})
+        writer.entry(
+            {**prompt(""), "type": "reasoning", "reasoning_text": "x" * 50, "reasoning_model": "m"}
+        )
         writer.append([session(1)])
         writer.fold()
 

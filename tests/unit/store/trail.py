@@ -36,13 +36,23 @@ def new_trail(root: Path, **config: object) -> AuditDir:
 
 def prompt(words: str, **members: object) -> Members:
     """Return a context entry."""
-    entry: Members = {"type": "prompt", "prompt_text": words, "prompt_type": "other", "created_at": "2026-02-03T10:00:00.000Z"}
+    entry: Members = {
+        "type": "prompt",
+        "prompt_text": words,
+        "prompt_type": "other",
+        "created_at": "2026-02-03T10:00:00.000Z",
+    }
     return {**entry, **members}  # type: ignore[dict-item]
 
 
 def session(number: int, **members: object) -> Members:
     """Return a record without its id."""
-    record: Members = {"type": "session", "event": "start", "session_id": f"s{number}", "timestamp": "2026-02-03T10:00:00.000Z"}
+    record: Members = {
+        "type": "session",
+        "event": "start",
+        "session_id": f"s{number}",
+        "timestamp": "2026-02-03T10:00:00.000Z",
+    }
     return {**record, **members}  # type: ignore[dict-item]
 
 
@@ -57,7 +67,9 @@ def look(directory: AuditDir) -> Found:
     records = [json.loads(line) for line in log.split(b"\n")[:-1]]
     for record in records:
         assert annotation_id(record) == record["annotation_id"]
-    return Found(entries, {str(record["annotation_id"]): record for record in records}, len(records))
+    return Found(
+        entries, {str(record["annotation_id"]): record for record in records}, len(records)
+    )
 
 
 STAYING = {".gitignore", "append.lock", "fold.lock"}

@@ -23,7 +23,9 @@ _SYMBOLS: Final = re.compile(r"(?:(.*\w)[#.])?([=<>!+\-*/%&|^~\[\]@]{1,3})")
 _CONSTRUCTOR: Final = re.compile(r"(\w+)([.:#]+)<init>")
 _GENERICS: Final = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _SEPARATORS: Final = re.compile(r"::|->|[.#:\\/]")
-_STANDS_FOR_NOTHING: Final = frozenset({"this", "self", "exports", "module", "prototype", "global", "window"})
+_STANDS_FOR_NOTHING: Final = frozenset(
+    {"this", "self", "exports", "module", "prototype", "global", "window"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,11 @@ def segments(name: str) -> tuple[str, ...]:
     text = _CONSTRUCTOR.sub(r"\1\2\1", text.replace(".<locals>", ""))
     if symbols := _SYMBOLS.fullmatch(text):
         return *_split(symbols[1] or ""), symbols[2]
-    if conversion := _CONVERSION.fullmatch(text.partition("(")[0] if "operator()" not in text else text[: text.index("operator()") + 10]):
+    if conversion := _CONVERSION.fullmatch(
+        text.partition("(")[0]
+        if "operator()" not in text
+        else text[: text.index("operator()") + 10]
+    ):
         return *_split(conversion[1]), "operator" + "".join(conversion[2].split())
     return _split(text.partition("(")[0])
 
@@ -78,7 +84,11 @@ def _split(text: str) -> tuple[str, ...]:
     parts = [part.strip().strip("'\"`").strip() for part in _SEPARATORS.split(text)]
     words = [part.split()[-1] for part in parts if part]
     plain = [word.lstrip("$*&") or word for word in words]
-    return tuple(word for place, word in enumerate(plain, 1) if place == len(plain) or word not in _STANDS_FOR_NOTHING)
+    return tuple(
+        word
+        for place, word in enumerate(plain, 1)
+        if place == len(plain) or word not in _STANDS_FOR_NOTHING
+    )
 
 
 LONGEST: Final = 2000
@@ -118,7 +128,11 @@ def matches(signature: str, name: str, head: str, parameters: str | None, style:
 
 def parameters_in(signature: str, name: str) -> str | None:
     """Return what stands between the parentheses after a function's name, or else between the first; None without any."""
-    after = re.search(rf"(?<!\w){re.escape(name)}\s*(?:[<\[][^()]*[>\]]\s*)?\(", signature) if name else None
+    after = (
+        re.search(rf"(?<!\w){re.escape(name)}\s*(?:[<\[][^()]*[>\]]\s*)?\(", signature)
+        if name
+        else None
+    )
     start = after.end() - 1 if after else signature.find("(")
     return None if start < 0 else _inner(signature[start:])
 
@@ -137,7 +151,11 @@ def _inner(text: str) -> str:
 
 def _parameters(parameters: str) -> list[str]:
     """Return the single parameters, without defaults and without a receiver."""
-    found = [cleaned for each in _pieces(parameters, ",") if (cleaned := next(_pieces(each, "=")).strip()) not in _NOTHING]
+    found = [
+        cleaned
+        for each in _pieces(parameters, ",")
+        if (cleaned := next(_pieces(each, "=")).strip()) not in _NOTHING
+    ]
     return found[1:] if found and _SELF.fullmatch(next(_pieces(found[0], ":")).strip()) else found
 
 
@@ -157,7 +175,9 @@ def _pieces(text: str, separator: str) -> Iterator[str]:
 
 
 def _agree(recorded: list[str], actual: list[str], style: Style) -> bool:
-    return len(recorded) == len(actual) and all(_is_same(one, other, style) for one, other in zip(recorded, actual, strict=True))
+    return len(recorded) == len(actual) and all(
+        _is_same(one, other, style) for one, other in zip(recorded, actual, strict=True)
+    )
 
 
 def _is_same(recorded: str, actual: str, style: Style) -> bool:
@@ -168,7 +188,9 @@ def _is_same(recorded: str, actual: str, style: Style) -> bool:
     other_name, other_kind = _parts(actual, style)
     if kind and other_kind:
         return kind == other_kind and name == other_name
-    return name == other_name or (style is Style.TYPE_FIRST and (kind or name) == (other_kind or other_name))
+    return name == other_name or (
+        style is Style.TYPE_FIRST and (kind or name) == (other_kind or other_name)
+    )
 
 
 def _parts(parameter: str, style: Style) -> tuple[str, str]:
@@ -182,7 +204,9 @@ def _parts(parameter: str, style: Style) -> tuple[str, str]:
         return _name("".join(words)), ""
     if style is Style.NAME_FIRST:
         return _name(words[0]), "".join(words[1:])
-    return _name(words[-1]), "".join(word for word in words[:-1] if not word.startswith("@") and word != "final")
+    return _name(words[-1]), "".join(
+        word for word in words[:-1] if not word.startswith("@") and word != "final"
+    )
 
 
 def _name(word: str) -> str:

@@ -217,7 +217,8 @@ _GRAMMARS: Final = {
     "javascript": Grammar(
         "tree_sitter_javascript",
         "language",
-        _JAVASCRIPT + "(field_definition property: (_) @name value: [(arrow_function) (function_expression)] @holder) @definition\n",
+        _JAVASCRIPT
+        + "(field_definition property: (_) @name value: [(arrow_function) (function_expression)] @holder) @definition\n",
     ),
     "typescript": Grammar("tree_sitter_typescript", "language_typescript", _TYPESCRIPT),
     "tsx": Grammar("tree_sitter_typescript", "language_tsx", _TYPESCRIPT),

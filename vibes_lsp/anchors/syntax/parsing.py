@@ -95,7 +95,11 @@ def parse(source: bytes, lines: ByteLines, grammar: Grammar) -> Parsed | None:
     if tree is None or _has_long_run(tree):
         return None
     captured = _captured(tree, query, len(source), deadline)
-    return None if captured is None else _Reading(source, lines, captured).parsed(is_whole=not tree.root_node.has_error)
+    return (
+        None
+        if captured is None
+        else _Reading(source, lines, captured).parsed(is_whole=not tree.root_node.has_error)
+    )
 
 
 def _tree(source: bytes, language: Language, deadline: float) -> Tree | None:
@@ -152,7 +156,9 @@ def _captured(tree: Tree, query: Query, size: int, deadline: float) -> list[Capt
     for start in range(0, size, _CHUNK):
         cursor.set_byte_range(start, start + _CHUNK)
         for pattern, captures in cursor.matches(tree.root_node):
-            captured.setdefault((pattern, *(node.id for nodes in captures.values() for node in nodes)), captures)
+            captured.setdefault(
+                (pattern, *(node.id for nodes in captures.values() for node in nodes)), captures
+            )
         if thread_time() > deadline or len(captured) > _MAX_MATCHES:
             return None
     return list(captured.values())
@@ -176,19 +182,33 @@ class _Reading:
         self._source = source
         self._lines = lines
         self._captured = captured
-        self._wrappers = {match["inner"][0].id: match["wrapper"][0] for match in captured if "wrapper" in match}
+        self._wrappers = {
+            match["inner"][0].id: match["wrapper"][0] for match in captured if "wrapper" in match
+        }
         self._quiet = sorted(self._ranges("quiet"))
         self._attributes = {end: start for start, end in self._ranges("attribute")}
-        self._comments = {start + len(source[start:end].rstrip()): start for start, end in self._quiet} if self._attributes else {}
+        self._comments = (
+            {start + len(source[start:end].rstrip()): start for start, end in self._quiet}
+            if self._attributes
+            else {}
+        )
 
     def parsed(self, *, is_whole: bool) -> Parsed:
         """Return all that was captured."""
-        packages = {word for match in self._captured for node in match.get("package", ()) for word in segments(self._text(node))}
+        packages = {
+            word
+            for match in self._captured
+            for node in match.get("package", ())
+            for word in segments(self._text(node))
+        }
         return Parsed(list(self._definitions()), frozenset(packages), self._quiet, is_whole)
 
     def _definitions(self) -> Iterator[Definition]:
         enclosing: list[tuple[int, tuple[frozenset[str], ...]]] = []
-        for each in sorted(self._found(), key=lambda found: (found.node.start_byte, -found.node.end_byte, not found.is_scope)):
+        for each in sorted(
+            self._found(),
+            key=lambda found: (found.node.start_byte, -found.node.end_byte, not found.is_scope),
+        ):
             while enclosing and enclosing[-1][0] <= each.node.start_byte:
                 enclosing.pop()
             last = frozenset({each.names[-1], each.also} if each.also else {each.names[-1]})
@@ -211,20 +231,41 @@ class _Reading:
             also = segments(self._text(trait)) if trait is not None else ()
             if names:
                 key = (node.start_byte, node.end_byte, names)
-                found.setdefault(key, _Found(node, names, match.get("holder", [node])[0], is_scope, also[-1] if also else None))
+                found.setdefault(
+                    key,
+                    _Found(
+                        node,
+                        names,
+                        match.get("holder", [node])[0],
+                        is_scope,
+                        also[-1] if also else None,
+                    ),
+                )
         return list(found.values())
 
     def _definition(self, each: _Found, path: tuple[frozenset[str], ...]) -> Definition:
         node, holder = each.node, each.holder
         body = node.child_by_field_name("body") or holder.child_by_field_name("body")
-        parameters = holder.child_by_field_name("parameters") or holder.child_by_field_name("parameter")
+        parameters = holder.child_by_field_name("parameters") or holder.child_by_field_name(
+            "parameter"
+        )
         first, last = self._extent(node)
         head = self._cut(node.start_byte, body.start_byte if body is not None else node.end_byte)
         start = self._lines.number(first)
         end = max(start, self._lines.number(max(first, last - 1)))
         is_only_declared = body is None and parameters is not None
-        shown = None if parameters is None else self._cut(parameters.start_byte, parameters.end_byte)
-        return Definition(path, start, end, head, shown, not (is_only_declared or self._is_overload(first, body)), each.is_scope)
+        shown = (
+            None if parameters is None else self._cut(parameters.start_byte, parameters.end_byte)
+        )
+        return Definition(
+            path,
+            start,
+            end,
+            head,
+            shown,
+            not (is_only_declared or self._is_overload(first, body)),
+            each.is_scope,
+        )
 
     def _extent(self, node: Node) -> tuple[int, int]:
         """Return the bytes of a definition with what wraps it and with the attributes before it."""
@@ -251,7 +292,11 @@ class _Reading:
         return b"overload" in self._source[first : first + LONGEST_NAME].partition(b"\n")[0]
 
     def _ranges(self, capture: str) -> Iterator[tuple[int, int]]:
-        return ((node.start_byte, node.end_byte) for match in self._captured for node in match.get(capture, ()))
+        return (
+            (node.start_byte, node.end_byte)
+            for match in self._captured
+            for node in match.get(capture, ())
+        )
 
     def _text(self, node: Node) -> str:
         return self._cut(node.start_byte, min(node.end_byte, node.start_byte + LONGEST_NAME))
@@ -306,15 +351,21 @@ def _outline(content: str, grammar: Grammar | None) -> Outline:
     numbers = ByteLines(source)
     parsed = None if grammar is None else parse(source, numbers, grammar)
     by_grammar = parsed or Parsed()
-    by_look = () if by_grammar.is_whole else _looking_defined(Text(content).lines, by_grammar, numbers)
+    by_look = (
+        () if by_grammar.is_whole else _looking_defined(Text(content).lines, by_grammar, numbers)
+    )
     named: dict[str, list[Definition]] = defaultdict(list)
     for definition in sorted([*by_grammar.definitions, *by_look], key=attrgetter("start")):
         for name in definition.names:
             named[name].append(definition)
-    return Outline(named, by_grammar.packages, Style.NAME_FIRST if grammar is None else grammar.style)
+    return Outline(
+        named, by_grammar.packages, Style.NAME_FIRST if grammar is None else grammar.style
+    )
 
 
-def _looking_defined(lines: Sequence[str], parsed: Parsed, numbers: ByteLines) -> Iterator[Definition]:
+def _looking_defined(
+    lines: Sequence[str], parsed: Parsed, numbers: ByteLines
+) -> Iterator[Definition]:
     """Yield what looks defined at the beginning of a line, but for lines in comments and texts."""
     for number, line in enumerate(lines, 1):
         found = _LOOKS_DEFINED.match(line) if len(line) <= _MAX_LINE else None
@@ -323,7 +374,12 @@ def _looking_defined(lines: Sequence[str], parsed: Parsed, numbers: ByteLines) -
             path = tuple(frozenset({name}) for name in names)
             parameters = parameters_in(line, names[-1])
             yield Definition(
-                path, number, _end_of_block(lines, number), line, None if parameters is None else f"({parameters})", by_parser=False
+                path,
+                number,
+                _end_of_block(lines, number),
+                line,
+                None if parameters is None else f"({parameters})",
+                by_parser=False,
             )
 
 

@@ -48,8 +48,13 @@ class _Offer:
 def register(server: Server) -> None:
     """Answer `textDocument/codeAction` and `codeAction/resolve`."""
 
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=list(_KINDS), resolve_provider=True))
-    def actions(ls: Server, params: types.CodeActionParams) -> list[types.Command | types.CodeAction]:
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(code_action_kinds=list(_KINDS), resolve_provider=True),
+    )
+    def actions(
+        ls: Server, params: types.CodeActionParams
+    ) -> list[types.Command | types.CodeAction]:
         try:
             view = ls.projects.view(params.text_document.uri) if ls.settings.code_actions else None
         except StillReading as error:
@@ -58,8 +63,14 @@ def register(server: Server) -> None:
             raise CommandFailed(error) from error
         if view is None:
             return []
-        offers = [each for each in _Offers(ls, view, params).all() if _is_wanted(each, params.context)]
-        return [_action(ls, each) for each in offers] if _knows_actions(ls) else [_command(each) for each in offers]
+        offers = [
+            each for each in _Offers(ls, view, params).all() if _is_wanted(each, params.context)
+        ]
+        return (
+            [_action(ls, each) for each in offers]
+            if _knows_actions(ls)
+            else [_command(each) for each in offers]
+        )
 
     @server.feature(types.CODE_ACTION_RESOLVE)
     def resolve(_ls: Server, action: types.CodeAction) -> types.CodeAction:
@@ -89,9 +100,17 @@ class _Offers:
 
     def all(self) -> Iterator[_Offer]:
         first, last = self._lines
-        touched = [each for each in self.view.placements if not each.is_history and _is_in(each, first, last)][:_MAX_TOUCHED]
+        touched = [
+            each
+            for each in self.view.placements
+            if not each.is_history and _is_in(each, first, last)
+        ][:_MAX_TOUCHED]
         touched.sort(
-            key=lambda each: (not any(start <= first <= end for start, end in each.owned), not each.is_item, each.located.start or 0)
+            key=lambda each: (
+                not any(start <= first <= end for start, end in each.owned),
+                not each.is_item,
+                each.located.start or 0,
+            )
         )
         judged = [each for each in touched if each.is_item and not each.is_guess]
         if judged:
@@ -107,10 +126,20 @@ class _Offers:
         several = f": {len(touched)} annotations" if len(touched) > 1 else ""
         verdicts = {_verdict(self.view, each) for each in touched}
         these = {"uri": self.view.uri, "annotationIds": [each.current.id for each in touched]}
-        settled = [each for each in self.params.context.diagnostics if each.source == "vibes" and str(each.code).startswith("risk-")]
+        settled = [
+            each
+            for each in self.params.context.diagnostics
+            if each.source == "vibes" and str(each.code).startswith("risk-")
+        ]
         kind = types.CodeActionKind.QuickFix.value if settled else REVIEW
         if verdicts != {Verdict.APPROVED}:
-            yield _Offer(f"Mark reviewed{several}", kind, "vibes.review", {**these, "verdict": Verdict.APPROVED.value}, settled)
+            yield _Offer(
+                f"Mark reviewed{several}",
+                kind,
+                "vibes.review",
+                {**these, "verdict": Verdict.APPROVED.value},
+                settled,
+            )
         if verdicts != {Verdict.REJECTED}:
             rejected = {**these, "verdict": Verdict.REJECTED.value}
             if ASK_FOR_NOTE in self._own_commands:
@@ -122,7 +151,12 @@ class _Offers:
         yield _Offer("Mark reviewed: whole file", REVIEW, "vibes.review", whole)
         for scope, member in (("prompt", "prompt_hash"), ("session", "session_id")):
             if any(each.current.text(member) is not None for each in touched):
-                yield _Offer(f"Mark reviewed: all of this {scope}", REVIEW, "vibes.review", {**approved, "scope": scope})
+                yield _Offer(
+                    f"Mark reviewed: all of this {scope}",
+                    REVIEW,
+                    "vibes.review",
+                    {**approved, "scope": scope},
+                )
 
     def _corrections(self, placement: Placement) -> Iterator[_Offer]:
         located = placement.located
@@ -136,14 +170,30 @@ class _Offers:
 
     def _lost(self) -> Iterator[_Offer]:
         """A lost annotation has no lines to stand at, so it is offered wherever lines are selected for it."""
-        lost = [each for each in self.view.placements if each.located.state == State.LOST and each.is_item and each.may_own]
+        lost = [
+            each
+            for each in self.view.placements
+            if each.located.state == State.LOST and each.is_item and each.may_own
+        ]
         for each in lost[-_MAX_LOST:]:
-            yield self._reanchor(each, f"Re-anchor here: lost {flat(title(each), 40)} {each.current.id[:8]}", *self._lines)
+            yield self._reanchor(
+                each,
+                f"Re-anchor here: lost {flat(title(each), 40)} {each.current.id[:8]}",
+                *self._lines,
+            )
 
     def _reanchor(self, placement: Placement, said: str, first: int, last: int) -> _Offer:
-        lines = {"start": {"line": first - 1, "character": 0}, "end": {"line": last, "character": 0}}
+        lines = {
+            "start": {"line": first - 1, "character": 0},
+            "end": {"line": last, "character": 0},
+        }
         version = {} if self.view.version is None else {"version": self.view.version}
-        return _Offer(f"{said} (lines {first}-{last})", CORRECT, "vibes.reanchor", {**self._one(placement), "range": lines, **version})
+        return _Offer(
+            f"{said} (lines {first}-{last})",
+            CORRECT,
+            "vibes.reanchor",
+            {**self._one(placement), "range": lines, **version},
+        )
 
     def _shows(self, placement: Placement) -> Iterator[_Offer]:
         one = self._one(placement)
@@ -151,7 +201,12 @@ class _Offers:
             yield _Offer("Show prompt", SHOW, "vibes.showPrompt", one)
         yield _Offer("Show history", SHOW, "vibes.showHistory", one)
         yield _Offer("Open audit record", SHOW, "vibes.openRecord", one)
-        yield _Offer("Show AI changes since HEAD", SHOW, "vibes.changes", {"uri": self.view.uri, "show": True})
+        yield _Offer(
+            "Show AI changes since HEAD",
+            SHOW,
+            "vibes.changes",
+            {"uri": self.view.uri, "show": True},
+        )
 
     def _one(self, placement: Placement) -> dict[str, Any]:
         return {"uri": self.view.uri, "annotationId": placement.current.id}
@@ -171,31 +226,52 @@ def _is_in(placement: Placement, first: int, last: int) -> bool:
 def _verdict(view: DocumentSnapshot, placement: Placement) -> str | None:
     """Return what a person found of the text as it is now; None when nobody looked."""
     review = view.report.review(placement)
-    return str(review["verdict"]) if review is not None and review["kind"] == "human" and not review["stale"] else None
+    return (
+        str(review["verdict"])
+        if review is not None and review["kind"] == "human" and not review["stale"]
+        else None
+    )
 
 
 def _is_wanted(offer: _Offer, context: types.CodeActionContext) -> bool:
     if context.only is not None:
-        kinds = [each.value if isinstance(each, types.CodeActionKind) else each for each in context.only]
-        return any(not each or offer.kind == each or offer.kind.startswith(f"{each}.") for each in kinds)
+        kinds = [
+            each.value if isinstance(each, types.CodeActionKind) else each for each in context.only
+        ]
+        return any(
+            not each or offer.kind == each or offer.kind.startswith(f"{each}.") for each in kinds
+        )
     return context.trigger_kind != types.CodeActionTriggerKind.Automatic or bool(offer.settles)
 
 
 def _knows_actions(ls: Server) -> bool:
     document = ls.client_capabilities.text_document
-    return document is not None and document.code_action is not None and document.code_action.code_action_literal_support is not None
+    return (
+        document is not None
+        and document.code_action is not None
+        and document.code_action.code_action_literal_support is not None
+    )
 
 
 def _resolves(ls: Server) -> bool:
     document = ls.client_capabilities.text_document
-    support = document.code_action.resolve_support if document is not None and document.code_action is not None else None
+    support = (
+        document.code_action.resolve_support
+        if document is not None and document.code_action is not None
+        else None
+    )
     return support is not None and "command" in support.properties
 
 
 def _action(ls: Server, offer: _Offer) -> types.CodeAction:
     settles = list(offer.settles) or None
     if _resolves(ls):
-        return types.CodeAction(offer.title, offer.kind, settles, data={"command": offer.command, "arguments": offer.arguments})
+        return types.CodeAction(
+            offer.title,
+            offer.kind,
+            settles,
+            data={"command": offer.command, "arguments": offer.arguments},
+        )
     return types.CodeAction(offer.title, offer.kind, settles, command=_command(offer))
 
 

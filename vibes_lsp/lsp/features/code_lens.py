@@ -38,7 +38,9 @@ def register(server: Server) -> None:
             if is_told_at_once:
                 found.append(types.CodeLens(place, types.Command(_label(view, placement), "")))
             else:
-                found.append(types.CodeLens(place, data={"uri": view.uri, "id": placement.current.id}))
+                found.append(
+                    types.CodeLens(place, data={"uri": view.uri, "id": placement.current.id})
+                )
         return found
 
     @server.feature(types.CODE_LENS_RESOLVE)
@@ -54,7 +56,11 @@ def _title(ls: Server, uri: object, identifier: object) -> str:
         view = ls.projects.view(uri) if isinstance(uri, str) else None
     except StillReading:
         return READING
-    placement = next((each for each in view.placements if each.current.id == identifier), None) if view else None
+    placement = (
+        next((each for each in view.placements if each.current.id == identifier), None)
+        if view
+        else None
+    )
     if view is None or placement is None:
         return "AI"
     return _label(view, placement)

@@ -63,7 +63,9 @@ def register(server: Server) -> None:
     async def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
         directory = answered(lambda: ls.project(arguments.uri)).trail.directory
         async with ls.checking:
-            return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, answered, partial(_checked, directory))
+            return await asyncio.get_running_loop().run_in_executor(
+                ls.thread_pool, answered, partial(_checked, directory)
+            )
 
     @server.command("vibes.queue")
     async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
@@ -72,7 +74,12 @@ def register(server: Server) -> None:
         waiting = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, answered, work)
         shown_ones = waiting[: max(0, min(arguments.limit, _LONGEST_QUEUE))]
         root = project.trail.directory.project
-        return {"placements": [{**each, "uri": (root / str(each["filePath"])).as_uri()} for each in shown_ones], "total": len(waiting)}
+        return {
+            "placements": [
+                {**each, "uri": (root / str(each["filePath"])).as_uri()} for each in shown_ones
+            ],
+            "total": len(waiting),
+        }
 
 
 def _searched(directory: AuditDir, prefix: str) -> Members:

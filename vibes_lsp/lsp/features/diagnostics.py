@@ -50,9 +50,16 @@ _WORD: Final = re.compile(r"[\w.:-]+|.")
 def register(server: Server) -> None:
     """Answer `textDocument/diagnostic`; only for clients that ask."""
 
-    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False))
-    async def pull(ls: Server, params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
-        return types.RelatedFullDocumentDiagnosticReport(await diagnostics_of(ls, params.text_document.uri))
+    @server.feature(
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False),
+    )
+    async def pull(
+        ls: Server, params: types.DocumentDiagnosticParams
+    ) -> types.RelatedFullDocumentDiagnosticReport:
+        return types.RelatedFullDocumentDiagnosticReport(
+            await diagnostics_of(ls, params.text_document.uri)
+        )
 
 
 async def publish(ls: Server, uri: str) -> None:
@@ -71,10 +78,14 @@ async def publish(ls: Server, uri: str) -> None:
 
     found = await diagnostics_of(ls, uri, is_wanted=is_last)
     if is_last():
-        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
+        ls.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri, found, document.version)
+        )
 
 
-async def diagnostics_of(ls: Server, uri: str, is_wanted: Callable[[], bool] = lambda: True) -> list[types.Diagnostic]:
+async def diagnostics_of(
+    ls: Server, uri: str, is_wanted: Callable[[], bool] = lambda: True
+) -> list[types.Diagnostic]:
     """Return the diagnostics of a document, which may be one of the audit files.
 
     Args:
@@ -87,7 +98,15 @@ async def diagnostics_of(ls: Server, uri: str, is_wanted: Callable[[], bool] = l
     try:
         view = ls.projects.view(uri)
     except StillReading:
-        return [types.Diagnostic(_AT_THE_TOP, READING, types.DiagnosticSeverity.Hint, StillReading.code, source=SOURCE)]
+        return [
+            types.Diagnostic(
+                _AT_THE_TOP,
+                READING,
+                types.DiagnosticSeverity.Hint,
+                StillReading.code,
+                source=SOURCE,
+            )
+        ]
     if view is not None:
         return _with_related(ls, view, _risks(view, ls.settings)) + _doubts(view)
     owner = ls.projects.of(uri)
@@ -100,7 +119,9 @@ async def diagnostics_of(ls: Server, uri: str, is_wanted: Callable[[], bool] = l
     async with ls.checking:
         if not is_wanted():
             return []
-        return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, _findings, directory, path, ls.documents.encoding)
+        return await asyncio.get_running_loop().run_in_executor(
+            ls.thread_pool, _findings, directory, path, ls.documents.encoding
+        )
 
 
 def _risks(view: DocumentSnapshot, settings: Settings) -> list[tuple[Placement, types.Diagnostic]]:
@@ -131,11 +152,16 @@ def _risks(view: DocumentSnapshot, settings: Settings) -> list[tuple[Placement, 
             continue
         figures = view.report.figures(facts)
         message = f"risk {figures}: {flat(title(placement), 60)} by {flat(model_name(facts), 60)}, {reviewed}"
-        found += [(placement, each) for each in _at(placement, message, types.DiagnosticSeverity.Warning, f"risk-{band}")]
+        found += [
+            (placement, each)
+            for each in _at(placement, message, types.DiagnosticSeverity.Warning, f"risk-{band}")
+        ]
     return found
 
 
-def _with_related(ls: Server, view: DocumentSnapshot, found: list[tuple[Placement, types.Diagnostic]]) -> list[types.Diagnostic]:
+def _with_related(
+    ls: Server, view: DocumentSnapshot, found: list[tuple[Placement, types.Diagnostic]]
+) -> list[types.Diagnostic]:
     """Add to each risk the other ranges of the same prompt in the file, for clients that show them: what is to be looked at with it."""
     document = ls.client_capabilities.text_document
     published = document.publish_diagnostics if document is not None else None
@@ -143,9 +169,15 @@ def _with_related(ls: Server, view: DocumentSnapshot, found: list[tuple[Placemen
         return [diagnostic for _, diagnostic in found]
     for placement, diagnostic in found:
         prompt = placement.current.text("prompt_hash")
-        others = (each for each in view.placements if each is not placement and each.is_item and _is_of(each, prompt))
+        others = (
+            each
+            for each in view.placements
+            if each is not placement and each.is_item and _is_of(each, prompt)
+        )
         related = [
-            types.DiagnosticRelatedInformation(types.Location(view.uri, place), f"of the same prompt: {flat(title(each), 60)}")
+            types.DiagnosticRelatedInformation(
+                types.Location(view.uri, place), f"of the same prompt: {flat(title(each), 60)}"
+            )
             for each in others
             if (place := _place(each)) is not None
         ]
@@ -174,22 +206,46 @@ def _doubts(view: DocumentSnapshot) -> list[types.Diagnostic]:
     found = []
     for placement in view.placements:
         if placement.located.ambiguous and placement.is_item:
-            found += _at(placement, f"{flat(title(placement), 60)}: {whereabouts(placement)}", types.DiagnosticSeverity.Hint, "ambiguous")
-    lost = sum(each.located.state == State.LOST and each.is_item and each.replaced_by is None for each in view.placements)
+            found += _at(
+                placement,
+                f"{flat(title(placement), 60)}: {whereabouts(placement)}",
+                types.DiagnosticSeverity.Hint,
+                "ambiguous",
+            )
+    lost = sum(
+        each.located.state == State.LOST and each.is_item and each.replaced_by is None
+        for each in view.placements
+    )
     if lost:
-        words = "annotation of this file could not be found" if lost == 1 else "annotations of this file could not be found"
-        found.append(types.Diagnostic(_AT_THE_TOP, f"{lost} {words}", types.DiagnosticSeverity.Hint, "lost", source=SOURCE))
+        words = (
+            "annotation of this file could not be found"
+            if lost == 1
+            else "annotations of this file could not be found"
+        )
+        found.append(
+            types.Diagnostic(
+                _AT_THE_TOP, f"{lost} {words}", types.DiagnosticSeverity.Hint, "lost", source=SOURCE
+            )
+        )
     return found
 
 
-def _at(placement: Placement, message: str, severity: types.DiagnosticSeverity, code: str) -> list[types.Diagnostic]:
+def _at(
+    placement: Placement, message: str, severity: types.DiagnosticSeverity, code: str
+) -> list[types.Diagnostic]:
     place = _place(placement)
-    return [] if place is None else [types.Diagnostic(place, message, severity, code, source=SOURCE)]
+    return (
+        [] if place is None else [types.Diagnostic(place, message, severity, code, source=SOURCE)]
+    )
 
 
 def _place(placement: Placement) -> types.Range | None:
     start, end = placement.located.start, placement.located.end
-    return None if start is None or end is None else types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+    return (
+        None
+        if start is None or end is None
+        else types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+    )
 
 
 def _findings(directory: AuditDir, path: str, encoding: Encoding) -> list[types.Diagnostic]:
@@ -224,7 +280,15 @@ def _from(line: str, column: int) -> tuple[int, int]:
 def _finding(finding: Finding, lines: list[str], encoding: Encoding) -> types.Diagnostic:
     number = max(0, min((finding.line or 1) - 1, len(lines) - 1))
     line = lines[number][:_MAX_LINE] if lines else ""
-    begin, stop = _field(line, finding.field) if finding.column is None else _from(line, finding.column)
+    begin, stop = (
+        _field(line, finding.field) if finding.column is None else _from(line, finding.column)
+    )
     start, end = (columns(line, offset, encoding) for offset in (begin, stop))
     place = types.Range(types.Position(number, start), types.Position(number, end))
-    return types.Diagnostic(place, flat(finding.message, 300), _SEVERITIES[finding.severity], finding.check.id, source=SOURCE)
+    return types.Diagnostic(
+        place,
+        flat(finding.message, 300),
+        _SEVERITIES[finding.severity],
+        finding.check.id,
+        source=SOURCE,
+    )

@@ -24,28 +24,48 @@ def register(server: Server) -> None:
             return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
         if view is None:
             return None
-        return _hover(Description(view, Markup(_kind(ls)), ls.settings.show_prompts), params.position.line + 1)
+        return _hover(
+            Description(view, Markup(_kind(ls)), ls.settings.show_prompts), params.position.line + 1
+        )
 
 
 def _kind(ls: Server) -> types.MarkupKind:
     """Return how the client wants hovers; one that does not say gets what all of them can show."""
     document = ls.client_capabilities.text_document
-    formats = document.hover.content_format if document is not None and document.hover is not None else None
-    return types.MarkupKind.Markdown if formats and types.MarkupKind.Markdown in formats else types.MarkupKind.PlainText
+    formats = (
+        document.hover.content_format
+        if document is not None and document.hover is not None
+        else None
+    )
+    return (
+        types.MarkupKind.Markdown
+        if formats and types.MarkupKind.Markdown in formats
+        else types.MarkupKind.PlainText
+    )
 
 
 def _hover(description: Description, line: int) -> types.Hover | None:
     view = description.view
-    here = [each for each in view.placements if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)]
+    here = [
+        each
+        for each in view.placements
+        if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)
+    ]
     if not here:
         return None
     owners = [each for each in here if any(start <= line <= end for start, end in each.owned)]
-    rest = sorted((each for each in here if each not in owners), key=lambda each: each.lineage.rank, reverse=True)
+    rest = sorted(
+        (each for each in here if each not in owners),
+        key=lambda each: each.lineage.rank,
+        reverse=True,
+    )
     ordered = owners + rest
     parts = [description.of(each, owns=each in owners) for each in ordered[:_MAX_SHOWN]]
     if len(ordered) > _MAX_SHOWN:
         parts.append(f"… and {len(ordered) - _MAX_SHOWN} earlier")
     first = ordered[0].located
-    shown_range = types.Range(types.Position((first.start or line) - 1, 0), types.Position(first.end or line, 0))
+    shown_range = types.Range(
+        types.Position((first.start or line) - 1, 0), types.Position(first.end or line, 0)
+    )
     content = types.MarkupContent(description.markup.kind, description.markup.rule.join(parts))
     return types.Hover(content, shown_range)

@@ -37,7 +37,9 @@ def register(server: Server) -> None:
         def answer() -> dict[str, Any]:
             view = _view(ls, arguments.uri)
             within = arguments.range
-            chosen = [each for each in view.placements if within is None or _touches(each.located, within)]
+            chosen = [
+                each for each in view.placements if within is None or _touches(each.located, within)
+            ]
             return _answer(ls, view, chosen, lines=arguments.lines)
 
         return answered(answer)
@@ -47,7 +49,11 @@ def register(server: Server) -> None:
         def answer() -> dict[str, Any]:
             view = _view(ls, params.textDocument.uri)
             told = _answer(ls, view, view.placements, lines=bool(params.lines))
-            return {**told, **_in_runs(ls, view, told["placements"], params.previousResultId)} if params.runs else told
+            return (
+                {**told, **_in_runs(ls, view, told["placements"], params.previousResultId)}
+                if params.runs
+                else told
+            )
 
         return answered(answer)
 
@@ -63,12 +69,19 @@ def _view(ls: Server, uri: str) -> DocumentSnapshot:
     view = ls.projects.view(uri)
     if view is None:
         if ls.projects.of(uri) is None:
-            raise AuditDirNotFound(f"no audit directory owns {uri[:200]}", hint="`vibes doctor` says why nothing shows")
-        raise UnreadableFile(f"{uri[:200]} cannot be read, or is part of an audit trail", hint="open the file, or name another")
+            raise AuditDirNotFound(
+                f"no audit directory owns {uri[:200]}", hint="`vibes doctor` says why nothing shows"
+            )
+        raise UnreadableFile(
+            f"{uri[:200]} cannot be read, or is part of an audit trail",
+            hint="open the file, or name another",
+        )
     return view
 
 
-def _answer(ls: Server, view: DocumentSnapshot, chosen: Sequence[Placement], *, lines: bool) -> dict[str, Any]:
+def _answer(
+    ls: Server, view: DocumentSnapshot, chosen: Sequence[Placement], *, lines: bool
+) -> dict[str, Any]:
     placements = [_placement(view, each, with_prompts=ls.settings.show_prompts) for each in chosen]
     result: dict[str, Any] = {"uri": view.uri, "version": view.version, "placements": placements}
     if view.is_provisional:
@@ -85,14 +98,28 @@ def _placement(view: DocumentSnapshot, placement: Placement, *, with_prompts: bo
     return {**facts, **said, "waits": waits(placement, facts)}
 
 
-def _in_runs(ls: Server, view: DocumentSnapshot, told: Sequence[Members], previous: str | None) -> dict[str, Any]:
+def _in_runs(
+    ls: Server, view: DocumentSnapshot, told: Sequence[Members], previous: str | None
+) -> dict[str, Any]:
     """Return placements with the lines that each owns, without what the client knows; what is not open is never closed, and so not kept."""
-    placements: list[Members] = [{**facts, "runs": runs(placement)} for facts, placement in zip(told, view.placements, strict=True)]
-    return ls.answers.give(view.uri, placements, previous) if ls.documents.get(view.uri) is not None else {"placements": placements}
+    placements: list[Members] = [
+        {**facts, "runs": runs(placement)}
+        for facts, placement in zip(told, view.placements, strict=True)
+    ]
+    return (
+        ls.answers.give(view.uri, placements, previous)
+        if ls.documents.get(view.uri) is not None
+        else {"placements": placements}
+    )
 
 
 def _touches(located: Located, within: types.Range) -> bool:
     """Whether a placement has a line in a range; the range's end at character 0 does not count its line, unless it is empty."""
     first, last = within.start, within.end
     stop = last.line if last.character == 0 and last.line > first.line else last.line + 1
-    return located.start is not None and located.end is not None and located.start <= stop and located.end >= first.line + 1
+    return (
+        located.start is not None
+        and located.end is not None
+        and located.start <= stop
+        and located.end >= first.line + 1
+    )

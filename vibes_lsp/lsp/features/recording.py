@@ -80,7 +80,9 @@ def _handler(
             result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
-        ls.projects.at(project.trail.directory)  # while somebody types, no other answer looks at the disk
+        ls.projects.at(
+            project.trail.directory
+        )  # while somebody types, no other answer looks at the disk
         recorded(project)
         _warn(ls, project, warned)
         return result
@@ -92,7 +94,9 @@ def _warn(ls: Server, project: Project, warned: dict[Path, str]) -> None:
     """Say once of a policy that cannot be read what is recorded by meanwhile: it may mask and withhold less than the project wants."""
     said = project.recorder.warning or ""
     if said and warned.get(project.trail.directory.path) != said:
-        ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, flat(said, _MAX_MESSAGE)))
+        ls.window_show_message(
+            types.ShowMessageParams(types.MessageType.Warning, flat(said, _MAX_MESSAGE))
+        )
     warned[project.trail.directory.path] = said
 
 
@@ -102,7 +106,9 @@ def _tell_whereabouts(ls: Server, project: Project, uri: Any) -> None:
     path = path_of(document.uri) if document is not None else None
     root = project.trail.directory.project
     if document is not None and path is not None and path.is_relative_to(root):
-        project.recorder.whereabouts.tell(path.relative_to(root).as_posix(), document.content, project.known(document))
+        project.recorder.whereabouts.tell(
+            path.relative_to(root).as_posix(), document.content, project.known(document)
+        )
 
 
 def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
@@ -114,15 +120,24 @@ def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
         DocumentChanged: The range is about another version of it.
     """
     rest = {name: value for name, value in members.items() if name != "version"}
-    if "verdict" in rest and rest.get("reviewerKind") != ReviewerKind.AI and ls.settings.reviewer is not None:
+    if (
+        "verdict" in rest
+        and rest.get("reviewerKind") != ReviewerKind.AI
+        and ls.settings.reviewer is not None
+    ):
         rest = {"reviewer": ls.settings.reviewer, **rest}
     document = ls.documents.get(str(members.get("uri")))
     if document is None:
         return rest
     version = members.get("version")
     if version is not None and version != document.version:
-        raise DocumentChanged(f"version {version} was meant, {document.version} is open", hint="give the range in the text as it is now")
-    takes_text = rest.get("action") != "delete" and not rest.keys().isdisjoint({"range", "lineStart", "action", "verdict"})
+        raise DocumentChanged(
+            f"version {version} was meant, {document.version} is open",
+            hint="give the range in the text as it is now",
+        )
+    takes_text = rest.get("action") != "delete" and not rest.keys().isdisjoint(
+        {"range", "lineStart", "action", "verdict"}
+    )
     return {"text": document.content, **rest} if takes_text else rest
 
 
@@ -142,7 +157,9 @@ def _of_completion(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
     before = document.before(version) if isinstance(version, int) else None
     if before is None:
         hint = "tell of a completion when it is accepted, with the version of the document that it was accepted in"
-        raise DocumentChanged(f"version {version} of the document is not known, {document.version} is open", hint=hint)
+        raise DocumentChanged(
+            f"version {version} of the document is not known, {document.version} is open", hint=hint
+        )
     is_to_come = version == document.version
     if is_to_come and _is_there(document, rest, ls.documents.encoding):
         before, is_to_come = document.before(document.previous) or "", False
@@ -154,7 +171,11 @@ def _of_completion(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
 
 def _is_there(document: Document, members: dict[str, Any], encoding: Encoding) -> bool:
     """Whether the last change of a document was to accept the completion."""
-    new, ends, before = members.get("newText"), _ends(members.get("range")), document.before(document.previous)
+    new, ends, before = (
+        members.get("newText"),
+        _ends(members.get("range")),
+        document.before(document.previous),
+    )
     if before is None or ends.keys() != {"start", "end"} or not isinstance(new, str):
         return False
     trial = Document(document.uri, document.previous, before)
@@ -167,14 +188,24 @@ def _in_utf16(within: Any, text: str, encoding: Encoding) -> Any:
     if encoding == types.PositionEncodingKind.Utf16:
         return within
     found = _ends(within).items()
-    return {end: {"line": at.line, "character": utf16_column(text, at.line, at.character, encoding)} for end, at in found} or within
+    return {
+        end: {"line": at.line, "character": utf16_column(text, at.line, at.character, encoding)}
+        for end, at in found
+    } or within
 
 
 def _ends(within: Any) -> dict[str, types.Position]:
     """Return the ends of a range; nothing for what is no range."""
     try:
-        return {end: types.Position(place["line"], place["character"]) for end, place in within.items()}
-    except (AttributeError, KeyError, TypeError, ValueError):  # a ValueError: a number that is none of LSP's
+        return {
+            end: types.Position(place["line"], place["character"]) for end, place in within.items()
+        }
+    except (
+        AttributeError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ):  # a ValueError: a number that is none of LSP's
         return {}
 
 
@@ -183,7 +214,9 @@ _PREPARED: Final[dict[str, Callable[[Server, dict[str, Any]], dict[str, Any]]]] 
 }
 
 
-def _carry_out(use_case: str, members: dict[str, Any], recorder: Recorder, held: Mapping[str, str]) -> dict[str, Any]:
+def _carry_out(
+    use_case: str, members: dict[str, Any], recorder: Recorder, held: Mapping[str, str]
+) -> dict[str, Any]:
     from vibes_lsp.recording import as_json  # noqa: PLC0415  # it needs pydantic's models, which a server that only reads does without
     from vibes_lsp.recording.requests import EDITOR_REQUESTS, parse  # noqa: PLC0415
 

@@ -29,11 +29,19 @@ def register(server: Server) -> None:
         if view is None or not prompts:
             return []
         directory = view.project.trail.directory
-        paths = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, _files_of, directory, prompts)
+        paths = await asyncio.get_running_loop().run_in_executor(
+            ls.thread_pool, _files_of, directory, prompts
+        )
         found = list(_ranges(view, prompts))
-        uris = [uri for each in paths if each != view.path and (uri := uri_in(directory.project, each)) is not None]
+        uris = [
+            uri
+            for each in paths
+            if each != view.path and (uri := uri_in(directory.project, each)) is not None
+        ]
         for uri in uris[:_MAX_FILES]:
-            await asyncio.sleep(0)  # what came meanwhile goes first; a request that was cancelled ends here
+            await asyncio.sleep(
+                0
+            )  # what came meanwhile goes first; a request that was cancelled ends here
             other = ls.projects.view(uri)
             if other is not None:
                 found += _ranges(other, prompts)
@@ -42,9 +50,17 @@ def register(server: Server) -> None:
 
 def _prompts_at(view: DocumentSnapshot, line: int) -> frozenset[str]:
     """Return the prompt of a line's owner, else those of whatever else is there, functions for instance."""
-    here = [each for each in view.placements if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)]
+    here = [
+        each
+        for each in view.placements
+        if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)
+    ]
     owners = [each for each in here if any(start <= line <= end for start, end in each.owned)]
-    return frozenset(prompt for each in owners or here if (prompt := each.current.text("prompt_hash")) is not None)
+    return frozenset(
+        prompt
+        for each in owners or here
+        if (prompt := each.current.text("prompt_hash")) is not None
+    )
 
 
 def _files_of(directory: AuditDir, prompts: frozenset[str]) -> list[str]:
@@ -54,7 +70,9 @@ def _files_of(directory: AuditDir, prompts: frozenset[str]) -> list[str]:
     paths = (
         normal_path(lineage.current.text("file_path") or "")
         for lineage in trail.lineages()
-        if not lineage.superseded_by and not lineage.is_review and lineage.current.text("prompt_hash") in prompts
+        if not lineage.superseded_by
+        and not lineage.is_review
+        and lineage.current.text("prompt_hash") in prompts
     )
     return [path for path in dict.fromkeys(paths) if can_be_below(path)]
 
@@ -62,5 +80,12 @@ def _files_of(directory: AuditDir, prompts: frozenset[str]) -> list[str]:
 def _ranges(view: DocumentSnapshot, prompts: frozenset[str]) -> Iterator[types.Location]:
     for placement in view.placements:
         start, end = placement.located.start, placement.located.end
-        if placement.is_item and start is not None and end is not None and placement.current.text("prompt_hash") in prompts:
-            yield types.Location(view.uri, types.Range(types.Position(start - 1, 0), types.Position(end, 0)))
+        if (
+            placement.is_item
+            and start is not None
+            and end is not None
+            and placement.current.text("prompt_hash") in prompts
+        ):
+            yield types.Location(
+                view.uri, types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+            )

@@ -54,7 +54,9 @@ def register(server: Server) -> None:
     """Offer the commands, and the documents that they open."""
 
     @server.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
-    def content(ls: Server, params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
+    def content(
+        ls: Server, params: types.TextDocumentContentParams
+    ) -> types.TextDocumentContentResult:
         return types.TextDocumentContentResult(ls.showing.text(params.uri))
 
     @server.command("vibes.changes")
@@ -62,7 +64,14 @@ def register(server: Server) -> None:
         try:
             project = ls.project(arguments.uri).read()
             unsaved = {path: document.text for path, document in ls.projects.opened_in(project)}
-            work = partial(_changes, project.trail.directory, project.config, project.policy, arguments.base, unsaved)
+            work = partial(
+                _changes,
+                project.trail.directory,
+                project.config,
+                project.policy,
+                arguments.base,
+                unsaved,
+            )
             found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
@@ -96,16 +105,25 @@ def _find(ls: Server, arguments: AnnotationArguments) -> tuple[DocumentSnapshot,
         UnknownId: There is no such one.
     """
     view = ls.projects.view(arguments.uri)
-    found = next((each for each in view.placements if arguments.annotationId in each.lineage.ids), None) if view is not None else None
+    found = (
+        next((each for each in view.placements if arguments.annotationId in each.lineage.ids), None)
+        if view is not None
+        else None
+    )
     if view is None or found is None:
-        raise UnknownId(f"no annotation {arguments.annotationId[:80]!r} is known of this file", hint="ask for the file's actions again")
+        raise UnknownId(
+            f"no annotation {arguments.annotationId[:80]!r} is known of this file",
+            hint="ask for the file's actions again",
+        )
     return view, found
 
 
 def _prompt(ls: Server, view: DocumentSnapshot, placement: Placement) -> str:
     prompt = view.report.prompt(placement) if ls.settings.show_prompts else None
     if prompt is None:
-        raise UnknownId("the prompt is not known, or not to be shown", hint="see the setting vibes.prompts.show")
+        raise UnknownId(
+            "the prompt is not known, or not to be shown", hint="see the setting vibes.prompts.show"
+        )
     told = Description(view, _MARKUP, show_prompts=False).of(placement, owns=True)
     return f"# Prompt\n\n{fenced(Text(prompt).lines)}\n\n## What came of it\n\n{told}\n"
 
@@ -115,22 +133,41 @@ def _history(ls: Server, view: DocumentSnapshot, placement: Placement) -> str:
     description = Description(view, _MARKUP, ls.settings.show_prompts)
     start, end = placement.located.start, placement.located.end
     others = [
-        each for each in view.placements if each is not placement and start is not None and end is not None and _overlaps(each, start, end)
+        each
+        for each in view.placements
+        if each is not placement
+        and start is not None
+        and end is not None
+        and _overlaps(each, start, end)
     ]
     others.sort(key=lambda each: each.lineage.rank, reverse=True)
-    parts = ["# This edit", description.of(placement, owns=True), "## Its records", "\n".join(map(_record, placement.lineage.members))]
+    parts = [
+        "# This edit",
+        description.of(placement, owns=True),
+        "## Its records",
+        "\n".join(map(_record, placement.lineage.members)),
+    ]
     reviews = [
         f"- {_MARKUP.quote(each.edge.record.text('timestamp') or '?', 24)} {each.verdict or 'reviewed'} by {_MARKUP.quote(each.by, 60)}"
         for each in view.project.trail.reviews_of(placement.lineage)
     ]
     parts += ["## Reviews", "\n".join(reviews)] if reviews else []
-    parts += ["## Others on these lines", *(description.of(each, owns=False) for each in others)] if others else []
+    parts += (
+        ["## Others on these lines", *(description.of(each, owns=False) for each in others)]
+        if others
+        else []
+    )
     return "\n\n".join(parts) + "\n"
 
 
 def _overlaps(placement: Placement, start: int, end: int) -> bool:
     located = placement.located
-    return located.start is not None and located.end is not None and located.start <= end and start <= located.end
+    return (
+        located.start is not None
+        and located.end is not None
+        and located.start <= end
+        and start <= located.end
+    )
 
 
 def _record(record: LogRecord) -> str:
@@ -138,12 +175,16 @@ def _record(record: LogRecord) -> str:
     lines = f"{record.members.get('line_start', '?')}-{record.members.get('line_end', '?')}"
     commit = record.text("commit_hash")
     of_commit = f", commit {quote(commit, 12)}" if commit else ""
-    return (
-        f"- log line {record.line}: {quote(record.text('action') or '?', 20)} {quote(lines, 30)}{of_commit}, record {quote(record.id, 12)}"
-    )
+    return f"- log line {record.line}: {quote(record.text('action') or '?', 20)} {quote(lines, 30)}{of_commit}, record {quote(record.id, 12)}"
 
 
-def _changes(directory: AuditDir, config: LoadedConfig, policy: Policy, base: str | None, unsaved: dict[str, Text]) -> Changes:
+def _changes(
+    directory: AuditDir,
+    config: LoadedConfig,
+    policy: Policy,
+    base: str | None,
+    unsaved: dict[str, Text],
+) -> Changes:
     """Compare, in a thread, on a trail of its own."""
     trail = Trail(directory)
     trail.refresh()
@@ -153,7 +194,11 @@ def _changes(directory: AuditDir, config: LoadedConfig, policy: Policy, base: st
 
 def _lines(found: Changes, *, with_prompts: bool) -> Iterator[str]:
     """Give the change as Markdown in which all text of others is inert."""
-    span = f"{found.span.base[:12]}..{found.span.head[:12]}" if found.span.head is not None else f"{found.span.base[:12]} to the work tree"
+    span = (
+        f"{found.span.base[:12]}..{found.span.head[:12]}"
+        if found.span.head is not None
+        else f"{found.span.base[:12]} to the work tree"
+    )
     yield f"# AI lines of a change\n\n{span}: {found.counts.words()} of {found.changed} changed lines.\n"
     for file in found.files:
         if file.ranges:
@@ -187,7 +232,11 @@ def _annotation(placement: Placement, file: ChangedFile, *, with_prompts: bool) 
     ]
     line = " · ".join(_MARKUP.quote(each, 100) for each in said if each)
     prompt = facts.get("prompt")
-    return f"{line}  \nPrompt: {_MARKUP.quote(prompt, _MAX_PROMPT)}" if with_prompts and isinstance(prompt, str) else line
+    return (
+        f"{line}  \nPrompt: {_MARKUP.quote(prompt, _MAX_PROMPT)}"
+        if with_prompts and isinstance(prompt, str)
+        else line
+    )
 
 
 def _language(path: str) -> str:
