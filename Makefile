@@ -8,10 +8,10 @@ STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools editors node lua lint lint-client lint-lua format test test-fast bench demo docs package vsix plugin dist screenshots clean
+.PHONY: help setup tools editors node lua lint lint-client lint-lua format test test-all test-fast test-nightly test-vscode bench demo docs package vsix plugin dist screenshots clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 setup: $(STAMP) ## create .venv and install everything, when pyproject.toml or constraints.txt changed
 
@@ -68,12 +68,23 @@ format: setup ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	@if [ -e tests/tools/lua/node_modules/.installed ]; then .tools/bin/node tests/tools/lua/format.mjs editors/neovim; fi
 
-test: setup tools editors lint ## lint, then every test, in every editor
-	@$(PY) -m pytest -n auto --dist loadfile --ignore tests/editors/vscode
-	@$(PY) -m pytest -n 2 --dist loadfile tests/editors/vscode
+# In CI every editor is installed first, and a missing one fails; elsewhere those that are installed are tested.
+test: setup tools $(if $(CI),editors) lint ## lint, then every test, in the editors that are installed
+	@$(PY) -m pytest -n auto --dist loadfile --ignore tests/editors/vscode $(PYTEST_OPTIONS)
+	@$(MAKE) --no-print-directory test-vscode
+
+test-all: editors ## install every editor (about 1.3 GB, once), then make test
+	@$(MAKE) --no-print-directory test
+
+test-nightly: ## make test-all with five times the generated examples
+	@$(MAKE) --no-print-directory test-all PYTEST_OPTIONS=--hypothesis-profile=nightly
 
 test-fast: setup tools ## the quick tests only, without lint
 	@$(PY) -m pytest -n auto --dist loadfile -m 'not slow'
+
+test-vscode: # two at a time: each starts a server, a browser and VS Code
+	@if [ -n "$(CI)" ] || ls .tools/vscode/installed-* >/dev/null 2>&1; then $(PY) -m pytest -n 2 --dist loadfile tests/editors/vscode; \
+	else echo 'not run: tests in VS Code, Neovim, Helix and Emacs; make test-all installs them and runs all'; fi
 
 bench: setup ## measure what has to be fast
 	@$(PY) -m benchmarks
@@ -98,7 +109,7 @@ package: setup ## build the Python package, dist/vibes_lsp-*.whl and .tar.gz
 
 dist: package vsix plugin ## build all that is released, into dist
 
-screenshots: editors vsix ## take the pictures of the documentation anew, in the real editors
+screenshots: editors vsix ## retake the documentation's pictures in the real editors
 	@$(PY) -m tests.editors.vscode.pictures
 
 clean: ## remove the environment and every cache

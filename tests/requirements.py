@@ -1,36 +1,52 @@
-"""What some tests need from outside: present, or the reason is printed; never a silent pass."""
+"""Programs that some tests need: absent, they fail the test in CI and skip it elsewhere."""
 
 import os
 import shutil
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 TOOLS = REPOSITORY / ".tools" / "bin"
-"""Where `make tools` puts the programs that the system lacks."""
+"""Programs that the system lacks, installed by `make tools` and `make editors`."""
 
 
 def in_ci() -> bool:
-    """Whether this run is CI's, where a missing tool is a failure and not an excuse."""
+    """Whether this is a CI run, where a missing program is a failure."""
     return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
+def require_editor(path_or_tool: Path | str) -> Path:
+    """Return the path of an editor, or of a program that runs one.
+
+    Absent, it fails the test in CI and skips it elsewhere, for one reason: the summary has one line.
+    """
+    return _found(path_or_tool) or _absent(
+        "not every editor is installed: `make test-all` installs them and runs their tests",
+        str(path_or_tool),
+    )
+
+
 def require(path_or_tool: Path | str, why: str) -> Path:
-    """Return where the thing is; if it is absent, fail in CI and skip elsewhere, saying why it is needed.
+    """Return the path of a program or file; absent, fail the test in CI and skip it elsewhere.
 
     Args:
-        path_or_tool: A path that must exist, or the name of a program that must be on PATH or among the tools.
+        path_or_tool: A path, or the name of a program on PATH or among the tools.
         why: What the test needs it for, as in "reads real history".
     """
+    found = _found(path_or_tool)
+    return found or _absent(f"{path_or_tool} is absent, needed because: {why}")
+
+
+def _found(path_or_tool: Path | str) -> Path | None:
     if isinstance(path_or_tool, Path):
-        found = path_or_tool if path_or_tool.exists() else None
-    else:
-        program = shutil.which(path_or_tool) or shutil.which(path_or_tool, path=str(TOOLS))
-        found = Path(program) if program else None
-    if found is None:
-        reason = f"{path_or_tool} is absent, needed because: {why}"
-        if in_ci():
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return found
+        return path_or_tool if path_or_tool.exists() else None
+    program = shutil.which(path_or_tool) or shutil.which(path_or_tool, path=str(TOOLS))
+    return Path(program) if program else None
+
+
+def _absent(reason: str, which: str = "") -> NoReturn:
+    if in_ci():
+        pytest.fail(f"{which}: {reason}" if which else reason)
+    pytest.skip(reason)

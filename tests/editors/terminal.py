@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from tests.editors.waiting import until
-from tests.requirements import REPOSITORY, require
+from tests.requirements import REPOSITORY, require_editor
 
 PICTURES: Final = REPOSITORY / "build/pictures"
 """Where failed tests leave what was on the screen."""
@@ -53,7 +53,7 @@ class Terminal:
         columns: int = 240,
         lines: int = 45,
     ) -> None:
-        self._tmux = require("tmux", "shows editors; `make editors` installs it")
+        self._tmux = require_editor("tmux")
         self._home = Path(
             tempfile.mkdtemp(prefix="vibes-tmux-")
         )  # short: the path of a socket has a limit

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from tests.requirements import REPOSITORY, require
+from tests.requirements import REPOSITORY, require, require_editor
 from vibes_lsp.model.inert import flat
 
 EVERY: Final = sys.maxunicode + 1
@@ -81,7 +81,7 @@ def test_vs_code_s_client_sees_what_the_server_does() -> None:
 
 @pytest.mark.parametrize("suite", ["bookworm", "forky"])
 def test_neovim_s_client_sees_what_the_server_does(suite: str, tmp_path: Path) -> None:
-    neovim = require(f"nvim-{suite}", "runs the Neovim client's code; `make editors` installs it")
+    neovim = require_editor(f"nvim-{suite}")
     script = tmp_path / "unseen.lua"
     script.write_text(IN_NEOVIM, encoding="utf-8")
     command = [str(neovim), "--headless", "-u", "NONE", "-i", "NONE", "-c", f"luafile {script}"]

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.json_values import JSON
@@ -59,7 +59,6 @@ def replaced(value: Any, path: tuple[str | int, ...], other: object) -> Any:
 
 
 @given(place=st.sampled_from(places(SOUND)), value=JSON)
-@settings(max_examples=400, deadline=None)
 def test_one_wrong_member_raises_nothing_and_costs_no_other_member(
     place: tuple[str | int, ...], value: Any
 ) -> None:

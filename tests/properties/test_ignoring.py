@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trails import Repository
@@ -66,7 +66,6 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     patterns=st.lists(PATTERNS, min_size=1, max_size=4),
     paths=st.lists(PATHS, min_size=1, max_size=12, unique=True),
 )
-@settings(max_examples=150, deadline=None)
 def test_what_is_excluded_is_what_git_ignores(
     repository: Repository, patterns: list[str], paths: list[str]
 ) -> None:
@@ -96,7 +95,6 @@ def ignored(root: Path, patterns: list[str], paths: list[str]) -> set[str]:
     pattern=st.text(alphabet="ab*/", max_size=12),
     path=st.text(alphabet="ab/", min_size=1, max_size=12),
 )
-@settings(max_examples=1_000, deadline=None)
 def test_no_match_is_lost_by_not_backtracking(pattern: str, path: str) -> None:
     """The naive expression, which tries every place, is a witness that shares no code."""
     parts = [part for part in path.split("/") if part]

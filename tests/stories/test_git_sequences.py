@@ -31,13 +31,13 @@ AUDIT: Final = ".ai-audit/"
 FILES: Final = ("a.py", "b.py")
 BRANCHES: Final = ("main", "topic")
 LINES: Final = 12
-IS_LONG: Final = settings.get_current_profile_name() == "long"
+IS_NIGHTLY: Final = settings.get_current_profile_name() == "nightly"
 RESTORING: Final = ("stash", "reset")
 """Commands that bring back, by what they are for, what was not committed."""
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(0 if IS_LONG else 300),
+    pytest.mark.timeout(0 if IS_NIGHTLY else 300),
     pytest.mark.skipif(os.name == "nt", reason="the hook needs a named pipe"),
 ]
 
@@ -319,8 +319,8 @@ class HookedGitSequences(GitSequences):
 
 
 _SETTINGS: Final = settings(
-    max_examples=500 if IS_LONG else 6,
-    stateful_step_count=50 if IS_LONG else 30,
+    max_examples=500 if IS_NIGHTLY else 6,
+    stateful_step_count=50 if IS_NIGHTLY else 30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -10,7 +10,7 @@ import pytest
 from tests.editors.conftest import Enter
 from tests.editors.documented import block
 from tests.editors.terminal import Terminal, environment
-from tests.requirements import require
+from tests.requirements import require_editor
 
 Open = Callable[[Path, str], Terminal]
 
@@ -20,7 +20,7 @@ def open_helix(enter: Enter, tmp_path_factory: pytest.TempPathFactory) -> Open:
     """Opens a file in Helix, started in a folder."""
 
     def opens(folder: Path, file: str) -> Terminal:
-        helix = require("hx-forky", "is the editor; `make editors` installs it")
+        helix = require_editor("hx-forky")
         home = tmp_path_factory.mktemp("home")
         settings = home / "config/helix"
         settings.mkdir(parents=True)

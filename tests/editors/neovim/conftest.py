@@ -10,7 +10,7 @@ import pytest
 
 from tests.editors.conftest import Enter
 from tests.editors.neovim.program import Neovim
-from tests.requirements import require
+from tests.requirements import require_editor
 
 OLD, STABLE, NEW = "bookworm", "trixie", "forky"
 """Where Neovim 0.7, 0.10 and 0.12 or newer come from."""
@@ -22,7 +22,7 @@ def open_neovim(enter: Enter) -> Open:
     """Opens a file in the Neovim of a suite; each call is one Neovim."""
 
     def opens(suite: str, folder: Path, file: str, init: str = "", **rest: Any) -> Neovim:
-        program = require(f"nvim-{suite}", "is the editor; `make editors` installs it")
+        program = require_editor(f"nvim-{suite}")
         return enter(Neovim(program, folder, file, init, **rest))
 
     return opens

@@ -14,7 +14,7 @@ import pytest
 from tests.editors.documented import block
 from tests.editors.neovim.conftest import NEW, STABLE, Open
 from tests.packaging.building import BIN, build, lend_dependencies
-from tests.requirements import REPOSITORY, require
+from tests.requirements import REPOSITORY, require, require_editor
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,7 @@ def test_the_archive_unpacked_as_documented_works_with_the_wheel(
     require("make", "builds the plugin")
     subprocess.run(["sh", "-euc", make], cwd=REPOSITORY, check=True)
     (tmp_path / "programs").mkdir()
-    (tmp_path / "programs/nvim").symlink_to(
-        require(f"nvim-{suite}", "is the editor; `make editors` installs it")
-    )
+    (tmp_path / "programs/nvim").symlink_to(require_editor(f"nvim-{suite}"))
     (tmp_path / "dist").mkdir()
     shutil.copy(REPOSITORY / "dist/vibes.nvim.tar.gz", tmp_path / "dist")
     environment = {

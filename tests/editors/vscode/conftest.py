@@ -18,7 +18,7 @@ from tests.editors.terminal import SCRIPTS
 from tests.editors.vscode.companions import packed
 from tests.editors.vscode.program import ENTRY, NODE, Program
 from tests.editors.vscode.window import Window
-from tests.requirements import REPOSITORY, require
+from tests.requirements import REPOSITORY, require_editor
 
 CLIENT: Final = REPOSITORY / "editors/vscode"
 PARTNER: Final = Path(__file__).parent / "partner"
@@ -31,8 +31,8 @@ Open = Callable[..., Window]
 @pytest.fixture(scope="session")
 def extensions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Our extension, and another maker's that uses it, packaged."""
-    require(NODE, "builds and runs VS Code; `make editors` installs it")
-    require(CLIENT / "node_modules/.bin/vsce", "packages the extension; `make editors` installs it")
+    require_editor(NODE)
+    require_editor(CLIENT / "node_modules/.bin/vsce")
     folder = tmp_path_factory.mktemp("extensions")
     sources = folder / "sources"
     shutil.copytree(CLIENT, sources, ignore=shutil.ignore_patterns("node_modules", "dist"))
@@ -75,7 +75,7 @@ def _run(folder: Path, *command: str) -> None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A headless Chromium."""
-    chromium = require("chromium", "shows VS Code; `make editors` installs it")
+    chromium = require_editor("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
@@ -89,7 +89,7 @@ def open_window(
     browser: Browser, extensions: list[Path], tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Open]:
     """Opens folders in VS Code, each with a fresh profile; prints what went on when the test fails, and leaves a picture."""
-    require(ENTRY, "is VS Code; `make editors` installs it")
+    require_editor(ENTRY)
     opened: list[tuple[Program, Window]] = []
     with ExitStack() as stack:
 

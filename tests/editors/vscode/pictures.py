@@ -12,7 +12,7 @@ from playwright.sync_api import ViewportSize, sync_playwright
 from tests.demo.workspace import build
 from tests.editors.vscode.program import Program
 from tests.editors.vscode.window import Window
-from tests.requirements import REPOSITORY, require
+from tests.requirements import REPOSITORY, require_editor
 
 PICTURES: Final = REPOSITORY / "docs/pictures"
 EXTENSION: Final = REPOSITORY / "dist/vibes-lsp.vsix"
@@ -32,7 +32,7 @@ def main() -> None:
             sync_playwright() as playwright,
         ):
             browser = playwright.chromium.launch(
-                executable_path=require("chromium", "shows VS Code"),
+                executable_path=require_editor("chromium"),
                 args=["--no-sandbox", "--disable-gpu"],
             )
             window = Window(browser.new_page(viewport=_SIZE), program, shop)
