@@ -19,8 +19,8 @@ from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import RuleAction
 from vibes_lsp.risk.policy import Policy, Rule
-from vibes_lsp.risk.rules import evaluate, parse
-from vibes_lsp.risk.scoring import quantities, score_of
+from vibes_lsp.risk.rules import evaluate_condition, parse_condition
+from vibes_lsp.risk.scoring import compute_score, rule_variables
 from vibes_lsp.store.layout import AuditDir
 
 ANNOTATIONS = 100_000
@@ -29,7 +29,9 @@ CONDITION = "temperature > 0.8 AND action_type == 'create' AND scope_lines > 100
 
 def main() -> None:
     """Measure and print."""
-    policy = Policy(enabled=True, rules=(Rule(CONDITION, RuleAction.FLAG, parse(CONDITION)),))
+    policy = Policy(
+        enabled=True, rules=(Rule(CONDITION, RuleAction.FLAG, parse_condition(CONDITION)),)
+    )
     with tempfile.TemporaryDirectory() as folder:
         generate(Path(folder), ANNOTATIONS)
         trail = Trail(AuditDir(Path(folder) / ".ai-audit"))
@@ -42,13 +44,13 @@ def main() -> None:
         measured = [scorer.measured(each, text) for each in placements]
         _rate("measured in the trail", len(placements), begun)
         begun = time.process_time()
-        scores = [score_of(each, policy) for each in measured]
+        scores = [compute_score(each, policy) for each in measured]
         _rate("scored", len(placements), begun)
         begun = time.process_time()
         for score in scores:
             if score is not None:
-                named = quantities(score.factors)
-                _ = [evaluate(rule.expression, named) for rule in policy.rules]
+                named = rule_variables(score.factors)
+                _ = [evaluate_condition(rule.expression, named) for rule in policy.rules]
         _rate("a rule evaluated", len(placements), begun)
 
 

@@ -10,7 +10,6 @@ LONGEST = 500
 
 # Path -> why this module may be longer. The reason must say what splitting it would cost a reader.
 LONG_FOR_A_REASON: dict[str, str] = {
-    "vibes_lsp/history/project.py": "being divided",
     "vibes_lsp/index/placements.py": "being divided",
 }
 

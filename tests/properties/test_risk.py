@@ -12,9 +12,21 @@ from vibes_lsp.errors import BrokenRule
 from vibes_lsp.model.vocabulary import Action, AssuranceLevel, Band, ReviewerKind, Signal, Verdict
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewAnswer, review_status
-from vibes_lsp.risk.rules import evaluate, parse
-from vibes_lsp.risk.scoring import band_of, figure, quantities, score_of, weighted_average
-from vibes_lsp.risk.signals import STANDING_VALUES, CustomSignal, Measured, PromptLength, assess
+from vibes_lsp.risk.rules import evaluate_condition, parse_condition
+from vibes_lsp.risk.scoring import (
+    band_of,
+    compute_score,
+    format_score,
+    rule_variables,
+    weighted_average,
+)
+from vibes_lsp.risk.signals import (
+    REVIEW_STATUS_VALUES,
+    CustomSignal,
+    Measurements,
+    PromptLength,
+    compute_factors,
+)
 
 FRACTIONS = st.floats(0, 1)
 ANSWERS = st.builds(
@@ -24,14 +36,14 @@ ANSWERS = st.builds(
     st.none() | st.booleans(),
 )
 MEASURED = st.builds(
-    Measured,
+    Measurements,
     temperature=st.none() | st.floats(),
     action=st.none() | st.sampled_from(Action) | st.text(max_size=5),
     lines=st.none() | st.integers(),
     total_lines=st.none() | st.integers(0),
     files=st.none() | st.integers(0),
     level=st.none() | st.sampled_from(AssuranceLevel),
-    standing=st.lists(ANSWERS, max_size=4).map(review_status),
+    review_status=st.lists(ANSWERS, max_size=4).map(review_status),
     prompt=st.none()
     | st.builds(PromptLength, st.integers(-5, 1 << 70), st.none() | st.integers(0)),
     model=st.none() | st.sampled_from(["claude-opus-4-5", "gpt-4o-mini", "own", ""]),
@@ -49,10 +61,10 @@ POLICIES = st.builds(Policy, weights=WEIGHTS, tiers=st.just({"own": "small"}))
 
 @given(MEASURED, POLICIES)
 def test_a_score_lies_between_0_and_1_and_so_does_every_factor(
-    measured: Measured, policy: Policy
+    measured: Measurements, policy: Policy
 ) -> None:
-    score = score_of(measured, policy)
-    factors = assess(measured, policy)
+    score = compute_score(measured, policy)
+    factors = compute_factors(measured, policy)
     assert (score is None) == (not any(factor.weight for factor in factors))
     assert all(0 <= factor.value <= 1 and factor.reason for factor in factors)
     if score is not None:
@@ -66,13 +78,13 @@ def test_a_score_lies_between_0_and_1_and_so_does_every_factor(
 
 @given(MEASURED, POLICIES, st.floats(1e-6, 1e6))
 def test_the_scale_of_the_weights_does_not_matter(
-    measured: Measured, policy: Policy, scale: float
+    measured: Measurements, policy: Policy, scale: float
 ) -> None:
     scaled = Policy(
         weights={name: weight * scale for name, weight in policy.weights.items()},
         tiers=policy.tiers,
     )
-    one, other = score_of(measured, policy), score_of(measured, scaled)
+    one, other = compute_score(measured, policy), compute_score(measured, scaled)
     if one is not None and other is not None:  # a weight may vanish when it is scaled down
         assert math.isclose(one.value, other.value, abs_tol=1e-9)
 
@@ -104,8 +116,8 @@ def test_an_approval_never_raises_and_a_rejection_never_lowers(
 ) -> None:
     def value(verdict: Verdict | None = None) -> float:
         added = [] if verdict is None else [ReviewAnswer(kind, verdict, holds)]
-        standing = review_status([*answers[:place], *added, *answers[place:]])
-        score = score_of(Measured(action="create", standing=standing), Policy())
+        status = review_status([*answers[:place], *added, *answers[place:]])
+        score = compute_score(Measurements(action="create", review_status=status), Policy())
         assert score is not None
         return score.value
 
@@ -115,7 +127,10 @@ def test_an_approval_never_raises_and_a_rejection_never_lowers(
 @given(st.lists(ANSWERS, max_size=5))
 def test_no_ai_releases_anything(answers: list[ReviewAnswer]) -> None:
     by_people = [each for each in answers if each.kind != ReviewerKind.AI]
-    assert STANDING_VALUES[review_status(answers)] == STANDING_VALUES[review_status(by_people)]
+    assert (
+        REVIEW_STATUS_VALUES[review_status(answers)]
+        == REVIEW_STATUS_VALUES[review_status(by_people)]
+    )
 
 
 @given(
@@ -125,11 +140,11 @@ def test_no_ai_releases_anything(answers: list[ReviewAnswer]) -> None:
 )
 def test_a_condition_is_a_rule_or_an_error_with_its_place(condition: str) -> None:
     try:
-        expression = parse(condition)
+        expression = parse_condition(condition)
     except BrokenRule as error:
         assert 0 <= error.offset <= len(condition)  # noqa: PT017  # either way is right
     else:
-        assert evaluate(expression, {}) in {True, False}
+        assert evaluate_condition(expression, {}) in {True, False}
 
 
 CONDITIONS = st.recursive(
@@ -151,12 +166,17 @@ CONDITIONS = st.recursive(
 
 
 @given(CONDITIONS, MEASURED)
-def test_a_rule_and_its_opposite_are_never_both_true(condition: str, measured: Measured) -> None:
-    named: dict[str, Any] = dict(quantities(assess(measured, Policy())))
-    assert not (evaluate(parse(condition), named) and evaluate(parse(f"NOT ({condition})"), named))
+def test_a_rule_and_its_opposite_are_never_both_true(
+    condition: str, measured: Measurements
+) -> None:
+    named: dict[str, Any] = dict(rule_variables(compute_factors(measured, Policy())))
+    assert not (
+        evaluate_condition(parse_condition(condition), named)
+        and evaluate_condition(parse_condition(f"NOT ({condition})"), named)
+    )
 
 
 @given(FRACTIONS, st.lists(FRACTIONS, min_size=3, max_size=3))
 def test_a_score_as_people_see_it_is_in_its_band(score: float, bounds: list[float]) -> None:
     thresholds = dict(zip(Band, [0.0, *sorted(bounds)], strict=True))
-    assert band_of(float(figure(score, thresholds)), thresholds) == band_of(score, thresholds)
+    assert band_of(float(format_score(score, thresholds)), thresholds) == band_of(score, thresholds)

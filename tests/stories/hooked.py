@@ -6,7 +6,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from vibes_lsp.maintenance.pre_commit import Prepared, prepare_commit
+from vibes_lsp.maintenance.pre_commit import PreparedTrail, prepare_commit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ class Hook:
     """
 
     def __init__(self, root: Path, now: Callable[[], datetime]) -> None:
-        self.prepared: list[Prepared] = []
+        self.prepared: list[PreparedTrail] = []
         self.failures: list[BaseException] = []
         self._root, self._now = root, now
         self._ask, self._answer = (root / ".git" / name for name in ("ask", "answer"))

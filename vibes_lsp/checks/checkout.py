@@ -9,9 +9,8 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.finding import Finding, Severity, counted
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.blobs import Entry
+from vibes_lsp.history.objects import TreeEntry, list_tree
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.history.tree import tree_of
 from vibes_lsp.model.canonical import same_value
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.config import LoadedConfig, parse_config
@@ -19,7 +18,7 @@ from vibes_lsp.store.disk import read_file
 from vibes_lsp.store.layout import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.manifest import ManifestForm, parse_manifest
 
-_NOTHING = Entry("000000", "")
+_NOTHING = TreeEntry("000000", "")
 _NAMES = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
 
 
@@ -79,7 +78,7 @@ def check_checkout(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
     """
     project = subject.directory.project
     before, now = (
-        tree_of(sides.repository, commit, project) for commit in (sides.base, sides.head)
+        list_tree(sides.repository, commit, project) for commit in (sides.base, sides.head)
     )
     yield from _kinds(subject, before, now)
     yield from _nested(subject, before, now)
@@ -88,7 +87,7 @@ def check_checkout(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
 
 
 def _kinds(
-    subject: Subject, before: Mapping[str, Entry], now: Mapping[str, Entry]
+    subject: Subject, before: Mapping[str, TreeEntry], now: Mapping[str, TreeEntry]
 ) -> Iterator[Finding]:
     folder = subject.directory.path.name
     whole = now.get(folder)
@@ -120,12 +119,12 @@ def _kinds(
             )
 
 
-def _kind(entry: Entry) -> str:
+def _kind(entry: TreeEntry) -> str:
     return "a submodule" if entry.is_submodule else "no regular file"
 
 
 def _nested(
-    subject: Subject, before: Mapping[str, Entry], now: Mapping[str, Entry]
+    subject: Subject, before: Mapping[str, TreeEntry], now: Mapping[str, TreeEntry]
 ) -> Iterator[Finding]:
     """Give the trails of folders: whoever records there, records for them, and not for this one."""
     known, there = (_trails_below(tree, subject.directory.path.name) for tree in (before, now))
@@ -139,8 +138,8 @@ def _nested(
             yield Finding(catalogue.BASE_TRAIL, message, folder, override=Severity.WARNING)
 
 
-def _trails_below(tree: Mapping[str, Entry], own: str) -> Mapping[str, Mapping[str, Entry]]:
-    found: dict[str, dict[str, Entry]] = {}
+def _trails_below(tree: Mapping[str, TreeEntry], own: str) -> Mapping[str, Mapping[str, TreeEntry]]:
+    found: dict[str, dict[str, TreeEntry]] = {}
     for name, entry in tree.items():
         parts = name.split("/")
         at = next(

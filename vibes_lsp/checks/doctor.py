@@ -23,7 +23,7 @@ from vibes_lsp.index.places import Places
 from vibes_lsp.index.project_files import foreign_paths, read_source
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.index.verification import BEFORE_EDIT, REMEDY, doubt, since
-from vibes_lsp.maintenance.hooks import HookStatus, look_at_hook
+from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.recording.entries import REDACTION
@@ -161,11 +161,11 @@ def _hook(subject: Subject) -> Iterator[Step]:
     if subject.repository is None:
         return
     try:
-        look = look_at_hook(subject.directory.project)
+        look = inspect_hook(subject.directory.project)
     except RefusedWrite as error:
         yield Step("git hook", Health.NOTE, error.message, error.hint)
         return
-    health, hint = _HOOK_STEPS[look.standing]
+    health, hint = _HOOK_STEPS[look.status]
     yield Step("git hook", health, look.message, hint)
 
 

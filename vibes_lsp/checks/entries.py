@@ -163,7 +163,7 @@ def _read(subject: Subject, key: str, entry: Members, path: str | None) -> Itera
 
 
 def _ignored(subject: Subject, path: str) -> bool:
-    return subject.repository is not None and subject.repository.ignores(
+    return subject.repository is not None and subject.repository.is_ignored(
         blob_file(path, subject.directory)
     )
 

@@ -58,7 +58,7 @@ def check_manifest(subject: Subject) -> Iterator[Finding]:
     """Findings about the frame of `manifest.json` and about the journal."""
     manifest, name = subject.trail.manifest, subject.manifest_name
     if manifest.form == ManifestForm.ABSENT:
-        published = subject.repository is None or not subject.repository.ignores(
+        published = subject.repository is None or not subject.repository.is_ignored(
             subject.directory.manifest
         )
         words = (
@@ -197,7 +197,7 @@ def check_housekeeping(subject: Subject) -> Iterator[Finding]:
             yield Finding(catalogue.GIT_DERIVED, f"{name} is tracked", subject.file(name))
     directory = subject.directory
     for path in (directory.config, directory.manifest, directory.log):
-        if path.name not in tracked and path.is_file() and subject.repository.ignores(path):
+        if path.name not in tracked and path.is_file() and subject.repository.is_ignored(path):
             weight = Severity.NOTE if path == directory.manifest else None
             yield Finding(
                 catalogue.GIT_IGNORED,
@@ -212,13 +212,13 @@ def _check_ignored(subject: Subject, repository: Repository) -> Iterator[Finding
     folders = [folder for folder in (directory.journal, directory.spool) if folder.is_dir()]
     paths = [directory.database, *(folder / "entry" for folder in folders)]
     file = subject.file(directory.gitignore.name)
-    taken = [path for path in paths if not repository.ignores(path)]
+    taken = [path for path in paths if not repository.is_ignored(path)]
     if taken:
         names = ", ".join(
             path.name if path == directory.database else f"{path.parent.name}/" for path in taken
         )
         yield Finding(catalogue.GIT_IGNORE, f"git does not ignore {names}", file)
-    elif not repository.ignored_for_all(directory.database):
+    elif not repository.is_ignored_in_every_clone(directory.database):
         message = f"only settings of this machine ignore {directory.database.name}"
         yield Finding(catalogue.GIT_IGNORE, message, file)
 

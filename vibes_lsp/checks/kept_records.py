@@ -12,8 +12,8 @@ from vibes_lsp.checks.checkout import CheckoutSides, lines_of, log_on_disk, read
 from vibes_lsp.checks.finding import Finding
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.history.derived_commits import identifier_of, lines_carried
-from vibes_lsp.history.makers import commits_of_file
+from vibes_lsp.history.file_versions import commits_of_file
+from vibes_lsp.history.log_additions import added_lines, record_id_of
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.canonical import parse_object, same_value
 from vibes_lsp.model.members import Members
@@ -59,7 +59,7 @@ def _records(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
     missing: dict[str, dict[bytes, str]] = defaultdict(dict)
     for carried, commit in _carried(subject, sides):
         line = carried.rstrip(b"\r\n")
-        if line not in there and (identifier := identifier_of(line)):
+        if line not in there and (identifier := record_id_of(line)):
             missing[identifier].setdefault(line, commit)
     for identifier, lines in sorted(missing.items()):
         records = list(subject.trail.log.with_id(identifier))
@@ -74,7 +74,7 @@ def _records(subject: Subject, sides: CheckoutSides) -> Iterator[Finding]:
 
 def _carried(subject: Subject, sides: CheckoutSides) -> Iterator[tuple[bytes, str]]:
     try:
-        yield from lines_carried(
+        yield from added_lines(
             sides.repository, (sides.head, f"^{sides.base}"), subject.directory.log
         )
     except ValueError:  # the log is a link out of the repository, which is a finding of its own

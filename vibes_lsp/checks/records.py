@@ -13,7 +13,7 @@ from vibes_lsp.checks.finding import Finding, Severity, counted
 from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.index.columns import EDGE_TYPES, key_of
-from vibes_lsp.index.commits import derive_commits, recorded_commit
+from vibes_lsp.index.commits import recorded_commit, resolve_commits
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.index.sessions import LoggedSession, read_sessions
 from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
@@ -387,8 +387,8 @@ def check_commits(subject: Subject) -> Iterator[Finding]:
             Severity.NOTE,
         )
         return
-    since = repository.commit_moment(head)
-    derived = derive_commits(pending, repository, subject.directory)
+    since = repository.commit_time(head)
+    derived = resolve_commits(pending, repository, subject.directory)
     unknown = [lineage for lineage in pending if lineage.first.id not in derived]
     fresh = [lineage for lineage in unknown if lineage.first.moment >= since]
     stale = [lineage for lineage in unknown if lineage.first.moment < since]

@@ -55,7 +55,7 @@ def command(
         if contents
         else read_source(project.trail.directory.project, path)
     )
-    with project.places(use_git=git, keeps_facts=True) as places:
+    with project.places(use_git=git, use_cache=True) as places:
         found = blame(places, path, text, project.scorer)
     if as_json:
         print_json(found.as_json())

@@ -23,7 +23,7 @@ def command(everything: bool, git: bool, audit_dir: Path | None, as_json: bool) 
     project = open_project(audit_dir)
     directory = project.trail.directory
     repository = open_repository(directory.project)
-    with project.places(use_git=git, keeps_facts=True) as places:
+    with project.places(use_git=git, use_cache=True) as places:
         files = coverage(places, project.config.tracking, repository)
         left_out = untracked(places, project.config.tracking, repository)
     whole = total(files)

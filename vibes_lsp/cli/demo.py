@@ -26,7 +26,7 @@ TRIES = (
 def command(folder: Path, as_json: bool) -> None:
     """Make a small repository in FOLDER, which has to be new or empty: three AI tools wrote a shop, and people changed it since."""
     from vibes_lsp.demo.story import tell  # noqa: PLC0415
-    from vibes_lsp.maintenance.hooks import install_hook  # noqa: PLC0415
+    from vibes_lsp.maintenance.hook_installation import install_hook  # noqa: PLC0415
 
     told = tell(folder.absolute())
     install_hook(told.root, program=program())

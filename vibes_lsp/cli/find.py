@@ -77,7 +77,7 @@ def command(  # noqa: PLR0917
     question = Question(
         model, tool, prompt, session, commit, moment, band, state, unreviewed, place
     )
-    with project.places(use_git=git, keeps_facts=True) as places:
+    with project.places(use_git=git, use_cache=True) as places:
         found = find(places, question, project.scorer)
     if as_json:
         print_json({"placements": [facts for _, facts in found]})

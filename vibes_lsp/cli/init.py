@@ -13,7 +13,12 @@ from vibes_lsp import __version__
 from vibes_lsp.cli.options import json_option, now
 from vibes_lsp.cli.output import plain, print_json, print_line
 from vibes_lsp.errors import VibesError
-from vibes_lsp.maintenance.hooks import Changed, HookChange, install_hook, remove_hook
+from vibes_lsp.maintenance.hook_installation import (
+    HookChange,
+    HookResult,
+    install_hook,
+    remove_hook,
+)
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.store.initialise import initialise
@@ -88,7 +93,7 @@ _WORDS = {
 }
 
 
-def _show(result: Members, changed: Changed | None, *, as_json: bool) -> None:
+def _show(result: Members, changed: HookResult | None, *, as_json: bool) -> None:
     if as_json:
         before = None if changed is None or changed.before is None else str(changed.before)
         hook: Members = (

@@ -8,7 +8,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
 from vibes_lsp.cli.output import plain, print_error, print_json, print_line
-from vibes_lsp.maintenance.merge import MergedFile, Outcome, merge_trail
+from vibes_lsp.maintenance.merge import MergedFile, MergeOutcome, merge_trail
 
 
 @click.command("merge")
@@ -23,11 +23,11 @@ def command(base: str | None, audit_dir: Path | None, as_json: bool) -> int:
         print_json({"files": [_as_json(each) for each in files]})
     else:
         for each in files:
-            if each.outcome is Outcome.MERGED or each.resolved:
+            if each.outcome is MergeOutcome.MERGED or each.resolved:
                 print_line(
-                    f"{plain(each.name)}: {'merged' if each.outcome is Outcome.MERGED else 'nothing to add'}{', resolved' * each.resolved}"
+                    f"{plain(each.name)}: {'merged' if each.outcome is MergeOutcome.MERGED else 'nothing to add'}{', resolved' * each.resolved}"
                 )
-        if all(each.outcome is Outcome.UNCHANGED and not each.resolved for each in files):
+        if all(each.outcome is MergeOutcome.UNCHANGED and not each.resolved for each in files):
             print_line("nothing to merge")
     for problem in refused:
         print_error(problem)

@@ -121,14 +121,14 @@ class OpenProject:
         """What scores the annotations by the project's policy."""
         return Scorer(self.trail, self.config.policy)
 
-    def places(self, *, use_git: bool, keeps_facts: bool = False) -> Places:
+    def places(self, *, use_git: bool, use_cache: bool = False) -> Places:
         """Return what places the annotations of the project's files; a context manager.
 
         Args:
             use_git: Whether to ask git at all.
-            keeps_facts: See `Places`.
+            use_cache: See `Places`.
         """
-        return Places(self.trail, use_git=use_git, keeps_facts=keeps_facts)
+        return Places(self.trail, use_git=use_git, use_cache=use_cache)
 
 
 def open_project(audit_dir: Path | None, near: Path | None = None) -> OpenProject:

@@ -22,7 +22,7 @@ from vibes_lsp.errors import VibesError
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.find import Question, review_queue
 from vibes_lsp.reports.words import model_name, review_label
-from vibes_lsp.risk.scoring import figure
+from vibes_lsp.risk.scoring import format_score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ def command(  # noqa: PLR0917
         Question(), model=model, prompt=prompt, session=session, file=place, band=band
     )
     project = open_project(audit_dir)
-    with project.places(use_git=True, keeps_facts=not asks) as places:
+    with project.places(use_git=True, use_cache=not asks) as places:
         queue = review_queue(places, project.scorer, question, rejected=True)
         if as_json:
             print_json({"placements": list(queue)})
@@ -105,7 +105,7 @@ def _row(facts: Members, thresholds: Mapping[Band, float]) -> tuple[object, ...]
     )
     name = f" {facts['functionName']}" if "functionName" in facts else ""
     return (
-        "" if score is None else f"{figure(score, thresholds)} {facts['band']}",
+        "" if score is None else f"{format_score(score, thresholds)} {facts['band']}",
         f"{facts['filePath']}:{facts['lineStart']}-{facts['lineEnd']}{name}",
         plain(review_label(facts) or "-"),
         plain(model_name(facts))[:20],

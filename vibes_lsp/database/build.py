@@ -229,7 +229,7 @@ def _refuse_where_git_takes_it(directory: AuditDir) -> None:
             f"git tracks {path}, which is derived and must never be committed",
             hint=f"run `git rm --cached {path.name}` in {directory.path}; nothing was written",
         )
-    ignored = ignores_database(directory) if repository is None else repository.ignores(path)
+    ignored = ignores_database(directory) if repository is None else repository.is_ignored(path)
     if not ignored:
         raise RefusedWrite(
             f"git does not ignore {path}, which must never be committed",

@@ -15,7 +15,8 @@ from typing import Final
 from vibes_lsp import __version__
 from vibes_lsp.demo import sources
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.history.new_repository import CommitAuthor, commit, make_repository, stage_all
+from vibes_lsp.history.repository import init_repository
+from vibes_lsp.history.staging import CommitAuthor, create_commit, stage_all
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.maintenance.pre_commit import prepare_commit
 from vibes_lsp.model.vocabulary import AssuranceLevel
@@ -119,7 +120,7 @@ class _Shop:
         self._numbers = itertools.count(1)
 
     def begin(self) -> None:
-        make_repository(self._root)
+        init_repository(self._root)
         self._write("README.md", "# Shop\n")
         self._write(
             "docs/accounts.md",
@@ -273,7 +274,7 @@ class _Shop:
         for prepared in prepare_commit(self._root, {}, now=self._now):
             for problem in prepared.problems:
                 raise problem
-        commit(self._root, message, ADA, self._time, amend=amend)
+        create_commit(self._root, message, ADA, self._time, amend=amend)
 
     def _recorder(self) -> Recorder:
         return Recorder(self._root, now=self._now, new_id=self._new_id)

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.derived_commits import records_carried
-from vibes_lsp.history.makers import Makers, makers_of, user_of
+from vibes_lsp.history.contributors import Contributors, configured_user, contributors_of
+from vibes_lsp.history.log_additions import added_record_ids
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.columns import EDGE_TYPES
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
@@ -83,7 +83,7 @@ class AddedRecords:
         """The commits of the change that brought records, by the record's id."""
         found: dict[str, set[str]] = defaultdict(set)
         try:
-            for identifier, commit in records_carried(
+            for identifier, commit in added_record_ids(
                 self.repository, self.revisions, self.trail.directory.log
             ):
                 found[identifier].add(commit)
@@ -92,16 +92,16 @@ class AddedRecords:
         return {identifier: frozenset(commits) for identifier, commits in found.items()}
 
     @cached_property
-    def makers(self) -> Mapping[str, Makers]:
+    def makers(self) -> Mapping[str, Contributors]:
         """Who made the commits of the change."""
-        return makers_of(self.repository, self.revisions)
+        return contributors_of(self.repository, self.revisions)
 
     @cached_property
-    def user(self) -> Makers:
+    def user(self) -> Contributors:
         """Who works here: whoever made what no commit holds yet."""
-        return user_of(self.repository)
+        return configured_user(self.repository)
 
-    def brought(self, record: LogRecord) -> list[Makers]:
+    def brought(self, record: LogRecord) -> list[Contributors]:
         """Return who brought a new record: everybody who made a commit of the change, where it is committed and nobody can tell by whom."""
         known = self.made(self.carriers.get(record.id, frozenset()))
         if known or record.line not in self._committed:
@@ -136,16 +136,16 @@ class AddedRecords:
             number for number, line in enumerate(self._lines_now(), 1) if _stripped(line) in lines
         )
 
-    def made(self, commits: Iterable[str]) -> list[Makers]:
+    def made(self, commits: Iterable[str]) -> list[Contributors]:
         """Return who made commits of the change; others are left out."""
         return [self.makers[commit] for commit in sorted(commits) if commit in self.makers]
 
-    def makers_at(self, commit: str) -> list[Makers]:
+    def makers_at(self, commit: str) -> list[Contributors]:
         """Return who made a commit that a record names by its hash; nobody where there is none: a ref is not what a record can name."""
         try:
             found = self.repository.resolve(commit) if _HASH.fullmatch(commit) else ""
             return (
-                list(makers_of(self.repository, [found], alone=True).values())
+                list(contributors_of(self.repository, [found], alone=True).values())
                 if found.startswith(commit.lower()) and found
                 else []
             )

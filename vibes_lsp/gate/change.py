@@ -10,10 +10,9 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.blobs import Blobs, Entry
-from vibes_lsp.history.diff import Difference, DiffRange, differences
+from vibes_lsp.history.diff import DiffEntry, DiffRange, diff_files
+from vibes_lsp.history.objects import GitObjects, TreeEntry, list_tree
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.history.tree import tree_of
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 
@@ -43,16 +42,16 @@ class ChangedFiles:
     opaque: dict[str, None] = field(default_factory=dict)
 
     @cached_property
-    def before(self) -> Mapping[str, Entry]:
+    def before(self) -> Mapping[str, TreeEntry]:
         """What the base holds of the project."""
-        return tree_of(self.repository, self.base, self.directory.project)
+        return list_tree(self.repository, self.base, self.directory.project)
 
     @cached_property
-    def now(self) -> Mapping[str, Entry]:
+    def now(self) -> Mapping[str, TreeEntry]:
         """What HEAD holds of the project."""
-        return tree_of(self.repository, self.head, self.directory.project)
+        return list_tree(self.repository, self.head, self.directory.project)
 
-    def names(self, blobs: Blobs) -> frozenset[str]:
+    def names(self, blobs: GitObjects) -> frozenset[str]:
         """Return the files that differ between base and HEAD, or between base and disk, relative to the project; the trail's own are left out.
 
         Raises:
@@ -65,7 +64,7 @@ class ChangedFiles:
             for name, entry in self.now.items()
             if entry.is_file and self.before.get(name) != entry
         }
-        listed = differences(self.repository, blobs, DiffRange(self.base, None), project)
+        listed = diff_files(self.repository, blobs, DiffRange(self.base, None), project)
         found |= {
             each.name.removeprefix(prefix)
             for each in listed
@@ -88,7 +87,7 @@ class ChangedFiles:
             self.opaque[name] = None
             return
         try:
-            held = tree_of(inner, commit, inner.root)
+            held = list_tree(inner, commit, inner.root)
         except HistoryUnavailable:
             self.opaque[name] = None
             return
@@ -98,7 +97,7 @@ class ChangedFiles:
             else:
                 yield f"{name}/{below}"
 
-    def _is_as_it_was(self, touched: Difference, blobs: Blobs, prefix: str) -> bool:
+    def _is_as_it_was(self, touched: DiffEntry, blobs: GitObjects, prefix: str) -> bool:
         """Whether a file that was touched has the lines that the base has: in a fresh clone many seem to have been touched."""
         before = None if touched.old is None else blobs.contents(touched.old)
         if before is None:

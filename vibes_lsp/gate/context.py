@@ -17,7 +17,7 @@ from vibes_lsp.gate.added_records import AddedRecords
 from vibes_lsp.gate.catalogue import UNREAD, UNUSABLE, WORKTREE
 from vibes_lsp.gate.change import ChangedFiles, is_of_the_trail
 from vibes_lsp.gate.collect import is_behind_a_link
-from vibes_lsp.history.blobs import Blobs
+from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
@@ -57,7 +57,7 @@ class GateContext:
         if self.since is None or self.files is None:
             return frozenset()
         project = self.trail.directory.project
-        with Blobs(self.since.repository.root) as blobs:
+        with GitObjects(self.since.repository.root) as blobs:
             found = set(self.files.names(blobs))
         found |= {
             normal_path(path) for path in self.trail.paths() if is_behind_a_link(project, path)

@@ -10,8 +10,8 @@ from typing import Final
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.vocabulary import Band, RuleAction
 from vibes_lsp.risk.policy import Policy, Rule
-from vibes_lsp.risk.rules import Quantity, evaluate, names_in
-from vibes_lsp.risk.scoring import quantities
+from vibes_lsp.risk.rules import Quantity, evaluate_condition, signals_in
+from vibes_lsp.risk.scoring import rule_variables
 from vibes_lsp.risk.signals import Factor
 
 
@@ -88,7 +88,7 @@ class Rulebook:
     def __init__(self, policy: Policy) -> None:
         self._rules = policy.rules
         self._names = sorted(
-            frozenset().union(*(names_in(rule.expression) for rule in policy.rules))
+            frozenset().union(*(signals_in(rule.expression) for rule in policy.rules))
         )
         self._held: dict[tuple[Quantity | None, ...], tuple[Rule, ...]] = {}
 
@@ -105,7 +105,7 @@ class Rulebook:
             factors: What is known of it now.
             stored: Normalised values that count instead, by signal: those that its record has.
         """
-        known: dict[str, Quantity] = dict(quantities(factors))
+        known: dict[str, Quantity] = dict(rule_variables(factors))
         for signal, value in (stored or {}).items():
             known[f"{signal}.value"] = value
             known.setdefault(signal, value)
@@ -113,6 +113,6 @@ class Rulebook:
         held = self._held.get(asked)
         if held is None:
             held = self._held[asked] = tuple(
-                rule for rule in self._rules if evaluate(rule.expression, known)
+                rule for rule in self._rules if evaluate_condition(rule.expression, known)
             )
         return held

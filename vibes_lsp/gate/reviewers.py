@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.gate.added_records import AddedRecords
-from vibes_lsp.history.makers import Makers, commits_of_file, commits_of_lines, names_of
+from vibes_lsp.history.blame import commits_of_lines
+from vibes_lsp.history.contributors import Contributors, parse_identity
+from vibes_lsp.history.file_versions import commits_of_file
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement
@@ -123,7 +125,7 @@ class Reviewers:
             for name in (review.by, session.text("agent_name") if session is not None else None)
             if name
         ]
-        same = next((name for name in called if names_of(name) & writers), None)
+        same = next((name for name in called if parse_identity(name) & writers), None)
         if same is not None:
             return f"{same} had a part in the code"
         carrier = next(
@@ -133,7 +135,7 @@ class Reviewers:
             None if carrier is None else f"{carrier.label}, who had a part in the code, recorded it"
         )
 
-    def _writers(self, since: AddedRecords, placement: Placement) -> Iterator[Makers]:
+    def _writers(self, since: AddedRecords, placement: Placement) -> Iterator[Contributors]:
         """Give whoever brought the records of the edit, and whoever brought its lines in this change."""
         lineage = placement.lineage
         edits = [member for member in lineage.members if member.text("action") not in _REBASED]

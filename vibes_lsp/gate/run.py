@@ -23,7 +23,7 @@ from vibes_lsp.gate.report import GateReport, Item
 from vibes_lsp.gate.reviewers import Reviewers
 from vibes_lsp.gate.tamper_checks import CheckedAnnotation, TamperChecks
 from vibes_lsp.gate.texts import Texts
-from vibes_lsp.history.blobs import Blobs
+from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Counting, Scorer, custom_signals
@@ -35,7 +35,7 @@ from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.reports.placements import PlacementReport, stored_score
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
-from vibes_lsp.risk.signals import assess
+from vibes_lsp.risk.signals import compute_factors
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ class _Run:
             if not policy.rules
             else live.factors
             if live
-            else assess(self._scorer.measured(placement, content), policy)
+            else compute_factors(self._scorer.measured(placement, content), policy)
         )
         rules = self._rules.matching(factors, _stored_values(placement) if by_record else None)
         decision = decide(score, policy, self._asked.threshold, rules)
@@ -398,7 +398,7 @@ def _texts(grounds: GateContext) -> Iterator[Texts | None]:
     if since is None or files is None:
         yield None
         return
-    with Blobs(since.repository.root) as blobs:
+    with GitObjects(since.repository.root) as blobs:
         yield Texts(project, blobs, files.head, files.base, since.repository.prefix_of(project))
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.blobs import Blobs
+from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.model.paths import can_be_below, normal_path
 
@@ -37,7 +37,7 @@ class Texts:
     """
 
     project: Path
-    blobs: Blobs | None = None
+    blobs: GitObjects | None = None
     head: str = ""
     base: str = ""
     prefix: str = ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -11,18 +12,19 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import git_lines
-from vibes_lsp.history.repository import Repository, moment_of
+from vibes_lsp.history.git import git_lines, run_git
+from vibes_lsp.history.repository import Repository, parse_seconds
 
 _SECONDS: Final = 5.0
 """How long git may take for one file; without an answer no line counts as older than an edit."""
 _OPTIONS: Final = ("--incremental", "--no-textconv", "--ignore-revs-file", "")
+_LINE_HEADER: Final = re.compile(rb"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")
 _HEADER: Final = 4
 """Words of a line that begins with a commit: its hash, two line numbers, a number of lines."""
 
 
 @dataclass(frozen=True, slots=True)
-class Blamed:
+class BlamedLine:
     """A commit that has some lines.
 
     Attributes:
@@ -34,7 +36,7 @@ class Blamed:
     moment: datetime
 
 
-class GitBlame(msgspec.Struct, frozen=True, array_like=True):
+class FileBlame(msgspec.Struct, frozen=True, array_like=True):
     """What git said of all lines of a file, short enough to be kept.
 
     Attributes:
@@ -45,13 +47,13 @@ class GitBlame(msgspec.Struct, frozen=True, array_like=True):
     moments: Mapping[str, datetime]
     runs: Sequence[tuple[str, int]]
 
-    def lines(self) -> Sequence[Blamed]:
+    def lines(self) -> Sequence[BlamedLine]:
         """Return the commit of each line."""
-        commits = {name: Blamed(name, moment) for name, moment in self.moments.items()}
+        commits = {name: BlamedLine(name, moment) for name, moment in self.moments.items()}
         return [commits[name] for name, count in self.runs for _ in range(count)]
 
 
-def blamed(repository: Repository, path: str, commit: str, since: datetime) -> GitBlame | None:
+def blame_file(repository: Repository, path: str, commit: str, since: datetime) -> FileBlame | None:
     """Return for each line of a file the commit that it came with, of an older line any commit that has it and is older than `since`.
 
     Git looks no further back than that, so what this costs depends on what was committed since then.
@@ -78,11 +80,33 @@ def blamed(repository: Repository, path: str, commit: str, since: datetime) -> G
                     first = int(words[2])
                     found.update(dict.fromkeys(range(first, first + int(words[3])), name))
                 elif words[:1] == [b"committer-time"]:
-                    moments[name] = moment_of(words[1])
+                    moments[name] = parse_seconds(words[1])
     except (HistoryUnavailable, ValueError, IndexError):
         return None
     if sorted(found) != list(range(1, len(found) + 1)) or not moments.keys() >= set(found.values()):
         return None
     names = [found[number] for number in range(1, len(found) + 1)]
     runs = [(name, len(list(lines))) for name, lines in groupby(names)]
-    return GitBlame({name: moments[name] for name, _ in runs}, runs)
+    return FileBlame({name: moments[name] for name, _ in runs}, runs)
+
+
+def commits_of_lines(
+    repository: Repository, revision: str, name: str, lines: Iterable[tuple[int, int]]
+) -> frozenset[str]:
+    """Return the commits that lines of a file are from.
+
+    Args:
+        repository: Where to look.
+        revision: The file is looked at in this commit.
+        name: From the top of the work tree.
+        lines: First and last lines, 1-based and inclusive.
+
+    Raises:
+        HistoryUnavailable: Git cannot answer, as when there are no such lines.
+    """
+    ranges = [f"-L{first},{last}" for first, last in lines]
+    options = ("--porcelain", "--no-textconv", "--ignore-revs-file=", "--no-progress", *ranges)
+    said = run_git(repository.root, "blame", *options, revision, "--", name)
+    return frozenset(
+        found[1].decode() for line in said.split(b"\n") if (found := _LINE_HEADER.fullmatch(line))
+    )

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.blobs import Blobs
-from vibes_lsp.history.file_versions import touches
+from vibes_lsp.history.file_versions import file_changes
+from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.paths import can_be_below, normal_path
 
@@ -53,7 +53,7 @@ class CommittedFiles:
 
     def __init__(self, repository: Repository, project: Path) -> None:
         self.repository = repository
-        self._blobs = Blobs(repository.root)
+        self._blobs = GitObjects(repository.root)
         self._prefix = repository.prefix_of(project)
         self._touched: dict[str, list[tuple[str, datetime]]] = {}
 
@@ -78,7 +78,7 @@ class CommittedFiles:
             else CommittedFile(path, found.id, found.moment, content, found.parents)
         )
 
-    def moment_of(self, commit: str) -> datetime | None:
+    def commit_time(self, commit: str) -> datetime | None:
         """Return the committer's time of a commit, UTC."""
         found = self._blobs.commit(commit)
         return None if found is None else found.moment
@@ -90,7 +90,7 @@ class CommittedFiles:
             if content is not None:
                 yield content
 
-    def look_ahead(self, paths: Sequence[str], since: datetime | None = None) -> None:
+    def prefetch(self, paths: Sequence[str], since: datetime | None = None) -> None:
         """Find out which of HEAD's ancestors touched some files, for `later`; all at once, which is as quick as one.
 
         Args:
@@ -102,7 +102,7 @@ class CommittedFiles:
         revisions = ["HEAD"] if since is None else [f"--since={int(since.timestamp())}", "HEAD"]
         try:
             with closing(
-                touches(self.repository, revisions, names, merges=True, seconds=_SECONDS)
+                file_changes(self.repository, revisions, names, merges=True, seconds=_SECONDS)
             ) as walked:
                 for touch in walked:
                     self._touched[names[touch.path]].append((touch.commit, touch.moment))
@@ -110,7 +110,7 @@ class CommittedFiles:
             return
 
     def later(self, path: str, commit: str) -> Iterator[CommittedFile]:
-        """Give a file as the commits after another one left it, oldest first; call `look_ahead` before."""
+        """Give a file as the commits after another one left it, oldest first; call `prefetch` before."""
         start = self._blobs.commit(commit)
         if start is None:
             return

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.blobs import Blobs
 from vibes_lsp.history.git import run_git
+from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository
 
 _ENTRY: Final = re.compile(
@@ -23,7 +23,7 @@ _ENTRY: Final = re.compile(
 """What `git ls-files -z -t --debug` prints up to a NUL: how the file before looked when it was added, then a tag and a name."""
 
 
-def changed_on_disk(folder: Path) -> frozenset[str]:
+def changed_in_work_tree(folder: Path) -> frozenset[str]:
     """Return the files in a folder that are not as git last saw them, relative to it: changed, new and not ignored, or deleted.
 
     A file that was only touched counts, and so does one that is no older than the index: what was written while git looked may be of the same time
@@ -120,7 +120,7 @@ class DiffRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DiffEntry:
     """A file that is new or not as it was. Names are from the top of the work tree.
 
     Attributes:
@@ -138,7 +138,7 @@ class Difference:
     listed: bool = True
 
 
-def span_of(repository: Repository, given: str | None) -> DiffRange:
+def parse_diff_range(repository: Repository, given: str | None) -> DiffRange:
     """Return what `BASE..HEAD`, `BASE...HEAD` (since the two parted), `BASE` or nothing (HEAD, to the work tree) means; a side left out is HEAD.
 
     Raises:
@@ -153,9 +153,13 @@ def span_of(repository: Repository, given: str | None) -> DiffRange:
     return DiffRange(repository.merge_base(base, head) if separator == "..." else base, head)
 
 
-def differences(
-    repository: Repository, blobs: Blobs, span: DiffRange, folder: Path, also: Iterable[str] = ()
-) -> list[Difference]:
+def diff_files(
+    repository: Repository,
+    blobs: GitObjects,
+    span: DiffRange,
+    folder: Path,
+    also: Iterable[str] = (),
+) -> list[DiffEntry]:
     """Return the files below a folder that differ, by name; those that are gone are left out.
 
     Args:
@@ -176,7 +180,7 @@ def differences(
             repository,
             blobs,
             span.base,
-            [prefix + name for name in (*changed_on_disk(folder), *also)],
+            [prefix + name for name in (*changed_in_work_tree(folder), *also)],
         )
     return sorted(
         (each for each in found if each.name.startswith(prefix)), key=lambda each: each.name
@@ -184,8 +188,8 @@ def differences(
 
 
 def _since(
-    repository: Repository, blobs: Blobs, base: str, touched: Iterable[str]
-) -> list[Difference]:
+    repository: Repository, blobs: GitObjects, base: str, touched: Iterable[str]
+) -> list[DiffEntry]:
     """Return what differs from a commit in the index or on disk; what became of it on disk is for the reader to see."""
     staged = {each.name: each for each in _listed(repository, ("diff-index", "--cached"), (base,))}
     for name in touched:
@@ -193,7 +197,7 @@ def _since(
             continue
         entry = blobs.entry(base, name)
         known = entry is not None and entry.is_file
-        staged[name] = Difference(
+        staged[name] = DiffEntry(
             name,
             name if known else None,
             entry.id if entry is not None and known else None,
@@ -205,7 +209,7 @@ def _since(
 
 def _listed(
     repository: Repository, command: tuple[str, ...], commits: tuple[str, ...]
-) -> list[Difference]:
+) -> list[DiffEntry]:
     try:
         listed = run_git(repository.root, *command, *_OPTIONS, _SIMILAR, *commits, "--")
     except HistoryUnavailable:
@@ -213,7 +217,7 @@ def _listed(
     return list(_read(iter(listed.split(b"\0")[:-1])))
 
 
-def _read(parts: Iterator[bytes]) -> Iterator[Difference]:
+def _read(parts: Iterator[bytes]) -> Iterator[DiffEntry]:
     """Read `:MODE MODE OBJECT OBJECT STATUS`, a name, and for a rename or copy one more: the new one."""
     for part in parts:
         old_mode, mode, old, new, status = part.removeprefix(b":").split(b" ")
@@ -224,7 +228,7 @@ def _read(parts: Iterator[bytes]) -> Iterator[Difference]:
         if mode not in _FILES:
             continue
         known = old_mode in _FILES
-        yield Difference(
+        yield DiffEntry(
             name,
             former if known else None,
             old.decode() if known else None,

@@ -12,8 +12,8 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import git_parts, git_path, log_options, run_git
-from vibes_lsp.history.repository import Repository, moment_of
+from vibes_lsp.history.git import LOG_OPTIONS, git_fields, literal_pathspec, run_git
+from vibes_lsp.history.repository import Repository, parse_seconds
 
 _MARK: Final = b"\x01"
 _FORMAT: Final = "--format=%x01%H %ct"
@@ -24,7 +24,7 @@ _CHARACTERS: Final = 8_000
 """Most characters of these paths: a command line holds no more on every system."""
 
 
-class Touch(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class FileChange(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A file as a commit left it.
 
     Attributes:
@@ -44,14 +44,14 @@ class Touch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     is_new: bool
 
 
-def touches(
+def file_changes(
     repository: Repository,
     revisions: Sequence[str],
     paths: Collection[str],
     *,
     merges: bool,
     seconds: float | None = None,
-) -> Generator[Touch, None, None]:
+) -> Generator[FileChange, None, None]:
     """Yield what commits did to files, newest first, children before parents, no branch left out. Renames are a deletion and a new file.
 
     Args:
@@ -77,15 +77,15 @@ def touches(
     if not wanted:
         return
     is_few = len(wanted) <= _NAMED and sum(map(len, wanted)) <= _CHARACTERS
-    named = map(git_path, wanted.values()) if is_few else ()
-    arguments = ("log", *log_options(), *options, _FORMAT, *revisions, "--", *named)
-    with git_parts(repository.root, *arguments, seconds=seconds) as parts:
-        commit, moment = "", moment_of(b"0")
+    named = map(literal_pathspec, wanted.values()) if is_few else ()
+    arguments = ("log", *LOG_OPTIONS, *options, _FORMAT, *revisions, "--", *named)
+    with git_fields(repository.root, *arguments, seconds=seconds) as parts:
+        commit, moment = "", parse_seconds(b"0")
         for part in parts:
             line = part.lstrip(b"\n")
             if line.startswith(_MARK):
                 identifier, _, told = line[1:].partition(b" ")
-                commit, moment = identifier.decode("ascii"), moment_of(told)
+                commit, moment = identifier.decode("ascii"), parse_seconds(told)
             elif line.startswith(b":"):
                 name = next(parts, b"")
                 if (path := wanted.get(name)) is not None:
@@ -101,49 +101,37 @@ def _name(path: str) -> bytes | None:
     return name if name.decode("utf-8", "surrogateescape") == path else None
 
 
-def _touch(commit: str, moment: datetime, path: str, line: bytes) -> Touch:
+def _touch(commit: str, moment: datetime, path: str, line: bytes) -> FileChange:
     fields = line.lstrip(b":").decode("ascii").split(" ")
     parents = (len(fields) - 3) // 2
-    return Touch(commit, moment, path, fields[parents], fields[-2], is_new=set(fields[-1]) == {"A"})
+    return FileChange(
+        commit, moment, path, fields[parents], fields[-2], is_new=set(fields[-1]) == {"A"}
+    )
 
 
-_OPTIONS: Final = (
-    "-r",
-    "-z",
-    "--name-status",
-    "--diff-filter=R",
-    "-l1000",
-    "--ignore-submodules=all",
-)
-_SIMILAR: Final = "--find-renames=50%"
-_EQUAL: Final = "--find-renames=100%"
-"""Needs no contents, which a partial clone may not have."""
+def commits_of_file(repository: Repository, revisions: Sequence[str], name: str) -> frozenset[str]:
+    """Return the commits among some that touched a file.
 
+    Args:
+        repository: Where to look.
+        revisions: As for `git log`.
+        name: From the top of the work tree.
 
-def renames_in(repository: Repository, commit: str) -> tuple[dict[str, str], bool]:
-    """Return the new names of the files that a commit renamed, by the old ones; none for a merge or where git cannot answer.
-
-    Beside them is said whether that settles it: whether all objects were there that git wanted to compare.
+    Raises:
+        HistoryUnavailable: Git cannot answer.
     """
-    return _detected(repository, ("diff-tree", "--no-commit-id"), commit)
-
-
-def renames_since(repository: Repository, commit: str) -> dict[str, str]:
-    """Return the index's names of files that had others in a commit, by those; none where git cannot answer."""
-    return _detected(repository, ("diff-index", "--cached"), commit)[0]
-
-
-def _detected(
-    repository: Repository, command: tuple[str, ...], commit: str
-) -> tuple[dict[str, str], bool]:
-    for detection in (_SIMILAR, _EQUAL):
-        try:
-            listed = run_git(repository.root, *command, *_OPTIONS, detection, commit, "--")
-        except HistoryUnavailable:
-            continue
-        parts = [part.decode("utf-8", "surrogateescape") for part in listed.split(b"\0")[:-1]]
-        return dict(zip(parts[1::3], parts[2::3], strict=True)), detection == _SIMILAR
-    return {}, False
+    said = run_git(
+        repository.root,
+        "log",
+        "--full-history",
+        "-m",
+        "--no-show-signature",
+        "--format=%H",
+        *revisions,
+        "--",
+        literal_pathspec(name),
+    )
+    return frozenset(said.decode().split())
 
 
 _LIMIT: Final = 500
@@ -216,7 +204,7 @@ class FileVersions:
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class FileWalk:
     """What the ancestors of a commit did to a file.
 
     Attributes:
@@ -225,12 +213,12 @@ class Walked:
         is_settled: Whether git answered: what is left out is left out for its number.
     """
 
-    touches: Sequence[Touch] = ()
+    touches: Sequence[FileChange] = ()
     is_whole: bool = True
     is_settled: bool = True
 
 
-class Trace(msgspec.Struct, frozen=True, array_like=True):
+class FileTrace(msgspec.Struct, frozen=True, array_like=True):
     """What commits did to a file, under all names that it has had.
 
     Attributes:
@@ -239,7 +227,7 @@ class Trace(msgspec.Struct, frozen=True, array_like=True):
         is_settled: Whether git answered: asked again, it says the same.
     """
 
-    touches: Sequence[Touch]
+    touches: Sequence[FileChange]
     is_cut: bool
     is_settled: bool = True
 
@@ -252,25 +240,27 @@ class Trace(msgspec.Struct, frozen=True, array_like=True):
         return _collected(self.touches, boundary, cut=self.is_cut)
 
 
-def walk_together(
+def walk_files(
     repository: Repository, head: str, paths: Sequence[str], *, limit: int = _LIMIT
-) -> dict[str, Walked]:
+) -> dict[str, FileWalk]:
     """Return what the ancestors of a commit did to some files, in one walk through history instead of one for each file."""
-    found: dict[str, list[Touch]] = {path: [] for path in paths}
+    found: dict[str, list[FileChange]] = {path: [] for path in paths}
     is_whole = True
     try:
-        with closing(touches(repository, [head], paths, merges=True, seconds=_SECONDS)) as walked:
+        with closing(
+            file_changes(repository, [head], paths, merges=True, seconds=_SECONDS)
+        ) as walked:
             for touch in walked:
                 found[touch.path].append(touch)
     except HistoryUnavailable:
         is_whole = False
     return {
-        path: Walked(walked[:limit], is_whole and len(walked) <= limit, is_whole)
+        path: FileWalk(walked[:limit], is_whole and len(walked) <= limit, is_whole)
         for path, walked in found.items()
     }
 
 
-def trace(
+def trace_file(
     repository: Repository,
     head: str,
     path: str,
@@ -278,8 +268,8 @@ def trace(
     renamed: Callable[[str], Mapping[str, str]],
     *,
     limit: int = _LIMIT,
-    begun: Walked | None = None,
-) -> Trace:
+    begun: FileWalk | None = None,
+) -> FileTrace:
     """Return what a commit and all of its ancestors did to a file, side branches and the merges that changed it included.
 
     Where a commit brought the file, the name that the file had before is looked for in that commit, and followed from there.
@@ -293,7 +283,7 @@ def trace(
         limit: How many commits are taken in.
         begun: What is known already of the commit's ancestors and the file's present name.
     """
-    found: dict[tuple[str, str], Touch] = {}
+    found: dict[tuple[str, str], FileChange] = {}
     pending = deque([(head, path)])
     cut, settled, renames = False, True, 0
     while pending and not cut:
@@ -313,27 +303,31 @@ def trace(
                     pending.append((touch.commit, before[0]))
                     cut = False
                     break  # what had the name earlier was another file
-    return Trace(list(found.values()), cut, settled)
+    return FileTrace(list(found.values()), cut, settled)
 
 
 def _walk(
     repository: Repository, start: str, path: str, limit: int, *, is_inclusive: bool
-) -> Walked:
-    found: list[Touch] = []
+) -> FileWalk:
+    found: list[FileChange] = []
     try:
-        with closing(touches(repository, [start], [path], merges=True, seconds=_SECONDS)) as walked:
+        with closing(
+            file_changes(repository, [start], [path], merges=True, seconds=_SECONDS)
+        ) as walked:
             for touch in walked:
                 if touch.commit == start and not is_inclusive:
                     continue
                 if len(found) == limit:
-                    return Walked(found, is_whole=False)
+                    return FileWalk(found, is_whole=False)
                 found.append(touch)
     except HistoryUnavailable:
-        return Walked(found, is_whole=False, is_settled=False)
-    return Walked(found)
+        return FileWalk(found, is_whole=False, is_settled=False)
+    return FileWalk(found)
 
 
-def _collected(touched: Sequence[Touch], boundary: frozenset[str], *, cut: bool) -> FileVersions:
+def _collected(
+    touched: Sequence[FileChange], boundary: frozenset[str], *, cut: bool
+) -> FileVersions:
     versions = [
         Version(each.commit, each.path, each.blob, each.moment) if each.mode in _FILES else None
         for each in touched

@@ -37,7 +37,7 @@ _SAFE: Final = (
     "-c",
     "protocol.allow=never",
 )
-_LOG: Final = (
+LOG_OPTIONS: Final = (
     "--no-ext-diff",
     "--no-textconv",
     "--no-color",
@@ -123,7 +123,7 @@ def git_lines(
 
 
 @contextmanager
-def git_parts(
+def git_fields(
     folder: Path, *arguments: str, seconds: float | None = None
 ) -> Iterator[Iterator[bytes]]:
     """Give what git prints between NULs (its `-z`), as it prints it.
@@ -149,7 +149,7 @@ def start_git(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     return _start(folder, arguments, subprocess.PIPE)
 
 
-def git_path(name: str) -> str:
+def literal_pathspec(name: str) -> str:
     """Return the pathspec for exactly this name from the top of the work tree, whatever characters it has."""
     return f":(top,literal){name}"
 
@@ -196,11 +196,6 @@ def _parts(output: IO[bytes]) -> Iterator[bytes]:
         yield from whole
     if rest:
         yield rest
-
-
-def log_options() -> Sequence[str]:
-    """Return the options that every `git log` and `git diff` of ours is given."""
-    return _LOG
 
 
 def _environment() -> dict[str, str]:

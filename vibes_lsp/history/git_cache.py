@@ -29,7 +29,7 @@ _PACKAGES: Final = ("model", "anchors", "history", "index")
 
 
 class _Kept(msgspec.Struct, array_like=True):
-    """A file of facts.
+    """A file of cache.
 
     Attributes:
         source: The repository, and the code that asked.
@@ -46,7 +46,7 @@ class _Kept(msgspec.Struct, array_like=True):
     of_objects: dict[str, msgspec.Raw]
 
 
-class Facts:
+class GitCache:
     """The facts of one repository. What cannot be kept is asked of git again.
 
     Args:
@@ -78,29 +78,29 @@ class Facts:
             self._head = now
             self._of_head.clear()
 
-    def of_head(self, key: str, kind: type[_T]) -> _T | None:
+    def get_for_head(self, key: str, kind: type[_T]) -> _T | None:
         """Return what was true of the ancestors of HEAD; None when that is not known."""
         return _decoded(self._of_head, key, kind)
 
-    def of_object(self, key: str, kind: type[_T]) -> _T | None:
+    def get_for_object(self, key: str, kind: type[_T]) -> _T | None:
         """Return what is true of an object; None when that is not known."""
         return _decoded(self._of_objects, key, kind)
 
-    def keep_of_head(self, key: str, value: object) -> None:
+    def put_for_head(self, key: str, value: object) -> None:
         """Keep what is true of the ancestors of HEAD."""
         self._keep(self._of_head, key, value)
 
-    def keep_of_object(self, key: str, value: object) -> None:
+    def put_for_object(self, key: str, value: object) -> None:
         """Keep what is true of an object."""
         self._of_objects.pop(key, None)
         while len(self._of_objects) >= _MAX_OBJECTS:
             del self._of_objects[next(iter(self._of_objects))]
         self._keep(self._of_objects, key, value)
 
-    def _keep(self, facts: dict[str, msgspec.Raw], key: str, value: object) -> None:
+    def _keep(self, cache: dict[str, msgspec.Raw], key: str, value: object) -> None:
         try:
             key.encode()
-            facts[key] = msgspec.Raw(msgspec.msgpack.encode(value))
+            cache[key] = msgspec.Raw(msgspec.msgpack.encode(value))
         except UnicodeEncodeError:  # a name that is no text
             return
         self._is_changed = True
@@ -119,8 +119,8 @@ class Facts:
                 return
 
 
-def _decoded(facts: dict[str, msgspec.Raw], key: str, kind: type[_T]) -> _T | None:
-    found = facts.get(key)
+def _decoded(cache: dict[str, msgspec.Raw], key: str, kind: type[_T]) -> _T | None:
+    found = cache.get(key)
     if found is None:
         return None
     try:

@@ -13,7 +13,6 @@ from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import git_lines, run_git
-from vibes_lsp.history.revisions import commit_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +38,9 @@ class Repository:
         Raises:
             HistoryUnavailable: It names none, or git would have to choose between several.
         """
-        return commit_named(self.root, revision)
+        return resolve_commit(self.root, revision)
 
-    def names_commit(self, revision: str) -> bool:
+    def has_commit(self, revision: str) -> bool:
         """Whether a revision names a commit that is here."""
         try:
             self.resolve(revision)
@@ -49,7 +48,7 @@ class Repository:
             return False
         return True
 
-    def commit_moment(self, commit: str) -> datetime:
+    def commit_time(self, commit: str) -> datetime:
         """Return the committer's time of a commit.
 
         Raises:
@@ -64,14 +63,14 @@ class Repository:
             "--end-of-options",
             commit,
         )
-        return moment_of(seconds)
+        return parse_seconds(seconds)
 
     def boundary(self) -> frozenset[str]:
         """Return the commits of a shallow clone whose parents were left out: each seems to bring every file that it has."""
-        file = self.boundary_file()
-        return read_boundary(file) if file is not None else frozenset()
+        file = self.shallow_file()
+        return read_shallow_file(file) if file is not None else frozenset()
 
-    def boundary_file(self) -> Path | None:
+    def shallow_file(self) -> Path | None:
         """Return the file that would list the commits of `boundary`; None where git cannot answer."""
         try:
             return self.root / os.fsdecode(
@@ -129,7 +128,7 @@ class Repository:
             name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name
         )
 
-    def ignores(self, path: Path) -> bool:
+    def is_ignored(self, path: Path) -> bool:
         """Whether git ignores a path."""
         try:
             run_git(self.root, "check-ignore", "--quiet", "--no-index", "--", str(path))
@@ -137,7 +136,7 @@ class Repository:
             return False
         return True
 
-    def ignored_for_all(self, path: Path) -> bool:
+    def is_ignored_in_every_clone(self, path: Path) -> bool:
         """Whether git ignores a path in every clone: by a `.gitignore` of the work tree, not by settings of this machine."""
         try:
             told = run_git(self.root, "check-ignore", "--verbose", "--no-index", "--", str(path))
@@ -191,7 +190,7 @@ class Repository:
             return False
         return True
 
-    def landing_branch(self) -> str | None:
+    def upstream_commit(self) -> str | None:
         """Return the commit that the branch others build on has, as far as is known here: `origin`'s main branch, else this one's upstream."""
         for name in ("refs/remotes/origin/HEAD", "@{upstream}"):
             with suppress(HistoryUnavailable):
@@ -217,15 +216,15 @@ class Repository:
         return None
 
 
-def read_boundary(file: Path) -> frozenset[str]:
-    """Return what a repository's `boundary_file` lists: nothing when it is not there, as in a whole clone."""
+def read_shallow_file(file: Path) -> frozenset[str]:
+    """Return what a repository's `shallow_file` lists: nothing when it is not there, as in a whole clone."""
     try:
         return frozenset(file.read_text("ascii").split())
     except (OSError, ValueError):
         return frozenset()
 
 
-def moment_of(seconds: bytes) -> datetime:
+def parse_seconds(seconds: bytes) -> datetime:
     """Return the time that git prints as seconds since 1970; the epoch where no calendar has it."""
     try:
         return _EPOCH + timedelta(seconds=int(seconds))
@@ -253,3 +252,89 @@ def open_repository(folder: Path) -> Repository | None:
     except HistoryUnavailable:
         return None
     return Repository(Path(top.decode("utf-8", "surrogateescape").rstrip("\n")))
+
+
+def init_repository(folder: Path) -> None:
+    """Make a folder, which has to be there, a repository with the branch `main`.
+
+    Raises:
+        HistoryUnavailable: Git is absent, or refuses.
+    """
+    run_git(
+        folder, "init", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1"
+    )
+
+
+_SUFFIX: Final = re.compile(r"[~^]|@\{")
+_SEARCH: Final = re.compile(r":|\{/")
+"""What asks git to look for a commit by its message, or for a path: whoever writes messages would choose."""
+_OWN: Final = frozenset(
+    {
+        "",
+        "@",
+        "HEAD",
+        "FETCH_HEAD",
+        "ORIG_HEAD",
+        "MERGE_HEAD",
+        "CHERRY_PICK_HEAD",
+        "REBASE_HEAD",
+        "REVERT_HEAD",
+    }
+)
+"""What git itself writes, beside the refs: it comes before every ref of that name, and no push makes it."""
+_HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}", re.IGNORECASE)
+_SHORT_HASH: Final = re.compile(r"[0-9a-f]{4,63}", re.IGNORECASE)
+_PLACES: Final = (
+    "refs/{}",
+    "refs/tags/{}",
+    "refs/heads/{}",
+    "refs/remotes/{}",
+    "refs/remotes/{}/HEAD",
+)
+"""Where git looks for a name (gitrevisions). It takes the first that it finds, and only warns of others."""
+_HINT: Final = "give a branch, a tag or a commit; a shallow clone may lack it"
+
+
+def resolve_commit(root: Path, revision: str) -> str:
+    """Return the whole hash of the commit that a revision names.
+
+    Args:
+        root: The top folder of the work tree.
+        revision: As people write it.
+
+    Raises:
+        HistoryUnavailable: It names none, or git would have to choose between several.
+    """
+    if _SEARCH.search(revision):
+        raise HistoryUnavailable(f"{revision!r} names no commit here", hint=_HINT)
+    _refuse_ambiguity(root, _SUFFIX.split(revision, maxsplit=1)[0])
+    try:
+        found = run_git(
+            root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+        )
+    except HistoryUnavailable:
+        raise HistoryUnavailable(f"{revision!r} names no commit here", hint=_HINT) from None
+    return found.decode().strip()
+
+
+def _refuse_ambiguity(root: Path, name: str) -> None:
+    """Raise where more than one thing has a name; a whole ref or hash means only itself."""
+    if name in _OWN or name.startswith(("refs/", "-")) or _HASH.fullmatch(name):
+        return
+    places = [place.format(name) for place in _PLACES]
+    try:
+        listed = (
+            run_git(root, "for-each-ref", "--format=%(refname)", *places)
+            .decode("utf-8", "replace")
+            .splitlines()
+        )
+        found = [place for place in places if place in listed]
+        if found and _SHORT_HASH.fullmatch(name):
+            found += run_git(root, "rev-parse", f"--disambiguate={name}").decode().split()
+    except HistoryUnavailable:
+        raise HistoryUnavailable(f"{name!r} names no commit here", hint=_HINT) from None
+    if len(found) > 1:
+        raise HistoryUnavailable(
+            f"{name!r} is ambiguous: it names {' and '.join(found[:4])}",
+            hint="give one of these whole names",
+        )

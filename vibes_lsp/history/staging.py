@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import git_path, run_git
+from vibes_lsp.history.git import literal_pathspec, run_git
 from vibes_lsp.history.repository import Repository, open_repository
 
 
 @dataclass(frozen=True, slots=True)
-class Unmerged:
+class UnmergedFile:
     """A file in conflict.
 
     Attributes:
@@ -27,19 +28,19 @@ class Unmerged:
     stages: dict[int, bytes] = field(default_factory=dict)
 
 
-def unmerged_files(folder: Path) -> dict[str, Unmerged]:
+def unmerged_files(folder: Path) -> dict[str, UnmergedFile]:
     """Return what is in conflict below a folder, by its name there.
 
     Raises:
         HistoryUnavailable: Git does not answer.
     """
-    found: dict[str, Unmerged] = {}
+    found: dict[str, UnmergedFile] = {}
     for line in run_git(folder, "ls-files", "--unmerged", "-z", "--", ".").split(b"\0"):
         if not line:
             continue
         facts, _, name = line.partition(b"\t")
         mode, blob, stage = facts.decode("ascii").split(" ")
-        file = found.setdefault(os.fsdecode(name), Unmerged(mode))
+        file = found.setdefault(os.fsdecode(name), UnmergedFile(mode))
         file.stages[int(stage)] = run_git(folder, "cat-file", "blob", blob)
     return found
 
@@ -127,7 +128,7 @@ class CommitIndex:
         if (self.git_dir / "MERGE_HEAD").exists():
             return False
         return not self.changed() or (
-            self.repository.names_commit("HEAD^") and not self._differing("HEAD^")
+            self.repository.has_commit("HEAD^") and not self._differing("HEAD^")
         )
 
     def changed(self) -> list[str]:
@@ -198,7 +199,7 @@ class CommitIndex:
                 "-s",
                 "-z",
                 "--",
-                *map(git_path, some),
+                *map(literal_pathspec, some),
                 index=self.paths[0],
             )
             for line in listed.split(b"\0")[:-1]:
@@ -231,7 +232,7 @@ class CommitIndex:
                         self.repository.root,
                         "ls-files",
                         *options,
-                        *map(git_path, some),
+                        *map(literal_pathspec, some),
                         index=self.paths[0],
                     )
                 )
@@ -239,7 +240,7 @@ class CommitIndex:
         return found
 
 
-def index_of_commit(folder: Path, environment: Mapping[str, str]) -> CommitIndex | None:
+def open_commit_index(folder: Path, environment: Mapping[str, str]) -> CommitIndex | None:
     """Return the index that a commit is made from; None outside a work tree.
 
     Args:
@@ -273,3 +274,58 @@ def _some(names: Sequence[str]) -> Iterator[list[str]]:
     pending = iter(names)
     while some := list(islice(pending, _AT_ONCE)):
         yield some
+
+
+_PLAIN: Final = ("-c", "core.autocrlf=false", "-c", "core.fileMode=false", "-c", "gc.auto=0")
+
+
+@dataclass(frozen=True, slots=True)
+class CommitAuthor:
+    """Who commits."""
+
+    name: str
+    address: str
+
+
+def stage_all(folder: Path) -> None:
+    """Stage the whole work tree.
+
+    Raises:
+        HistoryUnavailable: Git refuses.
+    """
+    run_git(folder, *_PLAIN, "add", "--all")
+
+
+def create_commit(
+    folder: Path, message: str, author: CommitAuthor, moment: datetime, *, amend: bool = False
+) -> None:
+    """Commit what is staged; no hook runs.
+
+    Args:
+        folder: The work tree.
+        message: What is said of it.
+        author: Who made and committed it.
+        moment: When.
+        amend: Whether it takes the place of the last one.
+
+    Raises:
+        HistoryUnavailable: Git refuses.
+    """
+    when = moment.isoformat()
+    who = {
+        "GIT_AUTHOR_NAME": author.name,
+        "GIT_AUTHOR_EMAIL": author.address,
+        "GIT_AUTHOR_DATE": when,
+        "GIT_COMMITTER_NAME": author.name,
+        "GIT_COMMITTER_EMAIL": author.address,
+        "GIT_COMMITTER_DATE": when,
+    }
+    options = (
+        "--quiet",
+        "--no-gpg-sign",
+        "--no-verify",
+        "--message",
+        message,
+        *(("--amend", "--reset-author") if amend else ()),
+    )
+    run_git(folder, *_PLAIN, "commit", *options, environment=who)

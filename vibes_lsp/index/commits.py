@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommit, DerivedCommits
+from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver, ResolvedCommit
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.vocabulary import Action
@@ -19,12 +19,12 @@ def recorded_commit(lineage: Lineage) -> str | None:
     return next(iter(recorded_commits(lineage)), None)
 
 
-def derive_commits(
+def resolve_commits(
     lineages: Sequence[Lineage],
     repository: Repository,
     directory: AuditDir,
-    kept: DerivedCommits | None = None,
-) -> dict[str, DerivedCommit]:
+    kept: CommitResolver | None = None,
+) -> dict[str, ResolvedCommit]:
     """Return the derived commits of lineages that record none, or only such as HEAD does not come from, by the id of their first record.
 
     Args:
@@ -33,7 +33,7 @@ def derive_commits(
         directory: Its audit directory.
         kept: What earlier calls for the project have read of git's history; without it all is read.
     """
-    commits = kept or DerivedCommits(repository, directory.project, directory.log)
+    commits = kept or CommitResolver(repository, directory.project, directory.log)
     gone = rewritten(lineages, commits)
     pending = [
         lineage
@@ -41,7 +41,7 @@ def derive_commits(
         if recorded_commit(lineage) is None or lineage.first.id in gone
     ]
     by_log = commits.by_log(identifier for lineage in pending for identifier in lineage.ids)
-    found: dict[str, DerivedCommit] = {}
+    found: dict[str, ResolvedCommit] = {}
     left: list[Lineage] = []
     for lineage in pending:
         commit = next(
@@ -58,13 +58,13 @@ def derive_commits(
         _by_path([each for each in left if gone.get(each.first.id) not in elsewhere], commits)
     )
     return found | {
-        identifier: replace(found[identifier], instead_of=commit)
+        identifier: replace(found[identifier], replaces=commit)
         for identifier, commit in gone.items()
         if identifier in found
     }
 
 
-def known_commit(lineage: Lineage, derived: DerivedCommit | None) -> DerivedCommit | None:
+def known_commit(lineage: Lineage, derived: ResolvedCommit | None) -> ResolvedCommit | None:
     """Return the commit of a lineage: the recorded one, unless another was derived in its place.
 
     Args:
@@ -72,12 +72,12 @@ def known_commit(lineage: Lineage, derived: DerivedCommit | None) -> DerivedComm
         derived: What was derived for it, perhaps before its last record was written.
     """
     recorded = recorded_commit(lineage)
-    if recorded is None or (derived is not None and derived.instead_of == recorded):
+    if recorded is None or (derived is not None and derived.replaces == recorded):
         return derived
-    return DerivedCommit(recorded, CommitMethod.RECORDED)
+    return ResolvedCommit(recorded, CommitMethod.RECORDED)
 
 
-def rewritten(lineages: Sequence[Lineage], commits: DerivedCommits) -> dict[str, str]:
+def rewritten(lineages: Sequence[Lineage], commits: CommitResolver) -> dict[str, str]:
     """Return the commits of lineages that record only such as HEAD does not come from (R4b), by the id of their first record."""
     recorded = {lineage.first.id: recorded_commits(lineage) for lineage in lineages}
     there = commits.reached(commit for named in recorded.values() for commit in named)
@@ -100,7 +100,7 @@ def recorded_commits(lineage: Lineage) -> list[str]:
     return [commit for member in found if (commit := member.text("commit_hash"))]
 
 
-def _by_path(lineages: Sequence[Lineage], commits: DerivedCommits) -> dict[str, DerivedCommit]:
+def _by_path(lineages: Sequence[Lineage], commits: CommitResolver) -> dict[str, ResolvedCommit]:
     moments: dict[str, set[datetime]] = defaultdict(set)
     for lineage in lineages:
         moments[_path(lineage)].add(lineage.first.moment)

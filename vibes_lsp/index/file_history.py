@@ -16,9 +16,9 @@ from vibes_lsp.anchors.line_map import MOVED_LINES, distinctive_lines
 from vibes_lsp.anchors.located import Located, OriginalText, State
 from vibes_lsp.anchors.locating import locate, standing_whole
 from vibes_lsp.anchors.text import Text, encode
-from vibes_lsp.history.derived_commits import DerivedCommit
+from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.file_versions import Version
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.index.candidate_files import RawLines, Sought, SoughtTexts
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.moved_out import MovedOut, MovedOutRange
@@ -72,7 +72,7 @@ class FileHistories:
         self,
         trail: Trail,
         history: ProjectHistory | None,
-        derived: Mapping[str, DerivedCommit],
+        derived: Mapping[str, ResolvedCommit],
         renamed: Mapping[str, str] | None = None,
         departures: MovedOut | None = None,
         *,
@@ -141,10 +141,10 @@ class FileHistories:
         """Return the ids of annotations of other files whose text stands in a file now, and there no more."""
         return tuple(self._arrivals(path, self.former_paths(path), text))
 
-    def read_ahead(self) -> None:
+    def prefetch(self) -> None:
         """Have history read at once for all files that annotations name: for those who will ask about all of them."""
         if self._history is not None:
-            self._history.read_ahead(self._names)
+            self._history.prefetch(self._names)
 
     @cached_property
     def annotated_files(self) -> Mapping[str, None]:
@@ -182,7 +182,7 @@ class FileHistories:
         moved = {name: self._renamed[name] for name in self._gone if name in self._renamed}
         if self._history is not None:
             unknown = [name for name in self._gone if name not in moved]
-            self._history.read_ahead(unknown)
+            self._history.prefetch(unknown)
             moved |= self._history.current_paths(unknown)
         return {name: moved[name] for name in self._gone if name in moved}
 
@@ -278,17 +278,17 @@ class FileHistories:
 
     def keep(self) -> None:
         """Keep for later commands which files hold no text that is sought."""
-        facts = None if self._history is None else self._history.facts()
-        if facts is not None and "_without" in self.__dict__:
-            facts.keep_of_object(
+        cache = None if self._history is None else self._history.cache()
+        if cache is not None and "_without" in self.__dict__:
+            cache.put_for_object(
                 _WITHOUT, (self._sought.digest, sorted(self._without)[:_MAX_WITHOUT])
             )
 
     @cached_property
     def _without(self) -> set[bytes]:
         """Digests of the files that hold no text that is sought."""
-        facts = None if self._history is None else self._history.facts()
-        kept = None if facts is None else facts.of_object(_WITHOUT, tuple[bytes, list[bytes]])
+        cache = None if self._history is None else self._history.cache()
+        kept = None if cache is None else cache.get_for_object(_WITHOUT, tuple[bytes, list[bytes]])
         return set(kept[1]) if kept is not None and kept[0] == self._sought.digest else set()
 
     @cached_property

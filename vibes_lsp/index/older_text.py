@@ -18,7 +18,7 @@ from vibes_lsp.anchors.locating import standing_whole
 from vibes_lsp.anchors.occurrences import read_context
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.history.file_versions import Version
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.vocabulary import Action
 

@@ -14,9 +14,9 @@ from vibes_lsp.anchors.ages import Ages, EditTime
 from vibes_lsp.anchors.located import OriginalText, Since
 from vibes_lsp.anchors.locating import standing_whole
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommit
+from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.history.file_versions import Version
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.index.commits import known_commit, recorded_commit, recorded_commits
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.older_text import Predating, Standing, Wanted
@@ -46,7 +46,7 @@ class OriginalTexts:
     def __init__(
         self,
         history: ProjectHistory,
-        derived: Mapping[str, DerivedCommit],
+        derived: Mapping[str, ResolvedCommit],
         begun: Begun,
         standing: Standing | None = None,
     ) -> None:

@@ -9,11 +9,11 @@ from typing import Self
 from vibes_lsp.anchors.located import Since
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.derived_commits import DerivedCommit, DerivedCommits
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
+from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.candidate_files import RawLines
-from vibes_lsp.index.commits import derive_commits
+from vibes_lsp.index.commits import resolve_commits
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistories, FileHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.moved_out import MovedOut
@@ -29,7 +29,7 @@ class Places:
     Args:
         trail: The trail, refreshed.
         use_git: Whether to ask git at all.
-        keeps_facts: Whether what git says is kept for later commands, and what it said to earlier ones
+        use_cache: Whether what git says is kept for later commands, and what it said to earlier ones
             believed: not for what decides or writes.
 
     Attributes:
@@ -37,13 +37,13 @@ class Places:
         derived: Commits of annotations that record none that holds, by the id of their first record, of the files asked about so far.
     """
 
-    def __init__(self, trail: Trail, *, use_git: bool = True, keeps_facts: bool = False) -> None:
+    def __init__(self, trail: Trail, *, use_git: bool = True, use_cache: bool = False) -> None:
         self.trail = trail
-        self._keeps_facts = keeps_facts
-        self.derived: dict[str, DerivedCommit] = {}
+        self._use_cache = use_cache
+        self.derived: dict[str, ResolvedCommit] = {}
         self._repository: Repository | None = None
         self._history: ProjectHistory | None = None
-        self._commits: DerivedCommits | None = None
+        self._commits: CommitResolver | None = None
         if use_git:
             self._open()
         self._departures = MovedOut(trail)
@@ -93,14 +93,14 @@ class Places:
         self._repository, self._history, self._commits = repository, None, None
         if repository is not None:
             history = self._history = ProjectHistory(
-                project, keeps_head=True, keeps_facts=self._keeps_facts
+                project, cache_head=True, use_cache=self._use_cache
             )
-            self._commits = DerivedCommits(
+            self._commits = CommitResolver(
                 repository,
                 project,
                 self.trail.directory.log,
                 head=history.head,
-                facts=history.facts(),
+                cache=history.cache(),
             )
 
     def nearest(self, commits: Sequence[str]) -> str | None:
@@ -122,14 +122,14 @@ class Places:
         """Whether there is a history to ask."""
         return self._repository is not None
 
-    def read_ahead(self) -> None:
+    def prefetch(self) -> None:
         """Prepare for questions about all files: git's history is read once, and the commits of all annotations are found."""
-        self._pasts.read_ahead()
+        self._pasts.prefetch()
         self.derive(self.trail.lineages())
 
     def read_history(self) -> None:
         """Have git's history read at once for all files, and no commits looked for."""
-        self._pasts.read_ahead()
+        self._pasts.prefetch()
 
     def annotated_files(self) -> list[str]:
         """Return the files of this checkout that annotations are about, by the names that they have now."""
@@ -160,7 +160,7 @@ class Places:
         """Find out the commits of annotations that record none; they are in `derived` then."""
         if self._repository is not None and self._commits is not None:
             self.derived.update(
-                derive_commits(lineages, self._repository, self.trail.directory, self._commits)
+                resolve_commits(lineages, self._repository, self.trail.directory, self._commits)
             )
 
     def past(self, path: str, text: Text) -> FileHistory:

@@ -11,7 +11,7 @@ from vibes_lsp.anchors.create_anchors import range_hashes
 from vibes_lsp.index.records import Edge, LogRecord
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, ReviewerKind, Verdict
-from vibes_lsp.risk.review_status import ReviewAnswer, ReviewStatus, decided_by, review_status
+from vibes_lsp.risk.review_status import ReviewAnswer, ReviewStatus, deciding_answer, review_status
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def counting(
         lines: Its lines as they are now; None where they are not found.
         is_removed: As for `standing`.
     """
-    _, number = decided_by(_answers(reviews, lines, is_removed=is_removed))
+    _, number = deciding_answer(_answers(reviews, lines, is_removed=is_removed))
     return None if number is None else reviews[number]
 
 

@@ -14,8 +14,8 @@ from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
 from vibes_lsp.model.vocabulary import Action, Band, ContextType, is_custom_signal
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
-from vibes_lsp.risk.scoring import Score, score_of
-from vibes_lsp.risk.signals import CustomSignal, Measured, PromptLength, estimated_length
+from vibes_lsp.risk.scoring import Score, compute_score
+from vibes_lsp.risk.signals import CustomSignal, Measurements, PromptLength, estimated_length
 
 MAX_CUSTOM: Final = 20
 """Signals of recorders that count in one record."""
@@ -58,25 +58,25 @@ class Scorer:
             content: The text that it is placed in.
         """
         return (
-            score_of(self.measured(placement, content), self._policy)
+            compute_score(self.measured(placement, content), self._policy)
             if self._policy.scores
             else None
         )
 
-    def measured(self, placement: Placement, content: Text) -> Measured:
+    def measured(self, placement: Placement, content: Text) -> Measurements:
         """Return what is known of an annotation."""
         record, lineage = placement.current, placement.lineage
         temperature, model = self._environment(record.text("environment_hash"))
         extent, total = _extent(placement, content)
         session = record.text("session_id")
-        return Measured(
+        return Measurements(
             temperature=temperature,
             action=lineage.action or None,
             lines=extent,
             total_lines=total,
             files=self._session_files(session) if session else None,
             level=record.text("assurance_level") or self._policy.level,
-            standing=self.standing(placement, content),
+            review_status=self.standing(placement, content),
             prompt=self._prompt(record.text("prompt_hash")),
             model=model,
             custom=custom_signals(record),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.derived_commits import DerivedCommit
+from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.trail import Trail
@@ -27,7 +27,7 @@ class HistorySnapshot:
 
     is_done: bool = False
     has_git: bool = False
-    derived: Mapping[str, DerivedCommit] = field(default_factory=dict)
+    derived: Mapping[str, ResolvedCommit] = field(default_factory=dict)
     pasts: Mapping[str, FileHistory] = field(default_factory=dict)
     nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
 
@@ -75,7 +75,7 @@ class HistoryLookup:
     def __init__(self, beside: Trail) -> None:
         self._beside = beside
         self._places: Places | None = None
-        self._elsewhere: Mapping[str, DerivedCommit] = {}
+        self._elsewhere: Mapping[str, ResolvedCommit] = {}
         self._seen: tuple[str | None, object] = None, None
 
     def look(
@@ -113,7 +113,7 @@ class HistoryLookup:
             nearest=nearest,
         )
 
-    def look_elsewhere(self) -> Mapping[str, DerivedCommit]:
+    def look_elsewhere(self) -> Mapping[str, ResolvedCommit]:
         """Return the commits of the annotations of all files, by the id of their first record.
 
         What was recorded since has none yet: all annotations are read again only when HEAD is another one, or another log is there.

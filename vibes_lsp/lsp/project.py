@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import VibesError
-from vibes_lsp.history.derived_commits import DerivedCommit
-from vibes_lsp.history.watched import RepositoryState
+from vibes_lsp.history.commit_resolution import ResolvedCommit
+from vibes_lsp.history.repository_state import RepositoryState
 from vibes_lsp.index.dependencies import Dependencies
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.pending_completions import PendingCompletions
@@ -103,7 +103,7 @@ class Project:
     told: int = 0
     looked: HistorySnapshot = field(default_factory=HistorySnapshot)
     asked: LookedUpState = field(default_factory=LookedUpState)
-    elsewhere: Mapping[str, DerivedCommit] = field(default_factory=dict)
+    elsewhere: Mapping[str, ResolvedCommit] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     nearest: NearestAncestor = field(default_factory=NearestAncestor)
     previews_risk: bool = False
@@ -127,7 +127,7 @@ class Project:
     @property
     def policy(self) -> Policy:
         """What scores are made by and shown for: the project's policy, and what the user wants to see beyond it (R27)."""
-        return self.config.policy.previewed if self.previews_risk else self.config.policy
+        return self.config.policy.preview if self.previews_risk else self.config.policy
 
     def close(self) -> None:
         """Let go of git."""

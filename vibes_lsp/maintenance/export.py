@@ -13,7 +13,7 @@ from vibes_lsp.anchors.located import LineKind, State
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.database.build import RECORDS, STANDING
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
-from vibes_lsp.history.derived_commits import CommitMethod
+from vibes_lsp.history.commit_resolution import CommitMethod
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.commits import recorded_commit
 from vibes_lsp.index.lineage import Lineage
@@ -40,7 +40,7 @@ _PLACE: Final = ("file_path", "line_start", "line_end")
 _RISK: Final = ("risk_score", "risk_factors")
 
 
-class Absence(StrEnum):
+class ExclusionReason(StrEnum):
     """Why an annotation does not stand."""
 
     HISTORY = "history"
@@ -64,7 +64,7 @@ class CurrentRecords:
 
     records: dict[int, list[Members]] = field(default_factory=dict)
     ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    absent: dict[str, Absence] = field(default_factory=dict)
+    absent: dict[str, ExclusionReason] = field(default_factory=dict)
 
     def add(self, lineage: Lineage, records: list[Members]) -> None:
         """Note what stands for a lineage."""
@@ -83,7 +83,7 @@ class CurrentRecords:
 
 def current_records(places: Places) -> CurrentRecords:
     """Return the annotations that stand in the checkout; where none of their files is there, those that are current by the log."""
-    places.read_ahead()
+    places.prefetch()
     lineages = places.trail.lineages()
     creating = _creating(lineages)
     found = CurrentRecords()
@@ -98,9 +98,9 @@ def current_records(places: Places) -> CurrentRecords:
         if lineage.first.line in found.records or lineage.first.id in found.absent:
             continue
         if lineage.superseded_by:
-            found.absent[lineage.first.id] = Absence.HISTORY
+            found.absent[lineage.first.id] = ExclusionReason.HISTORY
         elif files and lineage.action != Action.DELETE:
-            found.absent[lineage.first.id] = Absence.ABSENT
+            found.absent[lineage.first.id] = ExclusionReason.ABSENT
         else:
             found.add(lineage, [_record(lineage, _facts(lineage, places, creating))])
     return found
@@ -114,7 +114,7 @@ def _look(
     pieces = _pieces(placements, creating)
     for placement in placements:
         for repeat in placement.shown.repeats:
-            found.absent[repeat.first.id] = Absence.REPEATED
+            found.absent[repeat.first.id] = ExclusionReason.REPEATED
         reason = _absence(placement)
         ranges = pieces.get(placement.lineage.first.id)
         if reason is None and ranges:
@@ -123,18 +123,18 @@ def _look(
                 [_placed(placement, each, text, places, creating) for each in ranges],
             )
         elif placement.lineage.first.line not in found.records:
-            found.absent[placement.lineage.first.id] = reason or Absence.HISTORY
+            found.absent[placement.lineage.first.id] = reason or ExclusionReason.HISTORY
 
 
-def _absence(placement: Placement) -> Absence | None:
+def _absence(placement: Placement) -> ExclusionReason | None:
     if placement.is_history:
-        return Absence.HISTORY
+        return ExclusionReason.HISTORY
     if placement.located.is_contradicted and not placement.lineage.is_review:
-        return Absence.CONTRADICTED
+        return ExclusionReason.CONTRADICTED
     if placement.is_guess:
-        return Absence.GUESSED
+        return ExclusionReason.GUESSED
     return (
-        Absence.LOST
+        ExclusionReason.LOST
         if placement.located.state is State.LOST and placement.lineage.action != Action.DELETE
         else None
     )
@@ -330,7 +330,7 @@ class CurrentTrail:
     changed: int = 0
     entries: dict[str, bytes] = field(default_factory=dict)
     blobs: dict[str, bytes] = field(default_factory=dict)
-    left_out: Counter[Absence] = field(default_factory=Counter)
+    left_out: Counter[ExclusionReason] = field(default_factory=Counter)
     edges_left_out: int = 0
     missing_blobs: list[str] = field(default_factory=list)
 
@@ -346,7 +346,7 @@ class CurrentTrail:
             "entries": len(self.entries),
             "blobs": len(self.blobs),
             "leftOut": {
-                **{reason.value: self.left_out[reason] for reason in Absence},
+                **{reason.value: self.left_out[reason] for reason in ExclusionReason},
                 "edges": self.edges_left_out,
             },
             "missingBlobs": list(self.missing_blobs),

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-BEFORE: Final = "pre-commit.before-vibes"
+PREVIOUS_HOOK: Final = "pre-commit.before-vibes"
 """What the hook is called, in the same folder, that was there before ours."""
 
 _MARK: Final = re.compile(
@@ -63,7 +63,9 @@ def write_script(projects: Iterable[str], program: str) -> bytes:
         program: What to run where `vibes` is not on PATH; empty for nothing.
     """
     calls = "\n".join(f"back_fill {shlex.quote(each)}" for each in sorted(set(projects)))
-    body = os.fsencode(_BODY.format(program=shlex.quote(program), calls=calls, before=BEFORE))
+    body = os.fsencode(
+        _BODY.format(program=shlex.quote(program), calls=calls, before=PREVIOUS_HOOK)
+    )
     digest = hashlib.sha256(body).hexdigest()
     return (
         f"#!/bin/sh\n# vibes-lsp pre-commit hook {_VERSION}, sha256 of what follows: {digest}\n".encode()

@@ -14,7 +14,7 @@ from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, UnsupportedVersion, VibesError
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.history.staging import Unmerged, mark_resolved, merge_base, unmerged_files
+from vibes_lsp.history.staging import UnmergedFile, mark_resolved, merge_base, unmerged_files
 from vibes_lsp.store.appending import repair
 from vibes_lsp.store.config import parse_config
 from vibes_lsp.store.disk import read_file
@@ -30,7 +30,7 @@ from vibes_lsp.store.versions import unsupported_versions
 _PLAIN: Final = frozenset({"100644", "100755"})
 
 
-class Outcome(StrEnum):
+class MergeOutcome(StrEnum):
     """What became of a file."""
 
     MERGED = "merged"
@@ -50,7 +50,7 @@ class MergedFile:
     """
 
     name: str
-    outcome: Outcome
+    outcome: MergeOutcome
     resolved: bool = False
     problem: VibesError | None = None
 
@@ -96,7 +96,7 @@ def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
 def _sides(
     repository: Repository,
     path: Path,
-    conflict: Unmerged | None,
+    conflict: UnmergedFile | None,
     commit: str | None,
     common: str | None,
 ) -> Sides:
@@ -121,15 +121,15 @@ def _merge(directory: AuditDir, name: str, sides: Sides, *, in_conflict: bool) -
     path = directory.path / name
     try:
         if not in_conflict and sides.standing == sides.ours == sides.theirs:
-            return MergedFile(name, Outcome.UNCHANGED)
+            return MergedFile(name, MergeOutcome.UNCHANGED)
         data = MERGES[name](sides)
         if data == (sides.standing or b""):
-            return MergedFile(name, Outcome.UNCHANGED)
+            return MergedFile(name, MergeOutcome.UNCHANGED)
         make_hidden_folder(directory.journal)
         replace_file(write_temporary(directory.journal, data, like=path), path)
     except VibesError as error:
-        return MergedFile(name, Outcome.REFUSED, problem=error)
-    return MergedFile(name, Outcome.MERGED)
+        return MergedFile(name, MergeOutcome.REFUSED, problem=error)
+    return MergedFile(name, MergeOutcome.MERGED)
 
 
 def _link(path: Path) -> MergedFile:
@@ -137,36 +137,36 @@ def _link(path: Path) -> MergedFile:
         f"{path} is a link",
         hint="put the file itself there; it is replaced whole, and the link would go",
     )
-    return MergedFile(path.name, Outcome.REFUSED, problem=problem)
+    return MergedFile(path.name, MergeOutcome.REFUSED, problem=problem)
 
 
 def _resolved(
-    repository: Repository, directory: AuditDir, merged: MergedFile, conflict: Unmerged | None
+    repository: Repository, directory: AuditDir, merged: MergedFile, conflict: UnmergedFile | None
 ) -> MergedFile:
-    if conflict is None or merged.outcome is Outcome.REFUSED:
+    if conflict is None or merged.outcome is MergeOutcome.REFUSED:
         return merged
     if conflict.mode not in _PLAIN:
         no_file = RefusedWrite(
             f"git has {merged.name} as something else than a file", hint="resolve it by hand"
         )
-        return MergedFile(merged.name, Outcome.REFUSED, problem=no_file)
+        return MergedFile(merged.name, MergeOutcome.REFUSED, problem=no_file)
     try:
         mark_resolved(repository, directory.path / merged.name, conflict.mode)
     except HistoryUnavailable as error:
         problem = HistoryUnavailable(
             f"{merged.name} is merged, but {error.message}", hint="run `git add` for it yourself"
         )
-        return MergedFile(merged.name, Outcome.REFUSED, problem=problem)
+        return MergedFile(merged.name, MergeOutcome.REFUSED, problem=problem)
     return MergedFile(merged.name, merged.outcome, resolved=True)
 
 
-def _others(conflicts: dict[str, Unmerged]) -> Iterator[MergedFile]:
+def _others(conflicts: dict[str, UnmergedFile]) -> Iterator[MergedFile]:
     for name in sorted(set(conflicts) - set(MERGES)):
         problem = RefusedWrite(
             f"{name} is no file that can be merged",
             hint="take one side with `git checkout --ours` or `--theirs`",
         )
-        yield MergedFile(name, Outcome.REFUSED, problem=problem)
+        yield MergedFile(name, MergeOutcome.REFUSED, problem=problem)
 
 
 def _refuse_versions(sides: dict[str, Sides]) -> None:

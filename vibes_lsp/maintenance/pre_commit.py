@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import AuditDirNotFound, VibesError, report
-from vibes_lsp.history.staging import CommitIndex, index_of_commit
+from vibes_lsp.history.staging import CommitIndex, open_commit_index
 from vibes_lsp.model.vocabulary import BackfillWhen
 from vibes_lsp.recording.backfilling import Scope
 from vibes_lsp.recording.recorder import Recorder, utc_now
@@ -26,7 +26,7 @@ RECENT: Final = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedTrail:
     """What was done to one trail.
 
     Attributes:
@@ -48,7 +48,7 @@ def prepare_commit(
     audit_dir: Path | None = None,
     *,
     now: Callable[[], datetime] = utc_now,
-) -> list[Prepared]:
+) -> list[PreparedTrail]:
     """Bring the trails of a commit up to date and stage them.
 
     Those are the trail of the folder itself, and those of the files that the commit changes. Where git may refuse the commit because
@@ -64,7 +64,7 @@ def prepare_commit(
         HistoryUnavailable: Git cannot be asked.
         AuditDirNotFound: The trail that is named is not there.
     """
-    index = index_of_commit(folder, environment)
+    index = open_commit_index(folder, environment)
     if index is None or index.is_empty():
         return []
     named = [named_audit_dir(audit_dir)] if audit_dir is not None else _trails(folder, index)
@@ -92,7 +92,7 @@ def _nearest(folder: Path) -> Iterable[AuditDir]:
 
 def _prepare(
     directory: AuditDir, index: CommitIndex, now: Callable[[], datetime], *, by_framework: bool
-) -> Prepared:
+) -> PreparedTrail:
     """Fold, back-fill and stage one trail; what fails is left out, and told.
 
     The pre-commit framework puts aside what is not staged, and brings it back by a patch: a trail that may be put aside is not touched.
@@ -102,7 +102,7 @@ def _prepare(
     staged: tuple[str, ...] = ()
     try:
         if by_framework and (is_cut_back(directory) or not index.differs_from_head(directory.log)):
-            return Prepared(directory)
+            return PreparedTrail(directory)
         with Recorder(directory, now=now) as recorder:
             backfilled = _backfill(recorder, index)
     except VibesError as error:
@@ -116,7 +116,7 @@ def _prepare(
         )
     except VibesError as error:
         problems.append(error)
-    return Prepared(directory, backfilled, staged, tuple(problems))
+    return PreparedTrail(directory, backfilled, staged, tuple(problems))
 
 
 def _backfill(recorder: Recorder, index: CommitIndex) -> tuple[str, ...]:

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.committed import CommittedFiles
-from vibes_lsp.history.derived_commits import DerivedCommits
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.commits import derive_commits, recorded_commit
+from vibes_lsp.index.commits import recorded_commit, resolve_commits
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.vocabulary import BackfillWhen, SupersedesReason
 from vibes_lsp.recording.commit_attribution import Attributions, Renewals, grouped, may_land
@@ -75,15 +75,15 @@ def _land(
     since = (
         None if scope.since is None else min(lineage.first.moment for lineage in pending) - _SLACK
     )
-    commits = DerivedCommits(
+    commits = CommitResolver(
         repository, situation.project, situation.trail.directory.log, since=since
     )
-    derived = derive_commits(pending, repository, situation.trail.directory, commits)
+    derived = resolve_commits(pending, repository, situation.trail.directory, commits)
     groups = {
         key: group for key, group in grouped(pending, derived).items() if key[1].commit != head
     }
     with CommittedFiles(repository, situation.project) as files:
-        files.look_ahead(list({path for path, _ in groups}), since)
+        files.prefetch(list({path for path, _ in groups}), since)
         landings = Attributions(files, _allowed(repository, head, scope.when))
         landed = {
             identifier: where
@@ -101,7 +101,7 @@ def _allowed(repository: Repository, head: str, when: BackfillWhen) -> Callable[
     """Return what says whether a commit may be written: never HEAD, which may be amended."""
     if when != BackfillWhen.LANDED:
         return lambda commit: commit != head
-    branch = repository.landing_branch()
+    branch = repository.upstream_commit()
     return lambda commit: (
         commit != head and branch is not None and repository.is_ancestor(commit, branch)
     )

@@ -19,8 +19,8 @@ from vibes_lsp.anchors.located import Located, State
 from vibes_lsp.anchors.locating import locate
 from vibes_lsp.anchors.occurrences import copies
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.history.committed import CommittedFile, CommittedFiles
-from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommit
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import Members
@@ -63,7 +63,7 @@ class Attributions:
     may_be: Callable[[str], bool]
 
     def of(
-        self, path: str, derived: DerivedCommit, lineages: Sequence[Lineage]
+        self, path: str, derived: ResolvedCommit, lineages: Sequence[Lineage]
     ) -> dict[str, Landed]:
         """Return where the lines of some annotations landed, by the id of their first record; those that did not are left out.
 
@@ -195,10 +195,10 @@ def may_land(lineage: Lineage) -> bool:
 
 
 def grouped(
-    lineages: Iterable[Lineage], derived: Mapping[str, DerivedCommit]
-) -> dict[tuple[str, DerivedCommit], list[Lineage]]:
+    lineages: Iterable[Lineage], derived: Mapping[str, ResolvedCommit]
+) -> dict[tuple[str, ResolvedCommit], list[Lineage]]:
     """Return annotations by the file that they are about and the commit that they came with; those whose is not known are left out."""
-    groups: dict[tuple[str, DerivedCommit], list[Lineage]] = defaultdict(list)
+    groups: dict[tuple[str, ResolvedCommit], list[Lineage]] = defaultdict(list)
     for lineage in lineages:
         if lineage.first.id in derived:
             groups[

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.committed import CommittedFiles
-from vibes_lsp.history.derived_commits import DerivedCommits
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.commits import derive_commits, rewritten
+from vibes_lsp.index.commits import resolve_commits, rewritten
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.paths import normal_path
@@ -39,15 +39,15 @@ def remap(situation: RecordingContext) -> tuple[Draft, Remapped]:
             hint="run `git fetch --unshallow`",
         )
     lineages = situation.trail.lineages()
-    commits = DerivedCommits(repository, situation.project, situation.trail.directory.log)
+    commits = CommitResolver(repository, situation.project, situation.trail.directory.log)
     gone = rewritten(lineages, commits)
     affected = [lineage for lineage in lineages if lineage.first.id in gone]
-    derived = derive_commits(affected, repository, situation.trail.directory, commits)
+    derived = resolve_commits(affected, repository, situation.trail.directory, commits)
     changed = [each for each in affected if may_land(each) and not _is_unchanged(situation, each)]
     remapped, orphaned = Renewals(SupersedesReason.REWRITE), Renewals(SupersedesReason.ORPHAN)
     with CommittedFiles(repository, situation.project) as files:
         groups = grouped(changed, derived)
-        files.look_ahead(list({path for path, _ in groups}))
+        files.prefetch(list({path for path, _ in groups}))
         landings = Attributions(files, lambda _: True)
         for (path, commit), group in groups.items():
             own = files.at(path, commit.commit)
@@ -64,7 +64,7 @@ def remap(situation: RecordingContext) -> tuple[Draft, Remapped]:
                     lineage, path, (commit.commit, repository.head() or "")
                 ):
                     orphaned.add_orphan(
-                        lineage, commit.commit, files.moment_of(commit.commit) or situation.now
+                        lineage, commit.commit, files.commit_time(commit.commit) or situation.now
                     )
     return _written(situation, remapped, orphaned, affected)
 
@@ -98,7 +98,7 @@ def _is_unchanged(situation: RecordingContext, lineage: Lineage) -> bool:
     return data is not None and sha256(data) == lineage.current.text("file_content_hash")
 
 
-def _is_orphan(lineage: Lineage, commits: DerivedCommits) -> bool:
+def _is_orphan(lineage: Lineage, commits: CommitResolver) -> bool:
     """Whether a record says already that it is not found in a commit that HEAD comes from."""
     marks = [
         each.text("commit_hash") or ""

@@ -11,8 +11,8 @@ from vibes_lsp.model.vocabulary import is_custom_signal
 from vibes_lsp.recording.arguments import RiskSignal, WrongArgument
 from vibes_lsp.recording.context import RecordingContext
 from vibes_lsp.recording.entries import Entries
-from vibes_lsp.risk.scoring import score_of
-from vibes_lsp.risk.signals import CustomSignal, Measured, factors_as_recorded
+from vibes_lsp.risk.scoring import compute_score
+from vibes_lsp.risk.signals import CustomSignal, Measurements, factors_as_recorded
 
 _SCORE_DIGITS: Final = 4
 
@@ -59,8 +59,8 @@ def risk_members(
         return {}
     environment = _entry(situation, text(record, "environment_hash"))
     session, path = text(record, "session_id"), text(record, "file_path") or ""
-    score = score_of(
-        Measured(
+    score = compute_score(
+        Measurements(
             temperature=temperature_of(mapping(environment, "model_parameters")),
             action=text(record, "action"),
             lines=lines[0],

@@ -14,8 +14,8 @@ from vibes_lsp.anchors.alignment import align
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.blobs import Blobs
-from vibes_lsp.history.diff import Difference, DiffRange, differences, span_of
+from vibes_lsp.history.diff import DiffEntry, DiffRange, diff_files, parse_diff_range
+from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement, replaced
@@ -199,7 +199,7 @@ def changes(
 
     Args:
         places: Of the project.
-        given: `BASE..HEAD`, `BASE...HEAD`, `BASE` or None; see `span_of`.
+        given: `BASE..HEAD`, `BASE...HEAD`, `BASE` or None; see `parse_diff_range`.
         scorer: Scores the annotations.
         tracking: Which files the project tracks.
         unsaved: Texts that count before what is on disk, by path; for the work tree only.
@@ -214,14 +214,14 @@ def changes(
             f"{project} is in no git repository, or git is absent",
             hint="a change is what git knows of",
         )
-    span = span_of(repository, given)
-    with Blobs(repository.root) as blobs:
-        moment = repository.commit_moment(span.head) if span.head is not None else None
+    span = parse_diff_range(repository, given)
+    with GitObjects(repository.root) as blobs:
+        moment = repository.commit_time(span.head) if span.head is not None else None
         view = _View(places, repository, blobs, moment, scorer, unsaved or {})
         audit = places.trail.directory.path.name
         found: list[ChangedFile] = []
         unread: list[str] = []
-        for each in differences(repository, blobs, span, project, unsaved or ()):
+        for each in diff_files(repository, blobs, span, project, unsaved or ()):
             path = view.path_of(each.name)
             if path.split("/")[0] == audit:
                 continue
@@ -240,7 +240,7 @@ class _View:
 
     places: Places
     repository: Repository
-    blobs: Blobs
+    blobs: GitObjects
     moment: datetime | None
     scorer: Scorer
     unsaved: Mapping[str, Text]
@@ -249,7 +249,7 @@ class _View:
         """Return a name of git's relative to the project."""
         return name.removeprefix(self.repository.prefix_of(self.places.trail.directory.project))
 
-    def file(self, path: str, difference: Difference) -> ChangedFile | None:
+    def file(self, path: str, difference: DiffEntry) -> ChangedFile | None:
         """Return what became of a file: without any changed line when it is no text or gone; None when it cannot be read."""
         old = self._before(difference)
         new = self._after(path, difference)
@@ -270,13 +270,13 @@ class _View:
         facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
         return ChangedFile(path, former, new, len(changed), ranges, facts, report)
 
-    def _before(self, difference: Difference) -> Text | None:
+    def _before(self, difference: DiffEntry) -> Text | None:
         if difference.old is None:
             return Text("")
         data = self.blobs.contents(difference.old)
         return None if data is None else Text.from_bytes(data)
 
-    def _after(self, path: str, difference: Difference) -> Text | None:
+    def _after(self, path: str, difference: DiffEntry) -> Text | None:
         if self.moment is not None:
             data = self.blobs.contents(difference.new) if difference.new is not None else None
             return None if data is None else Text.from_bytes(data)

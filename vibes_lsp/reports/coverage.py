@@ -57,7 +57,7 @@ def coverage(
 ) -> list[FileCoverage]:
     """Return the coverage of every text file that the project tracks, by path."""
     trail = places.trail
-    places.read_ahead()
+    places.prefetch()
     found = []
     for path in sorted(_files(trail.directory.project, repository)):
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):

@@ -41,7 +41,7 @@ class Question:
 
 def find(places: Places, question: Question, scorer: Scorer) -> list[tuple[Placement, Members]]:
     """Return what is current and answers the question, file by file; files that are not in this checkout have no places."""
-    places.read_ahead()
+    places.prefetch()
     found = [each for path in places.annotated_files() for each in _in_file(places, path, scorer)]
     if any(placement.located.state == State.LOST for placement, _ in found):
         found += [each for path in places.other_files() for each in _in_file(places, path, scorer)]

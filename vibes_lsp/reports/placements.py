@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.derived_commits import DerivedCommit
+from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.commits import known_commit
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.records import recorded_lines
@@ -18,7 +18,7 @@ from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import Action, Band, ContextType, ReviewerKind
 from vibes_lsp.reports.authors import Authors
 from vibes_lsp.risk.policy import Policy
-from vibes_lsp.risk.scoring import Score, band_of, figure
+from vibes_lsp.risk.scoring import Score, band_of, format_score
 from vibes_lsp.risk.signals import factors_as_recorded
 
 _OPTIONAL: Final = {
@@ -45,14 +45,14 @@ class PlacementReport:
         content: Text,
         *,
         scorer: Scorer | None = None,
-        derived: Mapping[str, DerivedCommit] | None = None,
+        derived: Mapping[str, ResolvedCommit] | None = None,
         objection: Callable[[Placement, Review], str | None] | None = None,
     ) -> None:
         self._objection = objection
         self._trail = trail
         self._content = content
         self._scorer = scorer or Scorer(trail, Policy())
-        self._derived: Mapping[str, DerivedCommit] = derived or {}
+        self._derived: Mapping[str, ResolvedCommit] = derived or {}
         self._authors = Authors(trail)
 
     def placements(
@@ -150,15 +150,15 @@ class PlacementReport:
     def figures(self, facts: Members) -> str | None:
         """Return score and band of a placement for people, and the stored score where it shows as another one (R21); None where there is none."""
         live, stored, bounds = facts["score"], facts["storedScore"], self._scorer.thresholds
-        recorded = figure(stored, bounds) if isinstance(stored, int | float) else None
+        recorded = format_score(stored, bounds) if isinstance(stored, int | float) else None
         if not isinstance(live, int | float):
             return None if recorded is None else f"{recorded} {facts['band']} (as recorded)"
-        shown = figure(live, bounds)
+        shown = format_score(live, bounds)
         return f"{shown} {facts['band']}" + (
             f" ({recorded} as recorded)" if recorded not in {None, shown} else ""
         )
 
-    def _commit(self, placement: Placement) -> DerivedCommit | None:
+    def _commit(self, placement: Placement) -> ResolvedCommit | None:
         return known_commit(placement.lineage, self._derived.get(placement.lineage.first.id))
 
     def prompt(self, placement: Placement) -> str | None:

@@ -263,7 +263,7 @@ class SurvivalReport:
 def survival(places: Places) -> SurvivalReport:
     """Return what is left of the current annotations of this checkout's files; what was removed on purpose does not count."""
     authors = Authors(places.trail)
-    places.read_ahead()
+    places.prefetch()
     models: dict[str, list[Placement]] = defaultdict(list)
     files: dict[str, list[Placement]] = defaultdict(list)
     for path in places.annotated_files():

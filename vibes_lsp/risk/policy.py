@@ -10,7 +10,7 @@ from vibes_lsp.errors import BrokenRule
 from vibes_lsp.model.defaults import BASELINES, DEFAULT_THRESHOLDS, DEFAULT_WEIGHTS
 from vibes_lsp.model.members import Members, mapping
 from vibes_lsp.model.vocabulary import AssuranceLevel, Band, RuleAction
-from vibes_lsp.risk.rules import Expression, parse
+from vibes_lsp.risk.rules import Expression, parse_condition
 
 if TYPE_CHECKING:
     from vibes_lsp.model.config import Config
@@ -66,7 +66,7 @@ class Policy:
         return self.enabled and self.algorithm == WEIGHTED_AVERAGE
 
     @property
-    def previewed(self) -> Policy:
+    def preview(self) -> Policy:
         """The same with PRISM on, and without its rules: what `vibes.risk.preview` shows."""
         return self if self.enabled else replace(self, enabled=True, rules=())
 
@@ -129,7 +129,7 @@ def _rules(scoring: Members) -> tuple[list[Rule], list[PolicyProblem]]:
         if not isinstance(condition, str) or not condition:
             continue
         try:
-            expression = parse(condition)
+            expression = parse_condition(condition)
         except BrokenRule as error:
             problems.append(
                 PolicyProblem(

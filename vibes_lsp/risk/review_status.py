@@ -44,10 +44,10 @@ def review_status(answers: Sequence[ReviewAnswer]) -> ReviewStatus:
     Args:
         answers: In the order of events.
     """
-    return decided_by(answers)[0]
+    return deciding_answer(answers)[0]
 
 
-def decided_by(answers: Sequence[ReviewAnswer]) -> tuple[ReviewStatus, int | None]:
+def deciding_answer(answers: Sequence[ReviewAnswer]) -> tuple[ReviewStatus, int | None]:
     """Return where an annotation stands, as `review_status` says it, and the number of the answer that decides it: the newest that says so.
 
     Of answers that are stale, a person's goes before others.
@@ -60,7 +60,7 @@ def decided_by(answers: Sequence[ReviewAnswer]) -> tuple[ReviewStatus, int | Non
     """
     everyone = list(enumerate(answers))
     people = [(number, each) for number, each in everyone if each.kind == ReviewerKind.HUMAN]
-    for standing, some, says in (
+    for status, some, says in (
         (ReviewStatus.APPROVED, _since_rejection(people), _approves),
         (ReviewStatus.REJECTED, people, _rejects),
         (ReviewStatus.UNKNOWN, _since_rejection(everyone), _is_of_unknown_kind),
@@ -71,7 +71,7 @@ def decided_by(answers: Sequence[ReviewAnswer]) -> tuple[ReviewStatus, int | Non
     ):
         for number, each in reversed(some):
             if says(each):
-                return standing, number
+                return status, number
     return ReviewStatus.UNREVIEWED, None
 
 

@@ -67,7 +67,7 @@ class Or:
 Expression: TypeAlias = "Comparison | Membership | Not | And | Or"
 
 
-def evaluate(expression: Expression, quantities: Mapping[str, Quantity]) -> bool:
+def evaluate_condition(expression: Expression, quantities: Mapping[str, Quantity]) -> bool:
     """Return whether a condition is true; not where it depends on what is not known.
 
     Args:
@@ -101,7 +101,7 @@ def _truth(expression: Expression, quantities: Mapping[str, Quantity]) -> bool |
             return True if True in truths else None if None in truths else False
 
 
-def names_in(expression: Expression) -> frozenset[str]:
+def signals_in(expression: Expression) -> frozenset[str]:
     """Return the names that a condition asks for."""
     match expression:
         case Comparison(left, _, right):
@@ -109,9 +109,9 @@ def names_in(expression: Expression) -> frozenset[str]:
         case Membership(operand, _):
             return frozenset({operand.text}) if isinstance(operand, Name) else frozenset()
         case Not(negated):
-            return names_in(negated)
+            return signals_in(negated)
         case And(parts) | Or(parts):
-            return frozenset().union(*map(names_in, parts))
+            return frozenset().union(*map(signals_in, parts))
 
 
 def _resolved(operand: Operand, quantities: Mapping[str, Quantity]) -> Quantity | None:
@@ -162,7 +162,7 @@ class _Token:
         return upper if self.kind == "name" and upper in _KEYWORDS else None
 
 
-def parse(condition: str) -> Expression:
+def parse_condition(condition: str) -> Expression:
     """Return a condition as an expression.
 
     Raises:

@@ -14,7 +14,7 @@ from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.rules import Quantity
-from vibes_lsp.risk.signals import Factor, Measured, assess
+from vibes_lsp.risk.signals import Factor, Measurements, compute_factors
 
 _FROM_ABOVE: Final = tuple(reversed(Band))
 
@@ -28,7 +28,7 @@ def band_of(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS)
     return Band.LOW
 
 
-def figure(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> str:
+def format_score(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> str:
     """Return a score for people: two decimals, or as many as it takes to stay within its band."""
     band = band_of(score, thresholds)
     return next(
@@ -59,9 +59,9 @@ class Score(msgspec.Struct, frozen=True):
     factors: tuple[Factor, ...]
 
 
-def score_of(measured: Measured, policy: Policy) -> Score | None:
+def compute_score(measured: Measurements, policy: Policy) -> Score | None:
     """Return the score of an annotation; None where no signal that weighs anything is available."""
-    factors = assess(measured, policy)
+    factors = compute_factors(measured, policy)
     value = weighted_average([(factor.weight, factor.value) for factor in factors])
     return None if value is None else Score(value, band_of(value, policy.thresholds), factors)
 
@@ -92,7 +92,7 @@ def _shares(weights: tuple[float, ...]) -> tuple[Sequence[float], float]:
     return shares, fsum(shares)
 
 
-def quantities(factors: Sequence[Factor]) -> Mapping[str, Quantity]:
+def rule_variables(factors: Sequence[Factor]) -> Mapping[str, Quantity]:
     """Return what the names in rules stand for (R20): the measured quantity by `NAME`, the normalised value by `NAME.value`."""
     found: dict[str, Quantity] = {}
     for factor in factors:

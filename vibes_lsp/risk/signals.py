@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
 import msgspec
 
 from vibes_lsp.model.members import JsonValue
-from vibes_lsp.model.vocabulary import Action, AssuranceLevel, Signal
+from vibes_lsp.model.vocabulary import Action, AssuranceLevel, Signal, Tier
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.rules import Quantity
-from vibes_lsp.risk.tiers import TIER_VALUES, tier_of
 
 
 class PromptLength(msgspec.Struct, frozen=True, gc=False):
@@ -39,7 +40,7 @@ class CustomSignal:
     reason: str | None = None
 
 
-class Measured(msgspec.Struct, frozen=True, gc=False):
+class Measurements(msgspec.Struct, frozen=True, gc=False):
     """The sources of the eight signals, and the values of further ones; what is None is not known, and its signal is left out.
 
     Attributes:
@@ -49,7 +50,7 @@ class Measured(msgspec.Struct, frozen=True, gc=False):
         total_lines: Number of lines of the whole file.
         files: Number of files that its session touched.
         level: The assurance level it was recorded at.
-        standing: Where it stands with its reviewers.
+        review_status: What its reviews say.
         prompt: How long its prompt is.
         model: The model's name.
         custom: What the recorder gave besides.
@@ -61,7 +62,7 @@ class Measured(msgspec.Struct, frozen=True, gc=False):
     total_lines: int | None = None
     files: int | None = None
     level: str | None = None
-    standing: ReviewStatus = ReviewStatus.UNREVIEWED
+    review_status: ReviewStatus = ReviewStatus.UNREVIEWED
     prompt: PromptLength | None = None
     model: str | None = None
     custom: tuple[CustomSignal, ...] = ()
@@ -103,7 +104,7 @@ GAP_VALUES: Final[Mapping[str, float]] = {
     AssuranceLevel.MEDIUM: 0.5,
     AssuranceLevel.HIGH: 0.0,
 }
-STANDING_VALUES: Final[Mapping[ReviewStatus, float]] = {
+REVIEW_STATUS_VALUES: Final[Mapping[ReviewStatus, float]] = {
     ReviewStatus.UNREVIEWED: 1.0,
     ReviewStatus.APPROVED: 0.0,
     ReviewStatus.UNKNOWN: 0.0,
@@ -111,7 +112,7 @@ STANDING_VALUES: Final[Mapping[ReviewStatus, float]] = {
     ReviewStatus.REJECTED: 1.0,
     ReviewStatus.AI: 1.0,
 }
-_STANDING_REASONS: Final[Mapping[ReviewStatus, str]] = {
+_REVIEW_STATUS_REASONS: Final[Mapping[ReviewStatus, str]] = {
     ReviewStatus.UNREVIEWED: "no review edge found",
     ReviewStatus.APPROVED: "a person approved these lines as they are",
     ReviewStatus.UNKNOWN: "a review edge that does not say who reviewed which text",
@@ -139,7 +140,7 @@ class Factor(msgspec.Struct, frozen=True, gc=False):
     reason: str
 
 
-def assess(measured: Measured, policy: Policy) -> tuple[Factor, ...]:
+def compute_factors(measured: Measurements, policy: Policy) -> tuple[Factor, ...]:
     """Return a factor for each signal that is available, in the order of the RFC, then what the recorder gave."""
     weights, baselines, model = policy.weights, policy.baselines, measured.model
     found = [
@@ -148,7 +149,7 @@ def assess(measured: Measured, policy: Policy) -> tuple[Factor, ...]:
         _scope_lines(measured.lines, measured.total_lines, weights.get(_SCOPE_LINES, 0.0)),
         _scope_files(measured.files, baselines[_SCOPE_FILES], weights.get(_SCOPE_FILES, 0.0)),
         _assurance_gap(measured.level, weights.get(_ASSURANCE_GAP, 0.0)),
-        _human_review_present(measured.standing, weights.get(_HUMAN_REVIEW_PRESENT, 0.0)),
+        _human_review_present(measured.review_status, weights.get(_HUMAN_REVIEW_PRESENT, 0.0)),
         _prompt_token_count(
             measured.prompt, baselines[_PROMPT_TOKEN_COUNT], weights.get(_PROMPT_TOKEN_COUNT, 0.0)
         ),
@@ -236,10 +237,12 @@ def _assurance_gap(level: str | None, weight: float) -> Factor | None:
 
 
 @lru_cache(maxsize=_KEPT)
-def _human_review_present(standing: ReviewStatus, weight: float) -> Factor | None:
+def _human_review_present(review_status: ReviewStatus, weight: float) -> Factor | None:
     """0.0 where a person approved what stands there now, else 1.0 (R6)."""
-    value = STANDING_VALUES[standing]
-    return _factor(_HUMAN_REVIEW_PRESENT, value, value, weight, _STANDING_REASONS[standing])
+    value = REVIEW_STATUS_VALUES[review_status]
+    return _factor(
+        _HUMAN_REVIEW_PRESENT, value, value, weight, _REVIEW_STATUS_REASONS[review_status]
+    )
 
 
 @lru_cache(maxsize=_KEPT)
@@ -274,3 +277,96 @@ def _model_capability_tier(model: str, tier: str | None, weight: float) -> Facto
             _MODEL_CAPABILITY_TIER, tier, TIER_VALUES[tier], weight, f"{model} counts as {tier}"
         )
     )
+
+
+TIER_VALUES: Final[Mapping[str, float]] = {
+    Tier.FRONTIER: 0.2,
+    Tier.GENERAL: 0.5,
+    Tier.SMALL: 0.8,
+    Tier.LEGACY: 1.0,
+}
+"""What each tier is worth: a smaller or older model is a higher risk."""
+
+MODEL_TIERS: Final[Mapping[str, str]] = {
+    "claude-*": Tier.GENERAL,
+    "claude-opus-*": Tier.FRONTIER,
+    "claude-sonnet-*": Tier.FRONTIER,
+    "claude-haiku-*": Tier.SMALL,
+    "claude-1*": Tier.LEGACY,
+    "claude-2*": Tier.LEGACY,
+    "claude-3-*": Tier.GENERAL,
+    "claude-3-haiku*": Tier.SMALL,
+    "claude-3-5-haiku*": Tier.SMALL,
+    "claude-3.5-haiku*": Tier.SMALL,
+    "claude-instant*": Tier.LEGACY,
+    "gpt-5*": Tier.FRONTIER,
+    "gpt-5*-mini*": Tier.SMALL,
+    "gpt-5*-nano*": Tier.SMALL,
+    "gpt-4*": Tier.GENERAL,
+    "gpt-4*-mini*": Tier.SMALL,
+    "gpt-4*-nano*": Tier.SMALL,
+    "gpt-3*": Tier.LEGACY,
+    "o1*": Tier.GENERAL,
+    "o3*": Tier.FRONTIER,
+    "o?-mini*": Tier.SMALL,
+    "o4*": Tier.FRONTIER,
+    "codex-*": Tier.GENERAL,
+    "gemini-*": Tier.GENERAL,
+    "gemini-*-pro*": Tier.FRONTIER,
+    "gemini-*-flash-lite*": Tier.SMALL,
+    "gemini-1.?-*": Tier.LEGACY,
+    "gemini-1.?-pro*": Tier.LEGACY,
+    "gemini-1.?-flash*": Tier.LEGACY,
+    "grok-*": Tier.GENERAL,
+    "grok-4*": Tier.FRONTIER,
+    "grok-*-mini*": Tier.SMALL,
+    "deepseek-*": Tier.GENERAL,
+    "qwen*": Tier.GENERAL,
+    "qwen*-?b*": Tier.SMALL,
+    "kimi-*": Tier.GENERAL,
+    "glm-*": Tier.GENERAL,
+    "mistral-*": Tier.GENERAL,
+    "mistral-7b*": Tier.SMALL,
+    "mistral-small*": Tier.SMALL,
+    "ministral-*": Tier.SMALL,
+    "codestral*": Tier.GENERAL,
+    "devstral*": Tier.SMALL,
+    "llama-*": Tier.GENERAL,
+    "llama-*-8b*": Tier.SMALL,
+    "llama-2*": Tier.LEGACY,
+    "codellama*": Tier.LEGACY,
+    "gemma*": Tier.SMALL,
+    "phi-*": Tier.SMALL,
+    "starcoder*": Tier.LEGACY,
+}
+"""Tiers by patterns of names, `*` for anything and `?` for one character."""
+
+_SEPARATORS: Final = re.compile(r"[\s_]+")
+_MAX_NAME: Final = 200
+
+
+def tier_of(model: str, overrides: Mapping[str, str] = {}) -> str | None:
+    """Return the tier of a model; None for one that no pattern knows.
+
+    Names are compared in lower case, with hyphens for blanks, and without the provider before the last slash. Of several patterns the longest
+    counts, whatever their order; any of the policy's goes before all of the table's.
+
+    Args:
+        model: The model's name, as its environment entry has it.
+        overrides: The policy's tiers by patterns.
+    """
+    return _tier(model[:_MAX_NAME], tuple(overrides.items()))
+
+
+@lru_cache(maxsize=256)  # a trail has many annotations and few models
+def _tier(model: str, overrides: tuple[tuple[str, str], ...]) -> str | None:
+    name = _plain(model).rpartition("/")[2]
+    for table in (dict(overrides), MODEL_TIERS):
+        fitting = [pattern for pattern in table if fnmatchcase(name, _plain(pattern))]
+        if fitting:
+            return table[max(fitting, key=lambda pattern: (len(pattern), pattern))]
+    return None
+
+
+def _plain(name: str) -> str:
+    return _SEPARATORS.sub("-", name.strip().lower())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vibes_lsp.history.derived_commits import DerivedCommit, DerivedCommits
+from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 def commits_by_log(
     repository: Repository, log: Path, wanted: Iterable[str]
-) -> dict[str, DerivedCommit]:
+) -> dict[str, ResolvedCommit]:
     """Ask by a log alone."""
-    return DerivedCommits(repository, log.parent, log).by_log(wanted)
+    return CommitResolver(repository, log.parent, log).by_log(wanted)
 
 
 def commits_by_path(
     repository: Repository, project: Path, moments: Mapping[str, Iterable[datetime]]
-) -> dict[tuple[str, datetime], DerivedCommit]:
+) -> dict[tuple[str, datetime], ResolvedCommit]:
     """Ask by the files of a project alone."""
-    return DerivedCommits(repository, project, project / "log").by_path(moments)
+    return CommitResolver(repository, project, project / "log").by_path(moments)

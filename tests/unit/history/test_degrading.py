@@ -13,9 +13,9 @@ import pytest
 from tests.trails import Repository, TrailWriter
 from tests.unit.index.opened import ENVIRONMENT
 from vibes_lsp.history import git
-from vibes_lsp.history.blobs import Blobs
-from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommits
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
+from vibes_lsp.history.objects import GitObjects
+from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def test_without_git(
 ) -> None:
     repository.write("a.py", "1\n")
     commit = repository.commit("One")
-    with ProjectHistory(repository.path) as opened, Blobs(repository.path) as blobs:
+    with ProjectHistory(repository.path) as opened, GitObjects(repository.path) as blobs:
         version = opened.version_at("a.py", commit)
         assert version is not None
         (tmp_path / "bin").mkdir()
@@ -122,7 +122,7 @@ def test_a_shallow_clone_says_where_its_history_ends(
     clone = open_repository(tmp_path / "clone")
     assert clone is not None
     assert clone.boundary() == {commits[2]}
-    kept = DerivedCommits(clone, tmp_path / "clone", tmp_path / "clone/.ai-audit/annotations.jsonl")
+    kept = CommitResolver(clone, tmp_path / "clone", tmp_path / "clone/.ai-audit/annotations.jsonl")
     edits = [START + timedelta(minutes=number) for number in range(4)]
     with ProjectHistory(tmp_path / "clone") as history:
         found = history.versions("a.py")
@@ -218,17 +218,17 @@ def test_a_partial_clone_starts_no_program_to_fetch_with(
         assert history.version_with_hash("a.py", "ab" * 32) is None
     opened = open_repository(clone.path)
     assert opened is not None
-    DerivedCommits(opened, clone.path, clone.path / ".ai-audit/annotations.jsonl").by_log(ids)
+    CommitResolver(opened, clone.path, clone.path / ".ai-audit/annotations.jsonl").by_log(ids)
     assert not mark.exists()
     with pytest.raises(RuntimeError):
         clone.git("cat-file", "-p", "HEAD~1:a.py")
     assert mark.exists(), "git itself would have run it: the trap works"
 
 
-def kept_of(repository: Repository) -> DerivedCommits:
+def kept_of(repository: Repository) -> CommitResolver:
     opened = open_repository(repository.path)
     assert opened is not None
-    return DerivedCommits(opened, repository.path, repository.path / ".ai-audit/annotations.jsonl")
+    return CommitResolver(opened, repository.path, repository.path / ".ai-audit/annotations.jsonl")
 
 
 def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
     kept = kept_of(repository)
     assert kept.by_log([one])[one].commit == first
     assert kept.by_path({"src/a.py": [START]})["src/a.py", START].commit == first
-    with ProjectHistory(repository.path) as history, Blobs(repository.path) as blobs:
+    with ProjectHistory(repository.path) as history, GitObjects(repository.path) as blobs:
         assert history.head() == second
         assert [(each.commit, each.path) for each in history.versions("b.py").versions] == [
             (second, "b.py"),

@@ -12,7 +12,7 @@ from tests.requirements import require
 from tests.trails import Repository, TrailWriter
 from tests.unit.history.deriving import commits_by_log, commits_by_path
 from tests.unit.index.opened import ENVIRONMENT
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
@@ -64,11 +64,11 @@ def ask_everything(writer: TrailWriter) -> None:
     assert git is not None
     head = git.head()
     assert head is not None
-    git.commit_moment(head)
+    git.commit_time(head)
     assert git.read(head, writer.root / "a.py") == b"1\n"
     assert git.nearest_ancestor([head]) == head
     assert "a.py" in git.tracked(writer.root)
-    git.ignores(writer.root / "a.py")
+    git.is_ignored(writer.root / "a.py")
     wanted = [str(record["annotation_id"]) for record in writer.files.records()]
     assert len(commits_by_log(git, writer.files.log, wanted)) == 2
     assert len(commits_by_path(git, writer.root, {"a.py": [START]})) == 1

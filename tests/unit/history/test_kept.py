@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.trails import Repository, TrailWriter
 from tests.unit.history.deriving import commits_by_log, commits_by_path
 from tests.unit.index.opened import ENVIRONMENT, opened
-from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommits
+from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.commits import derive_commits
+from vibes_lsp.index.commits import resolve_commits
 from vibes_lsp.store.layout import AuditDir
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Project:
         self.writer = TrailWriter(path)
         self.writer.housekeeping()
         self.git = _git(self.repository)
-        self.kept = DerivedCommits(self.git, path, self.writer.files.log)
+        self.kept = CommitResolver(self.git, path, self.writer.files.log)
         self.ids: list[str] = []
 
     def edit(self, path: str, text: str) -> str:
@@ -201,7 +201,7 @@ def test_lineages_are_derived_from_what_is_kept(
     commit = project.repository.commit("One")
     directory = AuditDir(project.writer.root / ".ai-audit")
     for _ in range(3):
-        found = derive_commits(
+        found = resolve_commits(
             opened(project.writer.root).lineages(), project.git, directory, project.kept
         )
         assert {identifier: (each.commit, each.method) for identifier, each in found.items()} == {

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history.derived_commits import DerivedCommits
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.commit_resolution import CommitResolver
+from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def remove(repository: Repository, revision: str) -> None:
     (repository.path / ".git/objects" / name[:2] / name[2:]).unlink()
 
 
-def kept_of(repository: Repository) -> DerivedCommits:
+def kept_of(repository: Repository) -> CommitResolver:
     opened = open_repository(repository.path)
     assert opened is not None
-    return DerivedCommits(opened, repository.path, repository.path / ".ai-audit/annotations.jsonl")
+    return CommitResolver(opened, repository.path, repository.path / ".ai-audit/annotations.jsonl")

@@ -77,7 +77,7 @@ def test_revisions_are_resolved_to_whole_hashes(repository: Repository) -> None:
         first,
         first,
     ]
-    assert found.commit_moment(first) == datetime(2026, 2, 3, 8, tzinfo=UTC)
+    assert found.commit_time(first) == datetime(2026, 2, 3, 8, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_tracked_files_are_named_from_the_folder(repository: Repository) -> None
 def test_what_git_ignores(repository: Repository) -> None:
     repository.write(".gitignore", "*.log\nbuild/\n")
     found = git(repository)
-    assert found.ignores(repository.path / "a.log")
-    assert found.ignores(repository.path / "build/x")
-    assert not found.ignores(repository.path / "a.py")
+    assert found.is_ignored(repository.path / "a.log")
+    assert found.is_ignored(repository.path / "build/x")
+    assert not found.is_ignored(repository.path / "a.py")
 
 
 def test_without_git_nothing_is_known_and_nothing_breaks(
@@ -153,7 +153,7 @@ def test_without_git_nothing_is_known_and_nothing_breaks(
     assert found.head() is None
     assert found.nearest_ancestor([commit]) is None
     assert found.read(commit, repository.path / "a.py") is None
-    assert not found.ignores(repository.path / "a.py")
+    assert not found.is_ignored(repository.path / "a.py")
     assert commits_by_log(found, repository.path / "log", [commit]) == {}
     assert commits_by_path(found, repository.path, {"a.py": []}) == {}
     with pytest.raises(HistoryUnavailable, match="git could not be run") as caught:

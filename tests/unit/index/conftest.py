@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository, TrailWriter
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.project_history import ProjectHistory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.unit.index.opened import opened
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.commits import derive_commits
+from vibes_lsp.index.commits import resolve_commits
 from vibes_lsp.index.file_history import FileHistories, FileHistory
 from vibes_lsp.index.placements import Placement, place
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vibes_lsp.anchors.located import Located
-    from vibes_lsp.history.project import ProjectHistory
+    from vibes_lsp.history.project_history import ProjectHistory
 
 LINES = [f"value_{number} = compute_{number}(seed)\n" for number in range(1, 41)]
 FILE = "".join(LINES)
@@ -29,7 +29,7 @@ def past_of(root: Path, history: ProjectHistory, path: str) -> FileHistory:
     trail = opened(root)
     repository = open_repository(root)
     assert repository is not None
-    derived = derive_commits(trail.lineages(), repository, trail.directory)
+    derived = resolve_commits(trail.lineages(), repository, trail.directory)
     return FileHistories(trail, history, derived).of(
         path, Text.from_bytes((root / path).read_bytes())
     )

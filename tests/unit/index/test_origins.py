@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.trails import Repository, TrailWriter
-    from vibes_lsp.history.project import ProjectHistory
+    from vibes_lsp.history.project_history import ProjectHistory
 
 
 def test_the_commit_that_brought_the_record_has_the_text(

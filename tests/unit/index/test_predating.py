@@ -11,7 +11,7 @@ from vibes_lsp.anchors.located import Located, Method, State
 
 if TYPE_CHECKING:
     from tests.trails import Repository, TrailWriter
-    from vibes_lsp.history.project import ProjectHistory
+    from vibes_lsp.history.project_history import ProjectHistory
 
 
 def disproved(located: Located) -> bool:

@@ -12,7 +12,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.placements import place
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.risk.policy import Policy
-from vibes_lsp.risk.signals import CustomSignal, Measured, PromptLength
+from vibes_lsp.risk.signals import CustomSignal, Measurements, PromptLength
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def trail(tmp_path: Path) -> TrailWriter:
     return writer
 
 
-def measured(trail: TrailWriter, content: str = BEFORE) -> Measured:
+def measured(trail: TrailWriter, content: str = BEFORE) -> Measurements:
     """Return what is known of the only annotation of `a.py`."""
     read, text = opened(trail.root), Text(content)
     (placement,) = place(read, "a.py", text)
@@ -63,7 +63,7 @@ def test_everything_that_is_known_of_an_annotation(trail: TrailWriter) -> None:
         prompt=trail.prompt("Measure a file's size."),
         risk_factors=factors,
     )
-    assert measured(trail) == Measured(
+    assert measured(trail) == Measurements(
         temperature=0.5,
         action="create",
         lines=3,
@@ -161,8 +161,8 @@ def test_an_approval_lowers_the_score_until_the_lines_change(trail: TrailWriter)
     assert changed is not None
     assert moved is not None
     assert [
-        measured(trail).standing,
-        measured(trail, BEFORE.replace("st_size", "st_mode")).standing,
+        measured(trail).review_status,
+        measured(trail, BEFORE.replace("st_size", "st_mode")).review_status,
     ] == ["approved", "stale"]
     assert approved.value < before.value
     assert moved.value < before.value
@@ -173,11 +173,11 @@ def test_a_review_of_another_member_of_the_lineage_counts(trail: TrailWriter) ->
     first = trail.line("a.py", 4, 6, text=BEFORE)
     trail.remap(first, commit="c0ffee" * 6)
     trail.review(first)
-    assert measured(trail).standing == "approved"
+    assert measured(trail).review_status == "approved"
 
 
 def test_while_prism_is_off_there_is_no_score(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6, text=BEFORE)
     assert score(trail, policy=Policy()) is None
     assert score(trail, policy=Policy(enabled=True, algorithm="ours")) is None
-    assert score(trail, policy=Policy().previewed) == score(trail)
+    assert score(trail, policy=Policy().preview) == score(trail)

@@ -15,7 +15,7 @@ from lsprotocol import types
 from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, drained, settled, started, tell
 from vibes_lsp.checks.report import check_trail
-from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommit
+from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.log import LogIndex
 from vibes_lsp.lsp import lifecycle
 from vibes_lsp.lsp.features import commands, diagnostics
@@ -67,7 +67,7 @@ async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
     running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, _ = running
-    slow, commits = Slow(), [{"id": DerivedCommit(digit * 40, CommitMethod.LOG)} for digit in "ab"]
+    slow, commits = Slow(), [{"id": ResolvedCommit(digit * 40, CommitMethod.LOG)} for digit in "ab"]
 
     def look(*_: object, **__: object) -> HistorySnapshot:
         found = commits[min(slow.calls, 1)]

@@ -9,7 +9,7 @@ import pytest
 from tests.trails import OMIT, TrailWriter
 from tests.unit.index.opened import opened
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommit
+from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.placements import Placement, place
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.model.vocabulary import Band
@@ -242,7 +242,7 @@ def test_bands_follow_the_thresholds_given(trail: TrailWriter) -> None:
 
 def test_derived_commits_are_told_as_such(trail: TrailWriter) -> None:
     identifier = trail.line("a.py", 4, 6, text=BEFORE)
-    derived = {identifier: DerivedCommit("abc" * 13, CommitMethod.INFERRED)}
+    derived = {identifier: ResolvedCommit("abc" * 13, CommitMethod.INFERRED)}
     assert "commitHash" not in only(trail, BEFORE).facts
     found = only(trail, BEFORE, derived=derived)
     assert (found.facts["commitHash"], found.facts["commitMethod"]) == ("abc" * 13, "inferred")

@@ -59,7 +59,7 @@ def test_without_a_risk_part_prism_is_off() -> None:
     for scoring in parts:
         policy = parse_config(json.dumps({**FRAME, **scoring}).encode()).policy
         assert not policy.scores
-        assert policy.previewed.scores
+        assert policy.preview.scores
     assert parse_config(b"{").policy == Policy()
 
 
@@ -79,7 +79,7 @@ def test_what_is_given_is_laid_over_the_defaults() -> None:
 def test_an_algorithm_that_we_do_not_know_computes_nothing() -> None:
     config = loaded(algorithm="ours")
     assert problems(config) == [("algorithm", None)]
-    assert (config.policy.enabled, config.policy.scores, config.policy.previewed.scores) == (
+    assert (config.policy.enabled, config.policy.scores, config.policy.preview.scores) == (
         True,
         False,
         False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vibes_lsp.errors import BrokenRule
-from vibes_lsp.risk.rules import MAX_DEPTH, MAX_LENGTH, evaluate, parse
+from vibes_lsp.risk.rules import MAX_DEPTH, MAX_LENGTH, evaluate_condition, parse_condition
 
 KNOWN: dict[str, float | str] = {
     "temperature": 0.9,
@@ -45,7 +45,7 @@ KNOWN: dict[str, float | str] = {
     ],
 )
 def test_what_holds(condition: str, holds: bool) -> None:
-    assert evaluate(parse(condition), KNOWN) is holds
+    assert evaluate_condition(parse_condition(condition), KNOWN) is holds
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_holds(condition: str, holds: bool) -> None:
     ],
 )
 def test_what_is_not_known_is_neither_true_nor_false(condition: str, holds: bool) -> None:
-    assert evaluate(parse(condition), KNOWN) is holds
+    assert evaluate_condition(parse_condition(condition), KNOWN) is holds
 
 
 @pytest.mark.parametrize(
@@ -105,14 +105,14 @@ def test_what_is_not_known_is_neither_true_nor_false(condition: str, holds: bool
 )
 def test_where_it_goes_wrong(condition: str, offset: int, words: str) -> None:
     with pytest.raises(BrokenRule) as refused:
-        parse(condition)
+        parse_condition(condition)
     assert (refused.value.offset, words in refused.value.message) == (offset, True), (
         refused.value.message
     )
 
 
 def test_as_deep_and_as_long_as_is_allowed() -> None:
-    assert evaluate(parse("(" * MAX_DEPTH + "1 == 1" + ")" * MAX_DEPTH), {})
+    assert evaluate_condition(parse_condition("(" * MAX_DEPTH + "1 == 1" + ")" * MAX_DEPTH), {})
     long = " OR ".join(["temperature > 1"] * 105)
     assert len(long) <= MAX_LENGTH
-    assert not evaluate(parse(long), KNOWN)
+    assert not evaluate_condition(parse_condition(long), KNOWN)

@@ -9,8 +9,8 @@ import pytest
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
-from vibes_lsp.risk.scoring import score_of, weighted_average
-from vibes_lsp.risk.signals import CustomSignal, Measured, PromptLength
+from vibes_lsp.risk.scoring import compute_score, weighted_average
+from vibes_lsp.risk.signals import CustomSignal, Measurements, PromptLength
 
 NOTHING = dict.fromkeys(
     (
@@ -30,22 +30,26 @@ NOTHING = dict.fromkeys(
 class Case(NamedTuple):
     """What is known, and what comes of it."""
 
-    measured: Measured
+    measured: Measurements
     score: float
     band: str
     policy: Policy = Policy()
 
 
 CASES = {
-    "nothing known but that nobody reviewed it: 0.15 x 1 / 0.15": Case(Measured(), 1.0, "critical"),
+    "nothing known but that nobody reviewed it: 0.15 x 1 / 0.15": Case(
+        Measurements(), 1.0, "critical"
+    ),
     "(0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 1) / 0.40": Case(
-        Measured(action="create", level="medium"), 0.725, "high"
+        Measurements(action="create", level="medium"), 0.725, "high"
     ),
     "approved: (0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 0) / 0.40": Case(
-        Measured(action="create", level="medium", standing=ReviewStatus.APPROVED), 0.35, "medium"
+        Measurements(action="create", level="medium", review_status=ReviewStatus.APPROVED),
+        0.35,
+        "medium",
     ),
     "all eight: 0.075 + 0.09 + 0.1125 + 0.025 + 0.05 + 0.15 + 0.025 + 0.02": Case(
-        Measured(
+        Measurements(
             temperature=1.0,
             action="create",
             lines=120,
@@ -59,14 +63,14 @@ CASES = {
         "medium",
     ),
     "the least of it: 0 + 0.06 + 0.0015 + 0.005 + 0 + 0 + 0.005 + 0.02": Case(
-        Measured(
+        Measurements(
             temperature=0.0,
             action="modify",
             lines=1,
             total_lines=100,
             files=1,
             level="high",
-            standing=ReviewStatus.APPROVED,
+            review_status=ReviewStatus.APPROVED,
             prompt=PromptLength(100),
             model="claude-opus-4-5",
         ),
@@ -74,14 +78,14 @@ CASES = {
         "low",
     ),
     "low assurance knows no prompt: (0.12 + 0.15 + 0.10 + 0.10 + 0.15 + 0.10) / 0.75": Case(
-        Measured(
+        Measurements(
             action="delete", lines=50, total_lines=50, files=20, level="low", model="gpt-3.5-turbo"
         ),
         0.96,
         "critical",
     ),
     "each at its cap: 0.15 + 0.09 + 0.15 + 0.10 + 0.10 + 0.15 + 0.10 + 0.10": Case(
-        Measured(
+        Measurements(
             temperature=3.0,
             action="create",
             lines=200,
@@ -95,40 +99,40 @@ CASES = {
         "critical",
     ),
     "an AI's review: (0.15 x 0.1 + 0.10 x 0 + 0.15 x 1) / 0.40": Case(
-        Measured(action="review", level="high"), 0.4125, "medium"
+        Measurements(action="review", level="high"), 0.4125, "medium"
     ),
     "other weights: (3 x 0.4 + 1 x 1) / 4": Case(
-        Measured(temperature=0.8, action="create"),
+        Measurements(temperature=0.8, action="create"),
         0.55,
         "medium",
         Policy(weights={**NOTHING, "temperature": 3, "human_review_present": 1}),
     ),
     "a signal of one's own: (0.15 x 0.6 + 0.15 x 1 + 0.5 x 0.9) / 0.80": Case(
-        Measured(action="create", custom=(CustomSignal("org:sensitive", 0.9),)),
+        Measurements(action="create", custom=(CustomSignal("org:sensitive", 0.9),)),
         0.8625,
         "critical",
         Policy(weights={**Policy().weights, "org:sensitive": 0.5}),
     ),
     "one without a weight counts for nothing: (0.15 x 0.6 + 0.10 x 0.5 + 0.15 x 1) / 0.40": Case(
-        Measured(action="create", level="medium", custom=(CustomSignal("org:harmless", 0.0),)),
+        Measurements(action="create", level="medium", custom=(CustomSignal("org:harmless", 0.0),)),
         0.725,
         "high",
     ),
     "other baselines: (0.10 x 5/10 + 0.15 x 1 + 0.10 x 1000/4000) / 0.35": Case(
-        Measured(files=5, prompt=PromptLength(1_000)),
+        Measurements(files=5, prompt=PromptLength(1_000)),
         0.6429,
         "high",
         Policy(baselines={"scope_files": 10, "prompt_token_count": 4_000}),
     ),
     "exactly on a bound: 0.15 x 0.6 / 0.15": Case(
-        Measured(action="create"), 0.6, "high", Policy(weights={**NOTHING, "action_type": 0.15})
+        Measurements(action="create"), 0.6, "high", Policy(weights={**NOTHING, "action_type": 0.15})
     ),
 }
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_computed_by_hand(case: Case) -> None:
-    score = score_of(case.measured, case.policy)
+    score = compute_score(case.measured, case.policy)
     assert score is not None
     assert (round(score.value, 4), score.band) == (case.score, case.band)
 
@@ -140,7 +144,7 @@ def test_the_factors_of_the_rfcs_example_give_another_score_than_it_prints() -> 
 
 
 def test_what_nobody_weighs_has_no_score() -> None:
-    assert score_of(Measured(action="create"), Policy(weights=NOTHING)) is None
+    assert compute_score(Measurements(action="create"), Policy(weights=NOTHING)) is None
     assert weighted_average([]) is None
 
 
@@ -149,7 +153,7 @@ def test_the_band_is_of_the_score_before_it_is_rounded() -> None:
         weights={**NOTHING, "action_type": 1, "human_review_present": 1.999},
         thresholds={Band.CRITICAL: 0.8667},
     )
-    score = score_of(Measured(action="create"), policy)
+    score = compute_score(Measurements(action="create"), policy)
     assert score is not None
     assert (round(score.value, 4), score.band) == (0.8666, "high")
 

@@ -9,13 +9,13 @@ import pytest
 
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
-from vibes_lsp.risk.scoring import quantities
+from vibes_lsp.risk.scoring import rule_variables
 from vibes_lsp.risk.signals import (
     CustomSignal,
     Factor,
-    Measured,
+    Measurements,
     PromptLength,
-    assess,
+    compute_factors,
     estimated_length,
 )
 
@@ -23,7 +23,11 @@ from vibes_lsp.risk.signals import (
 def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | None:
     """Return one factor of what is known."""
     return next(
-        (each for each in assess(Measured(**known), policy or Policy()) if each.signal == signal),
+        (
+            each
+            for each in compute_factors(Measurements(**known), policy or Policy())
+            if each.signal == signal
+        ),
         None,
     )
 
@@ -47,21 +51,21 @@ def factor(signal: str, policy: Policy | None = None, **known: Any) -> Factor | 
         ("human_review_present", {}, 1.0, 1.0, "no review edge found"),
         (
             "human_review_present",
-            {"standing": ReviewStatus.APPROVED},
+            {"review_status": ReviewStatus.APPROVED},
             0.0,
             0.0,
             "a person approved these lines as they are",
         ),
         (
             "human_review_present",
-            {"standing": ReviewStatus.STALE},
+            {"review_status": ReviewStatus.STALE},
             1.0,
             1.0,
             "reviewed, but the lines have changed since",
         ),
         (
             "human_review_present",
-            {"standing": ReviewStatus.AI},
+            {"review_status": ReviewStatus.AI},
             1.0,
             1.0,
             "reviewed by an AI, by no person",
@@ -122,8 +126,10 @@ def test_what_is_not_known_is_left_out(signal: str, known: dict[str, Any]) -> No
 def test_a_name_in_a_rule_stands_for_what_was_measured_and_its_value_for_what_that_is_worth() -> (
     None
 ):
-    named = quantities(
-        assess(Measured(action="create", lines=45, total_lines=50, temperature=1.0), Policy())
+    named = rule_variables(
+        compute_factors(
+            Measurements(action="create", lines=45, total_lines=50, temperature=1.0), Policy()
+        )
     )
     assert named["scope_lines"] == 45
     assert named["scope_lines.value"] == 0.9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vibes_lsp.model.vocabulary import Tier
-from vibes_lsp.risk.tiers import PACKAGED, TIER_VALUES, tier_of
+from vibes_lsp.risk.signals import MODEL_TIERS, TIER_VALUES, tier_of
 
 
 @pytest.mark.parametrize(
@@ -48,5 +48,5 @@ def test_the_policys_patterns_go_before_the_table_and_the_longest_before_the_oth
 
 
 def test_every_tier_is_worth_something_and_less_able_is_more_risky() -> None:
-    assert set(PACKAGED.values()) == set(Tier)
+    assert set(MODEL_TIERS.values()) == set(Tier)
     assert [TIER_VALUES[tier] for tier in Tier] == sorted(TIER_VALUES.values())

@@ -10,6 +10,7 @@ import re
 import subprocess
 import threading
 import weakref
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,8 +19,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import start_git
-from vibes_lsp.history.repository import moment_of
+from vibes_lsp.history.git import run_git, start_git
+from vibes_lsp.history.repository import Repository, parse_seconds
 
 _MAX_BYTES: Final = 64 << 20
 _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
@@ -30,7 +31,7 @@ _LINK_TO_COMMIT: Final = "160000"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """A name in a commit's tree.
 
     Attributes:
@@ -68,7 +69,7 @@ class _Object:
     content: bytes
 
 
-class Blobs:
+class GitObjects:
     """The objects of a repository. Any thread may ask; git is started by the first question, and again when it died.
 
     What is not there, is damaged, is larger than the limit, or would have to be fetched, is None: nothing here raises.
@@ -85,7 +86,7 @@ class Blobs:
         self._limit = limit
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._end: weakref.finalize[[subprocess.Popen[bytes]], Blobs] | None = None
+        self._end: weakref.finalize[[subprocess.Popen[bytes]], GitObjects] | None = None
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -137,11 +138,11 @@ class Blobs:
         parents = _PARENT.findall(found.content.partition(b"\n\n")[0])
         return Commit(
             found.id,
-            moment_of(committer[1] if committer else b"0"),
+            parse_seconds(committer[1] if committer else b"0"),
             tuple(each.decode() for each in parents),
         )
 
-    def entry(self, commit: str, path: str) -> Entry | None:
+    def entry(self, commit: str, path: str) -> TreeEntry | None:
         """Return what a commit has at a path from the top of the work tree; at a submodule for every path inside it.
 
         Args:
@@ -153,7 +154,7 @@ class Blobs:
             names = path.encode("utf-8", "surrogateescape").split(b"/")
         except UnicodeEncodeError:
             return None
-        found: Entry | None = None
+        found: TreeEntry | None = None
         tree = self._object(f"{whole.id}^{{tree}}") if whole is not None else None
         for depth, name in enumerate(names, 1):
             if tree is None or tree.kind != b"tree":
@@ -229,7 +230,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
                 stream.close()
 
 
-def _entry(tree: bytes, name: bytes, width: int) -> Entry | None:
+def _entry(tree: bytes, name: bytes, width: int) -> TreeEntry | None:
     """Find a name in a tree: entries are `MODE NAME`, a NUL, and an object name of `width` bytes."""
     position = 0
     while position < len(tree):
@@ -239,5 +240,32 @@ def _entry(tree: bytes, name: bytes, width: int) -> Entry | None:
         if end < 0 or position > len(tree):
             return None
         if here == name:
-            return Entry(mode.decode("ascii", "replace").zfill(6), tree[end + 1 : position].hex())
+            return TreeEntry(
+                mode.decode("ascii", "replace").zfill(6), tree[end + 1 : position].hex()
+            )
     return None
+
+
+def list_tree(repository: Repository, commit: str, folder: Path) -> Mapping[str, TreeEntry]:
+    """Return the entries of a commit below a folder, by their names relative to it; folders themselves are left out.
+
+    Args:
+        repository: Where to look.
+        commit: A whole hash.
+        folder: Absolute, inside the work tree.
+
+    Raises:
+        HistoryUnavailable: Git cannot answer.
+    """
+    prefix = repository.prefix_of(folder)
+    listed = run_git(
+        repository.root, "ls-tree", "-r", "-z", "--full-tree", commit, *([prefix] if prefix else [])
+    )
+    found: dict[str, TreeEntry] = {}
+    for line in listed.split(b"\0")[:-1]:
+        facts, _, name = line.partition(b"\t")
+        mode, _, identifier = facts.decode("ascii").split(" ")
+        found[name.decode("utf-8", "surrogateescape").removeprefix(prefix)] = TreeEntry(
+            mode, identifier
+        )
+    return found

@@ -3,103 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
 
-import msgspec
-
-from vibes_lsp.errors import HistoryUnavailable, MalformedJson
-from vibes_lsp.history.file_versions import touches
-from vibes_lsp.history.git import git_lines, git_path, log_options
-from vibes_lsp.history.git_cache import Facts
-from vibes_lsp.history.repository import Repository, read_boundary
-from vibes_lsp.model.canonical import QuickDecoder, parse_object
-from vibes_lsp.model.hashing import annotation_id
-from vibes_lsp.model.members import text
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.file_versions import file_changes
+from vibes_lsp.history.git import git_lines
+from vibes_lsp.history.git_cache import GitCache
+from vibes_lsp.history.log_additions import added_record_ids
+from vibes_lsp.history.repository import Repository, read_shallow_file
 from vibes_lsp.model.paths import can_be_below, normal_path
-from vibes_lsp.store.log import MAX_LINE
-
-_MARK: Final = b"\x01commit "
-_BOM: Final = b"\xef\xbb\xbf"
-_OPTIONS: Final = (
-    "--reverse",
-    "--topo-order",
-    "--full-history",
-    "-p",
-    "-c",
-    "--unified=0",
-    f"--format={_MARK.decode()}%H %P",
-)
-
-
-def records_carried(
-    repository: Repository, revisions: Sequence[str], log: Path
-) -> Iterator[tuple[str, str]]:
-    """Yield the id of each record that a commit added to the log, and the commit; arguments and errors as for `lines_carried`."""
-    for line, commit in lines_carried(repository, revisions, log):
-        identifier = identifier_of(line)
-        if identifier:
-            yield identifier, commit
-
-
-def lines_carried(
-    repository: Repository, revisions: Sequence[str], log: Path
-) -> Iterator[tuple[bytes, str]]:
-    """Yield each line that a commit added to the log, and the commit; a merge adds what none of its parents has.
-
-    Args:
-        repository: Where the log is tracked.
-        revisions: As for `git log`.
-        log: The log's absolute path.
-
-    Raises:
-        HistoryUnavailable: Git failed, perhaps after some were yielded.
-        ValueError: The log is outside the repository.
-    """
-    arguments = (
-        "log",
-        *_OPTIONS,
-        *log_options(),
-        *revisions,
-        "--",
-        git_path(repository.name_of(log)),
-    )
-    with git_lines(repository.root, *arguments) as lines:
-        commit, added = "", b"+"
-        for line in lines:
-            if line.startswith(added):
-                yield line[len(added) :], commit
-            elif line.startswith(_MARK):
-                commit, *parents = line[len(_MARK) :].decode().split()
-                added = b"+" * max(1, len(parents))  # one for each parent that lacks it
-
-
-class _Named(msgspec.Struct):
-    annotation_id: str | None = None
-
-
-_DECODER: Final = QuickDecoder(_Named)
-
-
-def identifier_of(line: bytes) -> str:
-    """Return the id of the record on a line, empty where it holds none; one that it does not bring takes the strict parser, as does what only that one can refuse."""
-    if len(line) > MAX_LINE:
-        return ""
-    named = _DECODER.one(line)
-    if named is not None and named.annotation_id:
-        return named.annotation_id
-    record = line.strip().removeprefix(_BOM)  # as whoever reads the log does
-    if not record.startswith(b"{"):
-        return ""
-    try:
-        members = parse_object(record)
-    except MalformedJson:
-        return ""
-    return text(members, "annotation_id") or annotation_id(members)
 
 
 class CommitMethod(StrEnum):
@@ -111,21 +27,21 @@ class CommitMethod(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedCommit:
+class ResolvedCommit:
     """A commit and how it was found.
 
     Attributes:
         commit: Its hash.
         method: How it was found.
-        instead_of: The commit that the record names, where HEAD does not come from that one any more (R4b).
+        replaces: The commit that the record names, where HEAD does not come from that one any more (R4b).
     """
 
     commit: str
     method: CommitMethod
-    instead_of: str | None = None
+    replaces: str | None = None
 
 
-class DerivedCommits:
+class CommitResolver:
     """The commits of one project's records, for as long as it is open. Any thread may ask; what git cannot answer is left out.
 
     Attributes:
@@ -140,7 +56,7 @@ class DerivedCommits:
         *,
         since: datetime | None = None,
         head: Callable[[], str | None] | None = None,
-        facts: Facts | None = None,
+        cache: GitCache | None = None,
     ) -> None:
         """Read nothing yet.
 
@@ -150,7 +66,7 @@ class DerivedCommits:
             log: The log's absolute path.
             since: Look at commits from then on only: for those who ask about recent records, and may not wait.
             head: Says which commit HEAD is, for those who know; by default git is asked each time.
-            facts: What earlier commands were told; not with `since`.
+            cache: What earlier commands were told; not with `since`.
         """
         self.repository = repository
         self._project = project
@@ -158,16 +74,16 @@ class DerivedCommits:
         self._look_up = repository.head if head is None else head
         self._lock = threading.Lock()
         self._head = ""
-        self._boundary_file: Path | None = None
+        self._shallow_file: Path | None = None
         self._boundary: frozenset[str] = frozenset()
         self._rank: dict[str, int] | None = None
         self._reached: dict[tuple[str, str], bool] = {}
         self._since = () if since is None else (f"--since={int(since.timestamp())}",)
-        self._facts = facts
-        self._carried = _Carried(self._since, facts)
-        self._touched = _Touched(self._since, facts)
+        self._cache = cache
+        self._carried = _Carried(self._since, cache)
+        self._touched = _Touched(self._since, cache)
 
-    def by_log(self, wanted: Iterable[str]) -> dict[str, DerivedCommit]:
+    def by_log(self, wanted: Iterable[str]) -> dict[str, ResolvedCommit]:
         """Return, for record ids, the oldest ancestor of HEAD whose log holds them (R4).
 
         Where a shallow clone ends, the log of the last commit holds all records before it: their commit is only inferred.
@@ -194,13 +110,13 @@ class DerivedCommits:
                 if held
             }
             return {
-                identifier: DerivedCommit(commit, self._log_method(commit))
+                identifier: ResolvedCommit(commit, self._log_method(commit))
                 for identifier, commit in oldest.items()
             }
 
     def by_path(
         self, moments: Mapping[str, Iterable[datetime]]
-    ) -> dict[tuple[str, datetime], DerivedCommit]:
+    ) -> dict[tuple[str, datetime], ResolvedCommit]:
         """Return, for edits of files at some times, the first ancestor of HEAD after it that touches the file (R17).
 
         An edit from before the end of a shallow clone is left out: which commit was the first is not known there.
@@ -215,7 +131,7 @@ class DerivedCommits:
             if self._touched.read(self.repository, frozenset(names.values()), self._head):
                 self._rank = None
             rank = self._ranked()
-            found: dict[tuple[str, datetime], DerivedCommit] = {}
+            found: dict[tuple[str, datetime], ResolvedCommit] = {}
             for path, name in names.items():
                 touched = self._touched.moments.get(name, {})
                 ancestors = sorted(
@@ -227,7 +143,7 @@ class DerivedCommits:
                         (commit for commit in ancestors if touched[commit] >= second), None
                     )
                     if first is not None and first not in self._boundary:
-                        found[path, edited] = DerivedCommit(first, CommitMethod.INFERRED)
+                        found[path, edited] = ResolvedCommit(first, CommitMethod.INFERRED)
             return found
 
     def reached(self, commits: Iterable[str], start: str = "HEAD") -> frozenset[str]:
@@ -254,14 +170,14 @@ class DerivedCommits:
 
     def _among(self, start: str, wanted: set[str]) -> dict[str, bool]:
         """Return whether history has each of some commits."""
-        facts = self._facts if start == "HEAD" else None  # other branches move without it
-        known = {} if facts is None else facts.of_head("reached", dict[str, bool]) or {}
+        cache = self._cache if start == "HEAD" else None  # other branches move without it
+        known = {} if cache is None else cache.get_for_head("reached", dict[str, bool]) or {}
         new = wanted - known.keys()
         if new:
             found, is_settled = self._walk(self._head if start == "HEAD" else start, new)
             known = {**known, **{commit: commit in found for commit in new}}
-            if facts is not None and is_settled:
-                facts.keep_of_head("reached", known)
+            if cache is not None and is_settled:
+                cache.put_for_head("reached", known)
         return {commit: known[commit] for commit in wanted}
 
     def _walk(self, start: str, wanted: set[str]) -> tuple[set[str], bool]:
@@ -284,18 +200,18 @@ class DerivedCommits:
         head = self._look_up()
         if head is None:
             return False
-        if self._boundary_file is None:
-            self._boundary_file = self.repository.boundary_file()
+        if self._shallow_file is None:
+            self._shallow_file = self.repository.shallow_file()
         boundary = (
-            read_boundary(self._boundary_file) if self._boundary_file is not None else frozenset()
+            read_shallow_file(self._shallow_file) if self._shallow_file is not None else frozenset()
         )
         if boundary != self._boundary:
             self._carried, self._touched = (
-                _Carried(self._since, self._facts),
-                _Touched(self._since, self._facts),
+                _Carried(self._since, self._cache),
+                _Touched(self._since, self._cache),
             )
-        if self._facts is not None:
-            self._facts.look(head, boundary)
+        if self._cache is not None:
+            self._cache.look(head, boundary)
         if (head, boundary) != (self._head, self._boundary):
             self._reached.clear()
             self._head, self._boundary, self._rank = head, boundary, None
@@ -317,7 +233,7 @@ class DerivedCommits:
         """Return the order of those ancestors of HEAD that anything was found in, parents before children."""
         if self._rank is None:
             wanted = self._carried.all_commits() | self._touched.all_commits()
-            kept = None if self._facts is None else self._facts.of_head("rank", dict[str, int])
+            kept = None if self._cache is None else self._cache.get_for_head("rank", dict[str, int])
             if kept is not None and wanted <= kept.keys():
                 self._rank = kept
                 return kept
@@ -329,8 +245,8 @@ class DerivedCommits:
                     self._rank = {
                         commit: number for number, commit in enumerate(commits) if commit in wanted
                     }
-                if self._facts is not None:
-                    self._facts.keep_of_head("rank", self._rank)
+                if self._cache is not None:
+                    self._cache.put_for_head("rank", self._rank)
             except HistoryUnavailable:
                 self._rank = {}
         return self._rank
@@ -343,10 +259,10 @@ class _Carried:
         commits: The commits by the record's id, HEAD's ancestors or not.
     """
 
-    def __init__(self, since: tuple[str, ...], facts: Facts | None) -> None:
+    def __init__(self, since: tuple[str, ...], cache: GitCache | None) -> None:
         self.commits: dict[str, list[str]] = {}
         self._since = since
-        self._facts = None if since else facts
+        self._cache = None if since else cache
         self._head: str | None = None
         self._base: str | None = None
 
@@ -363,21 +279,21 @@ class _Carried:
             self.commits.clear()
             kept = (
                 None
-                if self._facts is None
-                else self._facts.of_head(f"carried {log}", dict[str, list[str]])
+                if self._cache is None
+                else self._cache.get_for_head(f"carried {log}", dict[str, list[str]])
             )
             if kept is not None:
                 self.commits = kept
             elif not self._take(repository, log, [head]):
                 return True  # what git could tell stands; another HEAD is read from the beginning
-            elif self._facts is not None:
-                self._facts.keep_of_head(f"carried {log}", self.commits)
+            elif self._cache is not None:
+                self._cache.put_for_head(f"carried {log}", self.commits)
         self._base = head
         return True
 
     def _take(self, repository: Repository, log: Path, revisions: Sequence[str]) -> bool:
         try:
-            for identifier, commit in records_carried(repository, [*self._since, *revisions], log):
+            for identifier, commit in added_record_ids(repository, [*self._since, *revisions], log):
                 commits = self.commits.setdefault(identifier, [])
                 if commit not in commits:
                     commits.append(commit)
@@ -393,10 +309,10 @@ class _Touched:
         moments: By the file's name in git: its commits, HEAD's ancestors or not, each with its time.
     """
 
-    def __init__(self, since: tuple[str, ...], facts: Facts | None) -> None:
+    def __init__(self, since: tuple[str, ...], cache: GitCache | None) -> None:
         self.moments: dict[str, dict[str, datetime]] = {}
         self._since = since
-        self._facts = None if since else facts
+        self._cache = None if since else cache
         self._head: str | None = None
         self._failed: set[str] = set()
 
@@ -411,9 +327,9 @@ class _Touched:
             if not self._take(repository, [head, f"^{self._head}"], frozenset(self.moments)):
                 self.moments.clear()
         self._head = head
-        if self._facts is not None:
+        if self._cache is not None:
             for name in names - self.moments.keys():
-                kept = self._facts.of_head(f"touched {name}", dict[str, datetime])
+                kept = self._cache.get_for_head(f"touched {name}", dict[str, datetime])
                 if kept is not None:
                     self.moments[name] = kept
         new = names - self.moments.keys() - self._failed
@@ -426,14 +342,14 @@ class _Touched:
     ) -> bool:
         found: dict[str, dict[str, datetime]] = {name: {} for name in names}
         try:
-            for touch in touches(repository, [*self._since, *revisions], names, merges=False):
+            for touch in file_changes(repository, [*self._since, *revisions], names, merges=False):
                 found[touch.path][touch.commit] = touch.moment
         except HistoryUnavailable:
             return False
         for name, commits in found.items():
             self.moments.setdefault(name, {}).update(commits)
-            if self._facts is not None and len(revisions) == 1:
-                self._facts.keep_of_head(f"touched {name}", commits)
+            if self._cache is not None and len(revisions) == 1:
+                self._cache.put_for_head(f"touched {name}", commits)
         return True
 
 

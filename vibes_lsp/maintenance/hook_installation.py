@@ -14,7 +14,7 @@ from typing import Final
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.maintenance.hook_script import BEFORE, Script, read_script, write_script
+from vibes_lsp.maintenance.hook_script import PREVIOUS_HOOK, Script, read_script, write_script
 from vibes_lsp.store.disk import inside
 from vibes_lsp.store.durability import refusal, replace_file, write_temporary
 
@@ -59,7 +59,7 @@ def hooks_folder(repository: Repository) -> HooksFolder:
     return HooksFolder(path, own, configured, reachable, in_work_tree)
 
 
-def find_ours(folder: Path) -> tuple[Path, Script | None]:
+def find_hook(folder: Path) -> tuple[Path, Script | None]:
     """Return our hook in a folder, and what it says; where there is none, the place that it would have."""
     for name in NAMES:
         script = read_script(read_hook(folder / name))
@@ -128,7 +128,7 @@ class HookChange(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class HookResult:
     """What was done.
 
     Attributes:
@@ -144,7 +144,7 @@ class Changed:
     in_work_tree: bool = False
 
 
-def install_hook(project: Path, *, program: str = "") -> Changed:
+def install_hook(project: Path, *, program: str = "") -> HookResult:
     """Have commits of a repository run the back-fill of a project.
 
     Args:
@@ -171,20 +171,20 @@ def install_hook(project: Path, *, program: str = "") -> Changed:
             f"the hooks in {folder.path} are made anew by husky",
             hint="add the line `vibes backfill --pre-commit` to .husky/pre-commit",
         )
-    file, found = find_ours(folder.path)
+    file, found = find_hook(folder.path)
     if found is not None and not found.intact:
         raise _edited(file)
     projects = {name, *(found.projects if found else ())}
     text = write_script(projects, "" if folder.in_work_tree or "\n" in program else program)
-    before = folder.path / BEFORE
-    done = Changed(
+    before = folder.path / PREVIOUS_HOOK
+    done = HookResult(
         file, HookChange.KEPT, before if os.path.lexists(before) else None, folder.in_work_tree
     )
     if found is not None:
         if read_hook(file) == text and os.access(file, os.X_OK):
             return done
         _put(file, text)
-        return Changed(file, HookChange.UPDATED, done.before, folder.in_work_tree)
+        return HookResult(file, HookChange.UPDATED, done.before, folder.in_work_tree)
     moved = _move_away(file, before)
     try:
         _put(file, text)
@@ -192,12 +192,12 @@ def install_hook(project: Path, *, program: str = "") -> Changed:
         if moved:
             before.rename(file)
         raise
-    return Changed(
+    return HookResult(
         file, HookChange.INSTALLED, before if os.path.lexists(before) else None, folder.in_work_tree
     )
 
 
-def remove_hook(project: Path) -> Changed:
+def remove_hook(project: Path) -> HookResult:
     """Take a project out of the hook; with the last one the hook goes, and what was there before has its name again.
 
     Raises:
@@ -205,9 +205,9 @@ def remove_hook(project: Path) -> Changed:
     """
     repository, folder = open_hooks(project)
     name = _name(repository, project)
-    done = Changed(folder.path / NAMES[0], HookChange.ABSENT, in_work_tree=folder.in_work_tree)
+    done = HookResult(folder.path / NAMES[0], HookChange.ABSENT, in_work_tree=folder.in_work_tree)
     for place in dict.fromkeys((folder.path, folder.own)):
-        file, found = find_ours(place)
+        file, found = find_hook(place)
         if found is None:
             continue
         if not found.intact:
@@ -215,7 +215,7 @@ def remove_hook(project: Path) -> Changed:
         left = set(found.projects) - {name}
         if left == set(found.projects):
             continue
-        before = place / BEFORE
+        before = place / PREVIOUS_HOOK
         restored = not left and os.path.lexists(before)
         try:
             if left:
@@ -226,7 +226,7 @@ def remove_hook(project: Path) -> Changed:
                 file.unlink()
         except OSError as error:
             raise refusal(file, error) from error
-        done = Changed(file, HookChange.REMOVED, file if restored else None, folder.in_work_tree)
+        done = HookResult(file, HookChange.REMOVED, file if restored else None, folder.in_work_tree)
     return done
 
 
@@ -297,40 +297,40 @@ class HookReport:
     """What a look at the hooks has found.
 
     Attributes:
-        standing: Whether commits run the back-fill.
+        status: Whether commits run the back-fill.
         file: The hook that it is about.
         message: What is there.
     """
 
-    standing: HookStatus
+    status: HookStatus
     file: Path
     message: str
 
 
-def look_at_hook(project: Path) -> HookReport:
+def inspect_hook(project: Path) -> HookReport:
     """Return whether commits of a project run its back-fill: by our hook, or by another one that calls it.
 
     Raises:
         RefusedWrite: The project is in no work tree, or git does not answer.
     """
     repository, folder = open_hooks(project)
-    file, found = find_ours(folder.path)
+    file, found = find_hook(folder.path)
     other = _other(repository, folder.path)
     if found is None:
         if other is not None:
             return HookReport(HookStatus.OTHERS, other, f"{other} runs the back-fill")
-        shadowed, ours = find_ours(folder.own)
+        shadowed, ours = find_hook(folder.own)
         if ours is not None:
             return HookReport(
                 HookStatus.SHADOWED,
                 shadowed,
                 f"git does not run {shadowed}: core.hooksPath is {folder.configured!r}",
             )
-        if os.path.lexists(folder.path / BEFORE):
+        if os.path.lexists(folder.path / PREVIOUS_HOOK):
             return HookReport(
                 HookStatus.BROKEN,
                 file,
-                f"{file} is not ours any more, though {BEFORE} beside it says that it was",
+                f"{file} is not ours any more, though {PREVIOUS_HOOK} beside it says that it was",
             )
         return HookReport(HookStatus.NONE, file, "no pre-commit hook brings the trail up to date")
     trouble = _trouble(file, found, repository.name_of(project))

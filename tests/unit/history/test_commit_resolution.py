@@ -10,7 +10,7 @@ import pytest
 from tests.trails import OMIT, Repository, TrailWriter
 from tests.unit.history.deriving import commits_by_log, commits_by_path
 from tests.unit.index.opened import ENVIRONMENT
-from vibes_lsp.history.derived_commits import CommitMethod, DerivedCommit
+from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.history.repository import Repository as Git
 from vibes_lsp.history.repository import open_repository
 
@@ -230,7 +230,7 @@ def test_a_project_in_a_folder_of_its_repository(repository: Repository) -> None
     repository.commit("Other")
     assert by_log(writer, repository, [one]) == {one: commit}
     found = commits_by_path(git(repository), project, {"src/a b.py": [START]})
-    assert found == {("src/a b.py", START): DerivedCommit(commit, CommitMethod.INFERRED)}
+    assert found == {("src/a b.py", START): ResolvedCommit(commit, CommitMethod.INFERRED)}
 
 
 def inferred(repository: Repository, path: str, *minutes: float) -> list[str | None]:
@@ -280,7 +280,7 @@ def test_all_spellings_of_a_path_are_one_file(repository: Repository) -> None:
     spellings = ["src/a.py", "./src/a.py", "src\\a.py", "src//a.py"]
     found = commits_by_path(git(repository), repository.path, {path: [START] for path in spellings})
     assert found == {
-        (path, START): DerivedCommit(commit, CommitMethod.INFERRED) for path in spellings
+        (path, START): ResolvedCommit(commit, CommitMethod.INFERRED) for path in spellings
     }
 
 

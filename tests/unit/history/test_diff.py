@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history.diff import changed_on_disk
+from vibes_lsp.history.diff import changed_in_work_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,13 +35,13 @@ def test_what_changed_is_new_or_is_gone(repository: Repository) -> None:
         repository.write(f"{name}.py", "12\n")
     repository.commit("First")
     aged(repository)
-    assert "same.py" not in changed_on_disk(repository.path)
+    assert "same.py" not in changed_in_work_tree(repository.path)
     repository.write("on disk.py", "2\n")
     repository.write("same size.py", "34\n")
     repository.write(NEW, "2\n")
     repository.write("ignored/x.py", "2\n")
     (repository.path / "deleted.py").unlink()
-    assert changed_on_disk(repository.path) - {".gitignore"} == {
+    assert changed_in_work_tree(repository.path) - {".gitignore"} == {
         "on disk.py",
         "same size.py",
         "deleted.py",
@@ -57,7 +57,7 @@ def test_what_is_as_new_as_the_index_may_have_changed(repository: Repository) ->
     repository.write("a.py", "2\n")
     os.utime(file, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
     os.utime(index, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
-    assert changed_on_disk(repository.path) == {"a.py"}
+    assert changed_in_work_tree(repository.path) == {"a.py"}
 
 
 def test_no_filter_runs(repository: Repository, tmp_path: Path) -> None:
@@ -67,11 +67,11 @@ def test_no_filter_runs(repository: Repository, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     repository.git("config", "filter.evil.clean", f"touch {ran.as_posix()}; cat")
     repository.write("a.py", "2\n")
-    assert "a.py" in changed_on_disk(repository.path)
+    assert "a.py" in changed_in_work_tree(repository.path)
     assert not ran.exists()
     repository.git("status", "--short")
     assert ran.exists(), "git itself would have run it: the trap works"
 
 
 def test_without_a_repository_nothing_changed(tmp_path: Path) -> None:
-    assert changed_on_disk(tmp_path) == frozenset()
+    assert changed_in_work_tree(tmp_path) == frozenset()

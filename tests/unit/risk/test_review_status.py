@@ -18,7 +18,7 @@ REJECTED_BY_SOMEBODY = ReviewAnswer(ReviewerKind.UNKNOWN, Verdict.REJECTED)
 
 
 @pytest.mark.parametrize(
-    ("answers", "standing"),
+    ("answers", "status"),
     [
         ([], "unreviewed"),
         ([APPROVED], "approved"),
@@ -41,5 +41,5 @@ REJECTED_BY_SOMEBODY = ReviewAnswer(ReviewerKind.UNKNOWN, Verdict.REJECTED)
         ([APPROVED, REJECTED_BY_SOMEBODY], "approved"),
     ],
 )
-def test_where_an_annotation_stands(answers: list[ReviewAnswer], standing: str) -> None:
-    assert review_status(answers) == standing
+def test_review_status(answers: list[ReviewAnswer], status: str) -> None:
+    assert review_status(answers) == status

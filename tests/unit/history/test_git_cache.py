@@ -13,9 +13,9 @@ import pytest
 
 from tests.trails import Repository
 from vibes_lsp.history import git_cache as kept
-from vibes_lsp.history.derived_commits import DerivedCommits
-from vibes_lsp.history.git_cache import Facts
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.commit_resolution import CommitResolver
+from vibes_lsp.history.git_cache import GitCache
+from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.store.user_cache import MAX_CACHED, write_cached
 
@@ -46,13 +46,13 @@ def repository(tmp_path: Path) -> Repository:
     return repository
 
 
-def answers(path: Path, *, keeps_facts: bool) -> list[object]:
+def answers(path: Path, *, use_cache: bool) -> list[object]:
     repository = open_repository(path)
     assert repository is not None
-    with ProjectHistory(path, keeps_head=True, keeps_facts=keeps_facts) as history:
-        history.read_ahead(PATHS)
-        commits = DerivedCommits(
-            repository, path, path / "a.py", head=history.head, facts=history.facts()
+    with ProjectHistory(path, cache_head=True, use_cache=use_cache) as history:
+        history.prefetch(PATHS)
+        commits = CommitResolver(
+            repository, path, path / "a.py", head=history.head, cache=history.cache()
         )
         head = history.head() or ""
         return [
@@ -78,14 +78,14 @@ def asked_git(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[str]:
 
     with monkeypatch.context() as patched:
         patched.setattr(subprocess.Popen, "__init__", counted)
-        answers(path, keeps_facts=True)
+        answers(path, use_cache=True)
     return asked
 
 
 def test_answers_are_the_same_with_and_without(repository: Repository, cache: Path) -> None:
-    plain = answers(repository.path, keeps_facts=False)
+    plain = answers(repository.path, use_cache=False)
     assert not cache.exists()
-    assert [answers(repository.path, keeps_facts=True) for _ in range(3)] == [plain] * 3
+    assert [answers(repository.path, use_cache=True) for _ in range(3)] == [plain] * 3
     assert len(list(cache.iterdir())) == 1
 
 
@@ -99,20 +99,20 @@ def test_what_git_said_is_not_asked_again(
 
 
 def test_another_head_has_facts_of_its_own(repository: Repository) -> None:
-    before = answers(repository.path, keeps_facts=True)
+    before = answers(repository.path, use_cache=True)
     repository.write("a.py", TEXT + "and more\n")
     repository.git("mv", "src/c.py", "d.py")
     repository.commit("Fourth")
-    after = answers(repository.path, keeps_facts=True)
-    assert after == answers(repository.path, keeps_facts=False) != before
+    after = answers(repository.path, use_cache=True)
+    assert after == answers(repository.path, use_cache=False) != before
     repository.git("reset", "-q", "--hard", "HEAD~1")
-    assert answers(repository.path, keeps_facts=True) == before
+    assert answers(repository.path, use_cache=True) == before
 
 
 def test_a_staged_rename_is_seen_though_head_stays(repository: Repository) -> None:
-    answers(repository.path, keeps_facts=True)
+    answers(repository.path, use_cache=True)
     repository.git("mv", "a.py", "e.py")
-    assert answers(repository.path, keeps_facts=True)[1] == {
+    assert answers(repository.path, use_cache=True)[1] == {
         "a.py": "e.py",
         "b.py": "src/c.py",
         "src/c.py": "src/c.py",
@@ -123,19 +123,19 @@ def test_another_repository_in_the_same_place_is_not_believed(
     repository: Repository, tmp_path: Path, cache: Path
 ) -> None:
     """Its objects may be made to look like those of the first, and names of objects prove nothing then."""
-    answers(repository.path, keeps_facts=True)
+    answers(repository.path, use_cache=True)
     head = repository.head()
-    facts = Facts(repository.path)
-    facts.look(head, ())
-    assert facts.of_head("path gone.py", list[str]) == []
+    known = GitCache(repository.path)
+    known.look(head, ())
+    assert known.get_for_head("path gone.py", list[str]) == []
     shutil.copytree(repository.path, tmp_path / "other")
     shutil.rmtree(repository.path)
     (tmp_path / "other").rename(repository.path)
-    other = Facts(repository.path)
+    other = GitCache(repository.path)
     other.look(head, ())
-    assert other.of_head("path gone.py", list[str]) is None
+    assert other.get_for_head("path gone.py", list[str]) is None
     moved = repository.path.rename(tmp_path / "moved")
-    assert Facts(moved).of_object("without", bytes) is None
+    assert GitCache(moved).get_for_object("without", bytes) is None
     assert len(list(cache.iterdir())) == 1
 
 
@@ -144,12 +144,12 @@ def test_a_clone_that_is_deepened_has_facts_of_its_own(
 ) -> None:
     shallow = tmp_path / "shallow"
     repository.git("clone", "-q", "--depth", "1", f"file://{repository.path}", str(shallow))
-    cut = answers(shallow, keeps_facts=True)
-    assert cut == answers(shallow, keeps_facts=False)
+    cut = answers(shallow, use_cache=True)
+    assert cut == answers(shallow, use_cache=False)
     (shallow / ".git/shallow").unlink()
     source = repository.path / ".git/objects"
     (shallow / ".git/objects/info/alternates").write_text(f"{source}\n")
-    assert answers(shallow, keeps_facts=True) == answers(shallow, keeps_facts=False) != cut
+    assert answers(shallow, use_cache=True) == answers(shallow, use_cache=False) != cut
 
 
 def test_what_objects_are_missing_for_is_not_kept(repository: Repository) -> None:
@@ -159,13 +159,13 @@ def test_what_objects_are_missing_for_is_not_kept(repository: Repository) -> Non
     for file in hidden:
         file.chmod(0o600)
         file.rename(file.with_suffix(".hidden"))
-    poor = answers(repository.path, keeps_facts=True)
-    assert poor == answers(repository.path, keeps_facts=False)
+    poor = answers(repository.path, use_cache=True)
+    assert poor == answers(repository.path, use_cache=False)
     for file in hidden:
         file.with_suffix(".hidden").rename(file)
     assert (
-        answers(repository.path, keeps_facts=True)
-        == answers(repository.path, keeps_facts=False)
+        answers(repository.path, use_cache=True)
+        == answers(repository.path, use_cache=False)
         != poor
     )
 
@@ -174,20 +174,23 @@ def test_what_objects_are_missing_for_is_not_kept(repository: Repository) -> Non
 def test_a_broken_or_foreign_file_is_as_none(
     repository: Repository, cache: Path, content: bytes
 ) -> None:
-    plain = answers(repository.path, keeps_facts=True)
+    plain = answers(repository.path, use_cache=True)
     (file,) = cache.iterdir()
     file.write_bytes(content)
-    assert answers(repository.path, keeps_facts=True) == plain
+    assert answers(repository.path, use_cache=True) == plain
     write_cached(file.name, content)
-    assert answers(repository.path, keeps_facts=True) == plain
+    assert answers(repository.path, use_cache=True) == plain
 
 
 def test_code_that_has_changed_asks_again(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers(repository.path, keeps_facts=True)
+    answers(repository.path, use_cache=True)
     monkeypatch.setattr(kept, "__version__", "other")
-    assert Facts(repository.path).of_object(f"renames {repository.head()}", dict[str, str]) is None
+    assert (
+        GitCache(repository.path).get_for_object(f"renames {repository.head()}", dict[str, str])
+        is None
+    )
 
 
 def test_names_that_are_no_text_are_asked_for_each_time(tmp_path: Path) -> None:
@@ -199,7 +202,7 @@ def test_names_that_are_no_text_are_asked_for_each_time(tmp_path: Path) -> None:
         pytest.skip("this file system holds no such name")
     repository.commit("First")
     for _ in range(2):
-        with ProjectHistory(repository.path, keeps_head=True, keeps_facts=True) as history:
+        with ProjectHistory(repository.path, cache_head=True, use_cache=True) as history:
             assert len(history.versions(name).versions) == 1
             assert history.versions("\ud800.py").versions == ()
 
@@ -207,15 +210,15 @@ def test_names_that_are_no_text_are_asked_for_each_time(tmp_path: Path) -> None:
 def test_more_than_fits_leaves_the_rest(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    facts = Facts(repository.path)
-    facts.look(repository.head(), ())
-    facts.keep_of_head("small", 1)
-    facts.keep_of_object("large", b"x" * MAX_CACHED)
-    facts.save()
-    again = Facts(repository.path)
-    assert (again.of_head("small", int), again.of_object("large", bytes)) == (1, None)
-    assert again.of_head("small", str) is None
+    cache = GitCache(repository.path)
+    cache.look(repository.head(), ())
+    cache.put_for_head("small", 1)
+    cache.put_for_object("large", b"x" * MAX_CACHED)
+    cache.save()
+    again = GitCache(repository.path)
+    assert (again.get_for_head("small", int), again.get_for_object("large", bytes)) == (1, None)
+    assert again.get_for_head("small", str) is None
     monkeypatch.setattr(kept, "_MAX_OBJECTS", 2)
     for number in range(3):
-        again.keep_of_object(str(number), number)
-    assert [again.of_object(str(number), int) for number in range(3)] == [None, 1, 2]
+        again.put_for_object(str(number), number)
+    assert [again.get_for_object(str(number), int) for number in range(3)] == [None, 1, 2]

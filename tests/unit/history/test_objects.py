@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history.blobs import Blobs, Commit, Entry
+from vibes_lsp.history.objects import Commit, GitObjects, TreeEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,8 +25,8 @@ def repository(tmp_path: Path) -> Repository:
 
 
 @pytest.fixture
-def blobs(repository: Repository) -> Iterator[Blobs]:
-    with Blobs(repository.path) as opened:
+def blobs(repository: Repository) -> Iterator[GitObjects]:
+    with GitObjects(repository.path) as opened:
         yield opened
 
 
@@ -50,7 +50,7 @@ def blob(repository: Repository, revision: str) -> str:
     return repository.git("rev-parse", revision)
 
 
-def test_contents_by_hash_and_by_commit_and_path(repository: Repository, blobs: Blobs) -> None:
+def test_contents_by_hash_and_by_commit_and_path(repository: Repository, blobs: GitObjects) -> None:
     repository.write("größe und maß/a b.py", b"one\r\n\xff\0\n")
     repository.write("empty", b"")
     first = repository.commit("First")
@@ -66,7 +66,7 @@ def test_contents_by_hash_and_by_commit_and_path(repository: Repository, blobs: 
 
 
 def test_all_questions_go_to_one_process(
-    repository: Repository, blobs: Blobs, started: list[subprocess.Popen[bytes]]
+    repository: Repository, blobs: GitObjects, started: list[subprocess.Popen[bytes]]
 ) -> None:
     repository.write("a.py", "x\n")
     commit = repository.commit("One")
@@ -103,7 +103,7 @@ def test_all_questions_go_to_one_process(
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="most of these names are not possible there")
 def test_no_name_is_mistaken_for_a_question_or_an_answer(
-    repository: Repository, blobs: Blobs, name: str
+    repository: Repository, blobs: GitObjects, name: str
 ) -> None:
     content = blob_of(repository, b"its own\n")
     other = blob_of(repository, b"another's\n")
@@ -153,7 +153,9 @@ def commit_of(repository: Repository, entries: str) -> str:
         "\ud800",
     ],
 )
-def test_what_is_no_object_is_not_there(repository: Repository, blobs: Blobs, name: str) -> None:
+def test_what_is_no_object_is_not_there(
+    repository: Repository, blobs: GitObjects, name: str
+) -> None:
     repository.write("a.py", "x\n")
     commit = repository.commit("One")
     assert blobs.contents(name) is None
@@ -179,7 +181,9 @@ def test_what_is_no_object_is_not_there(repository: Repository, blobs: Blobs, na
     ],
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="has symbolic links")
-def test_what_is_no_file_has_no_contents(repository: Repository, blobs: Blobs, path: str) -> None:
+def test_what_is_no_file_has_no_contents(
+    repository: Repository, blobs: GitObjects, path: str
+) -> None:
     repository.write("src/a.py", "x\n")
     (repository.path / "link").symlink_to("src")
     commit = repository.commit("One")
@@ -191,7 +195,7 @@ def test_what_is_no_file_has_no_contents(repository: Repository, blobs: Blobs, p
     ] == [None, None, None]
 
 
-def test_a_commit_by_a_prefix_that_only_it_has(repository: Repository, blobs: Blobs) -> None:
+def test_a_commit_by_a_prefix_that_only_it_has(repository: Repository, blobs: GitObjects) -> None:
     first = repository.commit("First", "2026-02-03T10:00:00+02:00")
     repository.git("branch", first[:6], repository.commit("Second"))
     assert blobs.commit(first[:8]) == Commit(first, datetime(2026, 2, 3, 8, tzinfo=UTC))
@@ -200,7 +204,7 @@ def test_a_commit_by_a_prefix_that_only_it_has(repository: Repository, blobs: Bl
     assert blobs.commit(first[:3]) is None
 
 
-def test_head_is_always_the_one_of_now(repository: Repository, blobs: Blobs) -> None:
+def test_head_is_always_the_one_of_now(repository: Repository, blobs: GitObjects) -> None:
     assert blobs.head() is None
     first = repository.commit("First")
     assert blobs.head() == first
@@ -213,7 +217,9 @@ def test_head_is_always_the_one_of_now(repository: Repository, blobs: Blobs) -> 
     assert blobs.head() == first
 
 
-def test_what_is_packed_or_made_meanwhile_is_found(repository: Repository, blobs: Blobs) -> None:
+def test_what_is_packed_or_made_meanwhile_is_found(
+    repository: Repository, blobs: GitObjects
+) -> None:
     repository.write("a.py", "1\n")
     first = repository.commit("First")
     assert blobs.contents(f"{first}:a.py") == b"1\n"
@@ -229,14 +235,14 @@ def test_what_is_too_large_is_not_read(
     repository.write("large", "x" * 1001)
     repository.write("small", "x" * 1000)
     commit = repository.commit("One")
-    with Blobs(repository.path, limit=1000) as blobs:
+    with GitObjects(repository.path, limit=1000) as blobs:
         assert blobs.contents(f"{commit}:large") is None
         assert blobs.contents(f"{commit}:small") == b"x" * 1000
     assert len(started) <= 2
 
 
 def test_a_process_that_died_is_replaced(
-    repository: Repository, blobs: Blobs, started: list[subprocess.Popen[bytes]]
+    repository: Repository, blobs: GitObjects, started: list[subprocess.Popen[bytes]]
 ) -> None:
     repository.write("a.py", "x\n")
     commit = repository.commit("One")
@@ -248,7 +254,7 @@ def test_a_process_that_died_is_replaced(
 
 
 def test_a_damaged_object_is_not_there_and_the_others_are(
-    repository: Repository, blobs: Blobs
+    repository: Repository, blobs: GitObjects
 ) -> None:
     repository.write("a.py", "damaged\n")
     repository.write("b.py", "whole\n")
@@ -264,7 +270,7 @@ def test_a_damaged_object_is_not_there_and_the_others_are(
 
 
 def test_a_missing_object_is_not_there_and_the_others_are(
-    repository: Repository, blobs: Blobs
+    repository: Repository, blobs: GitObjects
 ) -> None:
     repository.write("a.py", "missing\n")
     repository.write("b.py", "here\n")
@@ -275,7 +281,7 @@ def test_a_missing_object_is_not_there_and_the_others_are(
     assert blobs.contents(f"{commit}:b.py") == b"here\n"
 
 
-def test_many_threads_get_each_their_own_answer(repository: Repository, blobs: Blobs) -> None:
+def test_many_threads_get_each_their_own_answer(repository: Repository, blobs: GitObjects) -> None:
     for number in range(20):
         repository.write(f"{number}.py", f"{number}\n" * 1000)
     commit = repository.commit("All")
@@ -295,7 +301,7 @@ def test_many_threads_get_each_their_own_answer(repository: Repository, blobs: B
     assert not wrong
 
 
-def test_an_entry_tells_what_is_at_a_path(repository: Repository, blobs: Blobs) -> None:
+def test_an_entry_tells_what_is_at_a_path(repository: Repository, blobs: GitObjects) -> None:
     repository.write("src/a.py", "x\n")
     repository.git("update-index", "--add", "--cacheinfo", f"160000,{'ab' * 20},sub")
     repository.git("add", "src/a.py")
@@ -306,9 +312,9 @@ def test_an_entry_tells_what_is_at_a_path(repository: Repository, blobs: Blobs) 
         blobs.entry(commit, "src"),
         blobs.entry(commit, "sub"),
     )
-    assert file == Entry("100644", blob(repository, "HEAD:src/a.py"))
-    assert folder == Entry("040000", blob(repository, "HEAD:src"))
-    assert submodule == blobs.entry(commit, "sub/deep/a.py") == Entry("160000", "ab" * 20)
+    assert file == TreeEntry("100644", blob(repository, "HEAD:src/a.py"))
+    assert folder == TreeEntry("040000", blob(repository, "HEAD:src"))
+    assert submodule == blobs.entry(commit, "sub/deep/a.py") == TreeEntry("160000", "ab" * 20)
     assert file.is_file
     assert not folder.is_file
     assert not submodule.is_file

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history.file_versions import FileVersions, renames_in, trace
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.file_versions import FileVersions, trace_file
+from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.history.renames import renames_in_commit
 from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def versions(repository: Repository, path: str, limit: int = 500) -> FileVersion
     found = open_repository(repository.path)
     assert found is not None
     head, boundary = found.head() or "", found.boundary()
-    return trace(
-        found, head, path, boundary, lambda commit: renames_in(found, commit)[0], limit=limit
+    return trace_file(
+        found, head, path, boundary, lambda commit: renames_in_commit(found, commit)[0], limit=limit
     ).versions(boundary)
 
 
@@ -307,6 +308,6 @@ def test_many_files_are_read_at_once_with_the_same_result(tmp_path: Path) -> Non
     repository.commit("renamed")
     paths = ["a.py", "d.py", "sub/c.py", "absent.py"]
     with ProjectHistory(tmp_path) as one, ProjectHistory(tmp_path) as together:
-        together.read_ahead(paths)
+        together.prefetch(paths)
         assert [together.versions(path) for path in paths] == [one.versions(path) for path in paths]
         assert len(together.versions("d.py").versions) == 5

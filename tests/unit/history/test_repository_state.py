@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.trails import Repository
-from vibes_lsp.history.watched import RepositoryState
+from vibes_lsp.history.repository_state import RepositoryState
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vibes_lsp.history.makers import names_of
+from vibes_lsp.history.contributors import parse_identity
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from vibes_lsp.history.makers import names_of
     ],
 )
 def test_a_name_and_an_address_are_told_apart(text: str, names: set[str]) -> None:
-    assert names_of(text) == names
+    assert parse_identity(text) == names

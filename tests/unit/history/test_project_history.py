@@ -11,7 +11,7 @@ import pytest
 
 from tests.trails import Repository
 from vibes_lsp.history.file_versions import FileVersions
-from vibes_lsp.history.project import ProjectHistory
+from vibes_lsp.history.project_history import ProjectHistory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

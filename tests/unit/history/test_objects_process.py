@@ -13,7 +13,7 @@ import pytest
 
 from tests.requirements import require
 from tests.trails import Repository
-from vibes_lsp.history.blobs import Blobs
+from vibes_lsp.history.objects import GitObjects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def test_closing_ends_the_process_and_answers_nothing_more(
 ) -> None:
     repository.write("a.py", "x\n")
     commit = repository.commit("One")
-    blobs = Blobs(repository.path)
+    blobs = GitObjects(repository.path)
     assert blobs.head() == commit
     blobs.close()
     assert started[0].returncode is not None
@@ -60,7 +60,7 @@ def test_what_is_forgotten_leaves_no_process(
     repository: Repository, started: list[subprocess.Popen[bytes]]
 ) -> None:
     repository.commit("One")
-    blobs = Blobs(repository.path)
+    blobs = GitObjects(repository.path)
     assert blobs.head()
     del blobs
     gc.collect()
@@ -76,8 +76,8 @@ class Popen(subprocess.Popen):
         started.append(self)
 subprocess.Popen = Popen
 atexit.register(lambda: print([each.returncode for each in started]))
-from vibes_lsp.history.blobs import Blobs
-kept = Blobs(pathlib.Path(sys.argv[1]))
+from vibes_lsp.history.objects import GitObjects
+kept = GitObjects(pathlib.Path(sys.argv[1]))
 assert kept.head()
 if sys.argv[2] == "kill":
     os.kill(os.getpid(), 9)
