@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.trails import AUDIT_DIR
+from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import Report, check_trail
-from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.layout import AuditDir
 
@@ -41,7 +41,7 @@ def opened(root: Path) -> Trail:
 
 def checked(root: Path, base: str | None = None) -> Report:
     """Check the trail of the project at `root`, on a fixed day."""
-    return check_trail(open_subject(audit_dir(root), NOW), base)
+    return check_trail(open_context(audit_dir(root), NOW), base)
 
 
 def found(

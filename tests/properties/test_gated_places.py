@@ -10,7 +10,7 @@ import pytest
 from tests.cli.gated import Gated
 from tests.trails import OMIT
 from vibes_lsp.anchors.located import State
-from vibes_lsp.gate.collect import AnnotationCollector
+from vibes_lsp.gate.annotations import AnnotationCollector
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.trail import Trail
@@ -88,7 +88,7 @@ def test_the_gate_finds_what_each_file_is_found_to_have(tmp_path: Path, seed: in
     trail = Trail(AuditDir(project.root / ".ai-audit"))
     trail.refresh()
     with Places(trail) as places:
-        at_once = found(placement for _, placement in AnnotationCollector(places).placed())
+        at_once = found(placement for _, placement in AnnotationCollector(places).collect())
         files = [*places.annotated_files(), *places.other_files()]
         one_by_one = found(
             each for path in files for each in places.of(path, read_source(project.root, path))

@@ -395,7 +395,7 @@ RISK_SIGNAL: Final = Check(
     "risk-signal",
     _N,
     "A risk factor names no signal that anybody could know, or one twice",
-    "Signals beside the standard's have a namespace, as in `org:name` (RFC 10.4.1); others are not counted in live scores.",
+    "Signals beside the standard's have a namespace, as in `org:name` (RFC 10.4.1); others are not pluralize in live scores.",
     "Have the tool that writes them give them a namespace.",
 )
 

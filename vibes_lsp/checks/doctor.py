@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp import __version__
-from vibes_lsp.checks.files import check_config, check_housekeeping, check_log, check_manifest
-from vibes_lsp.checks.finding import Severity, counted
-from vibes_lsp.checks.subject import Subject
+from vibes_lsp.checks.context import CheckContext
+from vibes_lsp.checks.files import check_config, check_git_setup, check_log, check_manifest
+from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.index.placements import show_once
 from vibes_lsp.index.places import Places
@@ -74,10 +74,10 @@ def program_step() -> Step:
     )
 
 
-def diagnose(subject: Subject, file: Path | None = None) -> Iterator[Step]:
+def diagnose(context: CheckContext, file: Path | None = None) -> Iterator[Step]:
     """Give the steps for a trail, and for one file of the project when asked."""
-    yield Step("audit directory", Health.OK, str(subject.directory.path))
-    yield from _files(subject)
+    yield Step("audit directory", Health.OK, str(context.directory.path))
+    yield from _files(context)
     if os.environ.get(REDACTION) == "off":
         yield Step(
             "masking",
@@ -85,41 +85,41 @@ def diagnose(subject: Subject, file: Path | None = None) -> Iterator[Step]:
             f"{REDACTION} is off: secrets are recorded as they are",
             "take it out of the environment",
         )
-    yield from _git(subject)
-    yield from _hook(subject)
-    if subject.trail.log.problem is None:
-        yield _annotations(subject)
+    yield from _git(context)
+    yield from _hook(context)
+    if context.trail.log.problem is None:
+        yield _annotations(context)
     if file is not None:
-        yield from _file(subject, file)
+        yield from _file(context, file)
 
 
-def _files(subject: Subject) -> Iterator[Step]:
+def _files(context: CheckContext) -> Iterator[Step]:
     checked = (
         ("config.json", check_config),
         ("manifest.json", check_manifest),
         ("annotations.jsonl", check_log),
     )
     for name, check in checked:
-        findings = [finding for finding in check(subject) if finding.severity != Severity.NOTE]
+        findings = [finding for finding in check(context) if finding.severity != Severity.NOTE]
         for finding in findings[:5]:
             where = f"line {finding.line}: " if finding.line else ""
             yield Step(name, Health.PROBLEM, where + finding.message, finding.check.fix)
         if not findings:
-            yield Step(name, Health.OK, _size(subject, name))
+            yield Step(name, Health.OK, _size(context, name))
 
 
-def _size(subject: Subject, name: str) -> str:
+def _size(context: CheckContext, name: str) -> str:
     if name == "config.json":
-        config = subject.config.config
+        config = context.config.config
         risk = config.risk_scoring is not None and config.risk_scoring.enabled
         return f"level {config.assurance_level}, PRISM {'on' if risk else 'off'}"
     if name == "manifest.json":
-        return f"{len(subject.trail.manifest):,} context entries"
-    return f"{len(subject.trail.log.columns):,} lines"
+        return f"{len(context.trail.manifest):,} context entries"
+    return f"{len(context.trail.log.columns):,} lines"
 
 
-def _git(subject: Subject) -> Iterator[Step]:
-    if subject.repository is None:
+def _git(context: CheckContext) -> Iterator[Step]:
+    if context.repository is None:
         yield Step(
             "git",
             Health.NOTE,
@@ -128,7 +128,7 @@ def _git(subject: Subject) -> Iterator[Step]:
         )
         return
     findings = [
-        finding for finding in check_housekeeping(subject) if finding.severity != Severity.NOTE
+        finding for finding in check_git_setup(context) if finding.severity != Severity.NOTE
     ]
     for finding in findings:
         yield Step("git", Health.PROBLEM, f"{finding.file}: {finding.message}", finding.check.fix)
@@ -157,11 +157,11 @@ _HOOK_STEPS: Final = {
 }
 
 
-def _hook(subject: Subject) -> Iterator[Step]:
-    if subject.repository is None:
+def _hook(context: CheckContext) -> Iterator[Step]:
+    if context.repository is None:
         return
     try:
-        look = inspect_hook(subject.directory.project)
+        look = inspect_hook(context.directory.project)
     except RefusedWrite as error:
         yield Step("git hook", Health.NOTE, error.message, error.hint)
         return
@@ -169,8 +169,8 @@ def _hook(subject: Subject) -> Iterator[Step]:
     yield Step("git hook", health, look.message, hint)
 
 
-def _annotations(subject: Subject) -> Step:
-    columns = subject.trail.log.columns
+def _annotations(context: CheckContext) -> Step:
+    columns = context.trail.log.columns
     count = sum(map(len, columns.annotations.values()))
     if not count:
         return Step(
@@ -179,8 +179,8 @@ def _annotations(subject: Subject) -> Step:
             "the log has no annotation yet",
             "nothing was recorded: see whether the recording tool's hook fires",
         )
-    paths = subject.trail.paths()
-    foreign = foreign_paths(paths, subject.directory.project)
+    paths = context.trail.paths()
+    foreign = foreign_paths(paths, context.directory.project)
     message = f"{count:,} annotations of {len(paths):,} files, {len(foreign):,} of which are not in this checkout"
     if len(foreign) == len(paths):
         return Step(
@@ -192,9 +192,9 @@ def _annotations(subject: Subject) -> Step:
     return Step("annotations", Health.OK, message)
 
 
-def _file(subject: Subject, file: Path) -> Iterator[Step]:
+def _file(context: CheckContext, file: Path) -> Iterator[Step]:
     about = str(file)
-    path = _recorded(file, subject.directory.project)
+    path = _recorded(file, context.directory.project)
     if path is None:
         yield Step(
             about,
@@ -203,7 +203,7 @@ def _file(subject: Subject, file: Path) -> Iterator[Step]:
             "name the trail with --audit-dir",
         )
         return
-    tracked = subject.config.tracking.tracks(path)
+    tracked = context.config.tracking.tracks(path)
     if not tracked:
         yield Step(
             about,
@@ -211,20 +211,22 @@ def _file(subject: Subject, file: Path) -> Iterator[Step]:
             "the project does not track this file",
             "see tracked_extensions and exclude_patterns in config.json",
         )
-    shown = show_once(subject.trail.lineages_in(path))
+    shown = show_once(context.trail.lineages_in(path))
     placeholders = sum(1 + len(each.repeats) for each in shown if each.placeholder)
     history = sum(bool(each.lineage.superseded_by) for each in shown)
     if shown:
-        message = f"{counted(len(shown), 'annotation', 'annotations')}, {history:,} of them history"
+        message = (
+            f"{pluralize(len(shown), 'annotation', 'annotations')}, {history:,} of them history"
+        )
         message += (
-            f"; {counted(placeholders, 'record names', 'records name')} no real line"
+            f"; {pluralize(placeholders, 'record names', 'records name')} no real line"
             if placeholders
             else ""
         )
-        yield Step(about, Health.OK, message, _doubts(subject.trail, path))
+        yield Step(about, Health.OK, message, _doubts(context.trail, path))
         return
     name = normal_path(path).rsplit("/", 1)[-1]
-    alike = [each for each in subject.trail.paths() if normal_path(each).rsplit("/", 1)[-1] == name]
+    alike = [each for each in context.trail.paths() if normal_path(each).rsplit("/", 1)[-1] == name]
     hint = (
         f"the log names {', '.join(alike[:3])}" if alike else "no record names a file of this name"
     )

@@ -7,8 +7,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from vibes_lsp.checks import catalogue
-from vibes_lsp.checks.finding import Check, Finding, Severity, counted
-from vibes_lsp.checks.subject import Subject
+from vibes_lsp.checks.context import CheckContext
+from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.errors import HistoryUnavailable, MalformedJson, VibesError
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.members import text
@@ -20,9 +20,9 @@ from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys
 from vibes_lsp.store.manifest_text import check_strictly
 
 
-def check_config(subject: Subject) -> Iterator[Finding]:
+def check_config(context: CheckContext) -> Iterator[Finding]:
     """Findings about `config.json`."""
-    config, name = subject.config, subject.config_name
+    config, name = context.config, context.config_name
     if not config.present:
         yield Finding(catalogue.CONFIG_MISSING, "config.json is missing", name)
     elif config.problem is not None:
@@ -54,12 +54,12 @@ def _field(problem: Problem, source: str, name: str) -> Finding:
     )
 
 
-def check_manifest(subject: Subject) -> Iterator[Finding]:
+def check_manifest(context: CheckContext) -> Iterator[Finding]:
     """Findings about the frame of `manifest.json` and about the journal."""
-    manifest, name = subject.trail.manifest, subject.manifest_name
+    manifest, name = context.trail.manifest, context.manifest_name
     if manifest.form == ManifestForm.ABSENT:
-        published = subject.repository is None or not subject.repository.is_ignored(
-            subject.directory.manifest
+        published = context.repository is None or not context.repository.is_ignored(
+            context.directory.manifest
         )
         words = (
             "manifest.json is missing"
@@ -74,11 +74,11 @@ def check_manifest(subject: Subject) -> Iterator[Finding]:
     elif manifest.form == ManifestForm.JSONL:
         yield Finding(
             catalogue.MANIFEST_JSONL,
-            f"{counted(len(manifest), 'entry', 'entries')} in JSONL form",
+            f"{pluralize(len(manifest), 'entry', 'entries')} in JSONL form",
             name,
         )
     else:
-        yield from _frame(subject)
+        yield from _frame(context)
         yield from _outside_entries(manifest, name)
     for key, line in contradictory_keys(manifest.data):
         yield Finding(
@@ -92,47 +92,47 @@ def check_manifest(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             catalogue.JOURNAL_BROKEN,
             message,
-            subject.file(f"{subject.directory.journal.name}/{journal}"),
+            context.relative_name(f"{context.directory.journal.name}/{journal}"),
         )
     if manifest.pending:
         yield Finding(
             catalogue.JOURNAL_PENDING,
-            f"{counted(len(manifest.pending), 'entry waits', 'entries wait')} to be folded in",
+            f"{pluralize(len(manifest.pending), 'entry waits', 'entries wait')} to be folded in",
             name,
         )
 
 
-def check_log(subject: Subject) -> Iterator[Finding]:
+def check_log(context: CheckContext) -> Iterator[Finding]:
     """Findings about the log as a file: its lines, its end."""
-    log, name = subject.trail.log, subject.log_name
+    log, name = context.trail.log, context.log_name
     if log.problem is not None:
         yield _broken(catalogue.FILE_UNREADABLE, log.problem, name)
         return
-    if not subject.directory.log.exists():
+    if not context.directory.log.exists():
         yield Finding(catalogue.LOG_MISSING, "annotations.jsonl is missing", name)
     for broken in log.columns.broken:
         marker = broken.reason.startswith("merge-conflict")
         check = catalogue.CONFLICT_MARKER if marker else catalogue.LOG_LINE
-        yield subject.in_log(check, broken.reason, broken.line)
+        yield context.in_log(check, broken.reason, broken.line)
     if log.unterminated:
-        yield subject.in_log(catalogue.LOG_END, "the last record has no newline", len(log.columns))
+        yield context.in_log(catalogue.LOG_END, "the last record has no newline", len(log.columns))
     elif log.torn_tail():
-        yield subject.in_log(
+        yield context.in_log(
             catalogue.LOG_END,
             "the last record was never finished; it is not read",
             len(log.columns) + 1,
         )
 
 
-def found_files(subject: Subject) -> list[str]:
+def existing_files(context: CheckContext) -> list[str]:
     """Return the names of the three files that are there, in the order of the guide."""
-    directory = subject.directory
+    directory = context.directory
     wanted: tuple[Path, ...] = (directory.config, directory.manifest, directory.log)
     return [path.name for path in wanted if path.exists()]
 
 
-def _frame(subject: Subject) -> Iterator[Finding]:
-    manifest, name = subject.trail.manifest, subject.manifest_name
+def _frame(context: CheckContext) -> Iterator[Finding]:
+    manifest, name = context.trail.manifest, context.manifest_name
     source = manifest.data.decode("utf-8", "replace")
     for field, value in (("standard", manifest.standard), ("version", manifest.version)):
         if value is None:
@@ -182,36 +182,36 @@ def _broken(check: Check, problem: VibesError, name: str) -> Finding:
     )
 
 
-def check_housekeeping(subject: Subject) -> Iterator[Finding]:
+def check_git_setup(context: CheckContext) -> Iterator[Finding]:
     """Findings about `.gitignore`, `.gitattributes` and what is tracked."""
-    if subject.repository is None:
+    if context.repository is None:
         return
-    yield from _check_ignored(subject, subject.repository)
-    yield from _check_attributes(subject, subject.repository)
+    yield from _check_ignored(context, context.repository)
+    yield from _check_attributes(context, context.repository)
     try:
-        tracked = subject.repository.tracked(subject.directory.path)
+        tracked = context.repository.tracked(context.directory.path)
     except HistoryUnavailable:
         return
     for name in sorted(tracked):
         if any(fnmatch(name, pattern) or name.startswith(pattern) for pattern in IGNORED):
-            yield Finding(catalogue.GIT_DERIVED, f"{name} is tracked", subject.file(name))
-    directory = subject.directory
+            yield Finding(catalogue.GIT_DERIVED, f"{name} is tracked", context.relative_name(name))
+    directory = context.directory
     for path in (directory.config, directory.manifest, directory.log):
-        if path.name not in tracked and path.is_file() and subject.repository.is_ignored(path):
+        if path.name not in tracked and path.is_file() and context.repository.is_ignored(path):
             weight = Severity.NOTE if path == directory.manifest else None
             yield Finding(
                 catalogue.GIT_IGNORED,
                 f"git ignores {path.name}",
-                subject.file(path.name),
+                context.relative_name(path.name),
                 override=weight,
             )
 
 
-def _check_ignored(subject: Subject, repository: Repository) -> Iterator[Finding]:
-    directory = subject.directory
+def _check_ignored(context: CheckContext, repository: Repository) -> Iterator[Finding]:
+    directory = context.directory
     folders = [folder for folder in (directory.journal, directory.spool) if folder.is_dir()]
     paths = [directory.database, *(folder / "entry" for folder in folders)]
-    file = subject.file(directory.gitignore.name)
+    file = context.relative_name(directory.gitignore.name)
     taken = [path for path in paths if not repository.is_ignored(path)]
     if taken:
         names = ", ".join(
@@ -223,8 +223,8 @@ def _check_ignored(subject: Subject, repository: Repository) -> Iterator[Finding
         yield Finding(catalogue.GIT_IGNORE, message, file)
 
 
-def _check_attributes(subject: Subject, repository: Repository) -> Iterator[Finding]:
-    directory = subject.directory
+def _check_attributes(context: CheckContext, repository: Repository) -> Iterator[Finding]:
+    directory = context.directory
     try:
         wrong = [
             path.name
@@ -241,4 +241,6 @@ def _check_attributes(subject: Subject, repository: Repository) -> Iterator[Find
         message = (
             f"another attributes file, such as .git/info/attributes, overrides {', '.join(wrong)}"
         )
-    yield Finding(catalogue.GIT_ATTRIBUTES, message, subject.file(directory.gitattributes.name))
+    yield Finding(
+        catalogue.GIT_ATTRIBUTES, message, context.relative_name(directory.gitattributes.name)
+    )

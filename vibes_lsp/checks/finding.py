@@ -16,7 +16,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-def counted(number: int, one: str, many: str) -> str:
+def pluralize(number: int, one: str, many: str) -> str:
     """Return a number with the words that go with it."""
     return f"{number:,} {one if number == 1 else many}"
 
@@ -68,14 +68,14 @@ class Finding:
         return self.override or self.check.severity
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The file, with line and column where there are any."""
         return ":".join(
             [self.file, *(str(number) for number in (self.line, self.column) if number is not None)]
         )
 
     @property
-    def order(self) -> tuple[int, str, str, int, int, str]:
+    def sort_key(self) -> tuple[int, str, str, int, int, str]:
         """Errors first, then by check and place."""
         return (
             list(Severity).index(self.severity),

@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Final
 
 from vibes_lsp.checks import catalogue
-from vibes_lsp.checks.finding import Finding, Severity, counted
-from vibes_lsp.checks.subject import Subject
+from vibes_lsp.checks.context import CheckContext
+from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.index.columns import EDGE_TYPES, key_of
 from vibes_lsp.index.commits import recorded_commit, resolve_commits
@@ -41,29 +41,29 @@ class RecordChecks:
 
     Attributes:
         ids: How many ids verify in which variant (R3).
-        refused: Lines that the scan took for records, wrongly.
+        rejected_lines: Lines that the scan took for records, wrongly.
     """
 
-    def __init__(self, subject: Subject) -> None:
-        self._subject = subject
+    def __init__(self, context: CheckContext) -> None:
+        self._subject = context
         self.ids: Counter[IdVariant] = Counter()
-        self.refused: set[int] = set()
+        self.rejected_lines: set[int] = set()
         self._first_id: dict[IdVariant, int] = {}
         self._below: list[int] = []
         self._explained: set[tuple[int, IdVariant]] = set()
 
-    def see(self, record: LogRecord) -> Iterator[Finding]:
+    def check(self, record: LogRecord) -> Iterator[Finding]:
         """Findings about one record."""
-        subject = self._subject
+        context = self._subject
         for problem in record_problems(record.members):
             check = catalogue.TIMESTAMP if problem.kind == "timestamp" else catalogue.RECORD_FIELD
             where = f"{problem.field}: " if problem.field else ""
-            yield subject.in_log(
+            yield context.in_log(
                 check, f"{where}{problem.message}", record.line, problem.field or None
             )
         moment = parse_timestamp(record.text("timestamp") or "")
-        if moment is not None and moment > subject.now + _AHEAD:
-            yield subject.in_log(
+        if moment is not None and moment > context.now + _AHEAD:
+            yield context.in_log(
                 catalogue.TIMESTAMP_FUTURE,
                 f"{record.text('timestamp')} is ahead of now",
                 record.line,
@@ -77,7 +77,7 @@ class RecordChecks:
         self._explained.add(explained)
         self._first_id.setdefault(variant, record.line)
         if variant == IdVariant.MISMATCH:
-            yield subject.in_log(
+            yield context.in_log(
                 catalogue.ID_MISMATCH,
                 "annotation_id does not belong to this record, in any known variant",
                 record.line,
@@ -86,28 +86,28 @@ class RecordChecks:
         if record.is_annotation and self._is_below(record):
             self._below.append(record.line)
 
-    def refuse(self, line: int, problem: MalformedJson) -> Finding:
+    def reject_line(self, line: int, problem: MalformedJson) -> Finding:
         """The finding about a line that the scan took for a record and the strict parser does not (R1, R12)."""
-        self.refused.add(line)
+        self.rejected_lines.add(line)
         return self._subject.in_log(catalogue.LOG_LINE, problem.reason, line)
 
     def finish(self) -> Iterator[Finding]:
         """Findings about all records together."""
-        subject, total = self._subject, self.ids.total()
+        context, total = self._subject, self.ids.total()
         for variant, count in self.ids.items():
             if variant == IdVariant.ABSENT:
                 message = f"{count:,} of {total:,} records carry no annotation_id"
-                yield subject.in_log(
+                yield context.in_log(
                     catalogue.ID_ABSENT, message, self._first_id[variant], "annotation_id"
                 )
             elif variant not in (IdVariant.SPEC, IdVariant.MISMATCH):
                 message = f"{count:,} of {total:,} annotation_ids verify as {variant!s}"
-                yield subject.in_log(
+                yield context.in_log(
                     catalogue.ID_VARIANT, message, self._first_id[variant], "annotation_id"
                 )
         if self._below:
-            message = f"{counted(len(self._below), 'annotation was', 'annotations were')} recorded below the project's level {subject.config.config.assurance_level}"
-            yield subject.in_log(catalogue.LEVEL_BELOW, message, self._below[0], "assurance_level")
+            message = f"{pluralize(len(self._below), 'annotation was', 'annotations were')} recorded below the project's level {context.config.config.assurance_level}"
+            yield context.in_log(catalogue.LEVEL_BELOW, message, self._below[0], "assurance_level")
 
     def _is_below(self, record: LogRecord) -> bool:
         levels = list(AssuranceLevel)
@@ -117,9 +117,9 @@ class RecordChecks:
         )
 
 
-def check_paths(subject: Subject, foreign: dict[str, str]) -> Iterator[Finding]:
+def check_paths(context: CheckContext, foreign: dict[str, str]) -> Iterator[Finding]:
     """Findings about the files that annotations name: one about those elsewhere, one about those not tracked (R19, R26)."""
-    columns, tracking = subject.trail.log.columns, subject.config.tracking
+    columns, tracking = context.trail.log.columns, context.config.tracking
     if foreign:
         count = sum(len(columns.annotations[path]) for path in foreign)
         reasons: dict[str, int] = defaultdict(int)
@@ -127,17 +127,17 @@ def check_paths(subject: Subject, foreign: dict[str, str]) -> Iterator[Finding]:
             reasons[reason] += 1
         listed = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
         message = f"not in this checkout: {_of_files(count, len(foreign))} ({listed})"
-        yield subject.in_log(
+        yield context.in_log(
             catalogue.PATH_FOREIGN,
             message,
             min(columns.annotations[path][0] for path in foreign),
             "file_path",
         )
-    untracked = [path for path in subject.trail.paths() if not tracking.tracks(path)]
+    untracked = [path for path in context.trail.paths() if not tracking.tracks(path)]
     if untracked:
         count = sum(len(columns.annotations[path]) for path in untracked)
         message = f"not tracked by the project: {_of_files(count, len(untracked))}"
-        yield subject.in_log(
+        yield context.in_log(
             catalogue.PATH_UNTRACKED,
             message,
             min(columns.annotations[path][0] for path in untracked),
@@ -146,9 +146,7 @@ def check_paths(subject: Subject, foreign: dict[str, str]) -> Iterator[Finding]:
 
 
 def _of_files(annotations: int, files: int) -> str:
-    return (
-        f"{counted(annotations, 'annotation', 'annotations')} of {counted(files, 'file', 'files')}"
-    )
+    return f"{pluralize(annotations, 'annotation', 'annotations')} of {pluralize(files, 'file', 'files')}"
 
 
 _REFERENCES: Final = {
@@ -165,13 +163,13 @@ _REFERENCES: Final = {
 class ReferenceChecks:
     """The checks of what records refer to."""
 
-    def __init__(self, subject: Subject) -> None:
-        self._subject = subject
+    def __init__(self, context: CheckContext) -> None:
+        self._subject = context
         self._old_names: list[int] = []
         self._unknown_sessions: dict[str, int] = {}
-        self._keys = frozenset(subject.trail.log.columns.keys)
+        self._keys = frozenset(context.trail.log.columns.keys)
 
-    def see(self, record: LogRecord) -> Iterator[Finding]:
+    def check(self, record: LogRecord) -> Iterator[Finding]:
         """Findings about one record."""
         yield from self._hashes(record)
         if record.type == RecordType.EDGE:
@@ -186,14 +184,12 @@ class ReferenceChecks:
 
     def finish(self) -> Iterator[Finding]:
         """Findings about all records together."""
-        subject = self._subject
+        context = self._subject
         if self._old_names:
-            message = (
-                f"{counted(len(self._old_names), 'edge uses', 'edges use')} source_id and target_id"
-            )
-            yield subject.in_log(catalogue.EDGE_NAMES, message, self._old_names[0])
+            message = f"{pluralize(len(self._old_names), 'edge uses', 'edges use')} source_id and target_id"
+            yield context.in_log(catalogue.EDGE_NAMES, message, self._old_names[0])
         for session, line in self._unknown_sessions.items():
-            yield subject.in_log(
+            yield context.in_log(
                 catalogue.SESSION_UNKNOWN,
                 f"session {session[:36]} has no record of its own",
                 line,
@@ -201,21 +197,21 @@ class ReferenceChecks:
             )
 
     def _hashes(self, record: LogRecord) -> Iterator[Finding]:
-        subject = self._subject
+        context = self._subject
         for field, wanted in _REFERENCES.items():
             key = record.text(field)
             if key is None:
                 continue
-            if key not in subject.trail.manifest:
-                if subject.resolves:
-                    yield subject.in_log(
+            if key not in context.trail.manifest:
+                if context.can_resolve_entries:
+                    yield context.in_log(
                         catalogue.REFERENCE_DANGLING,
                         f"{field} {key[:16]} names no entry",
                         record.line,
                         field,
                     )
-            elif (kind := subject.entry_types[key]) != wanted:
-                yield subject.in_log(
+            elif (kind := context.entry_types[key]) != wanted:
+                yield context.in_log(
                     catalogue.REFERENCE_TYPE,
                     f"{field} names a {kind or 'typeless'} entry",
                     record.line,
@@ -245,7 +241,7 @@ class ReferenceChecks:
             case NodeType.ANNOTATION:
                 return key_of(reference) in self._keys
             case NodeType.CONTEXT:
-                return reference in trail.manifest or not self._subject.resolves
+                return reference in trail.manifest or not self._subject.can_resolve_entries
             case NodeType.SESSION:
                 return reference in trail.log.columns.sessions
             case _:
@@ -255,35 +251,35 @@ class ReferenceChecks:
 _REBASED = (Action.REBASE_REMAP, Action.REBASE_ORPHAN)
 
 
-def check_causes(subject: Subject) -> Iterator[Finding]:
+def check_causes(context: CheckContext) -> Iterator[Finding]:
     """One finding about all edits without a cause; an edge of any member of a lineage is one of all (R7)."""
-    caused = _sources(subject, EdgeType.CAUSED_BY)
+    caused = _sources(context, EdgeType.CAUSED_BY)
     lines = [
         lineage.first.line
-        for lineage in subject.lineages
+        for lineage in context.lineages
         if lineage.action != Action.REVIEW
         and not any(key_of(identifier) in caused for identifier in lineage.ids)
     ]
     if lines:
-        message = f"{len(lines):,} of {len(subject.lineages):,} annotations have no caused_by edge"
-        yield subject.in_log(catalogue.CAUSE_MISSING, message, lines[0])
+        message = f"{len(lines):,} of {len(context.lineages):,} annotations have no caused_by edge"
+        yield context.in_log(catalogue.CAUSE_MISSING, message, lines[0])
 
 
-def check_remaps(subject: Subject) -> Iterator[Finding]:
+def check_remaps(context: CheckContext) -> Iterator[Finding]:
     """Findings about remapped records that no supersedes edge ties to their original; an orphan only should have one."""
-    tied = _sources(subject, EdgeType.SUPERSEDES)
-    for lineage in subject.lineages:
+    tied = _sources(context, EdgeType.SUPERSEDES)
+    for lineage in context.lineages:
         for member in lineage.members:
             if member.text("action") in _REBASED and key_of(member.id) not in tied:
                 message = f"{member.text('action')} without a supersedes edge"
                 weight = None if member.text("action") == Action.REBASE_REMAP else Severity.WARNING
                 yield Finding(
-                    catalogue.REMAP_EDGE, message, subject.log_name, member.line, "action", weight
+                    catalogue.REMAP_EDGE, message, context.log_name, member.line, "action", weight
                 )
 
 
-def _sources(subject: Subject, kind: EdgeType) -> frozenset[int]:
-    columns, code = subject.trail.log.columns, EDGE_TYPES.index(kind)
+def _sources(context: CheckContext, kind: EdgeType) -> frozenset[int]:
+    columns, code = context.trail.log.columns, EDGE_TYPES.index(kind)
     return frozenset(
         key
         for key, each in zip(columns.edge_sources, columns.edge_types, strict=True)
@@ -291,18 +287,18 @@ def _sources(subject: Subject, kind: EdgeType) -> frozenset[int]:
     )
 
 
-def check_sessions(subject: Subject) -> Iterator[Finding]:
+def check_sessions(context: CheckContext) -> Iterator[Finding]:
     """Findings about the life of sessions."""
-    for session in read_sessions(subject.trail.log):
+    for session in read_sessions(context.trail.log):
         if session.is_open and session.start is not None:
-            yield subject.in_log(
+            yield context.in_log(
                 catalogue.SESSION_OPEN,
                 f"session {session.id[:36]} was never closed",
                 session.start.line,
                 "session_id",
             )
         elif session.start is None and session.ends:
-            yield subject.in_log(
+            yield context.in_log(
                 catalogue.SESSION_UNKNOWN,
                 f"session {session.id[:36]} ends and never starts",
                 session.ends[0].line,
@@ -311,7 +307,7 @@ def check_sessions(subject: Subject) -> Iterator[Finding]:
             session.start is not None
             and max(end.moment for end in session.ends) < session.start.moment
         ):
-            yield subject.in_log(
+            yield context.in_log(
                 catalogue.SESSION_ORDER,
                 f"session {session.id[:36]} ends before it starts",
                 session.ends[0].line,
@@ -319,9 +315,9 @@ def check_sessions(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def check_delegations(subject: Subject) -> Iterator[Finding]:
+def check_delegations(context: CheckContext) -> Iterator[Finding]:
     """Findings about delegation chains: the record, the child's start, the edge."""
-    log = subject.trail.log
+    log = context.trail.log
     sessions = {session.id: session for session in read_sessions(log)}
     delegated: set[tuple[str, str]] = set()
     for record in log.records(log.columns.delegations):
@@ -330,22 +326,26 @@ def check_delegations(subject: Subject) -> Iterator[Finding]:
             record.text("child_session_id") or "",
         )
         delegated.add((parent, child))
-        yield from _delegation(subject, record, sessions, parent, child)
+        yield from _delegation(context, record, sessions, parent, child)
     for session in sessions.values():
         parent = session.text("parent_session_id") or ""
         if parent and (parent, session.id) not in delegated and session.start is not None:
             message = f"session {session.id[:36]} names parent {parent[:36]}, which recorded no delegation"
-            yield subject.in_log(
+            yield context.in_log(
                 catalogue.DELEGATION_RECORD, message, session.start.line, "parent_session_id"
             )
 
 
 def _delegation(
-    subject: Subject, record: LogRecord, sessions: dict[str, LoggedSession], parent: str, child: str
+    context: CheckContext,
+    record: LogRecord,
+    sessions: dict[str, LoggedSession],
+    parent: str,
+    child: str,
 ) -> Iterator[Finding]:
     for field, identifier in (("parent_session_id", parent), ("child_session_id", child)):
         if identifier and identifier not in sessions:
-            yield subject.in_log(
+            yield context.in_log(
                 catalogue.SESSION_UNKNOWN,
                 f"{field} {identifier[:36]} has no record of its own",
                 record.line,
@@ -354,58 +354,58 @@ def _delegation(
     known = sessions.get(child)
     if known is not None and known.text("parent_session_id") != parent:
         message = f"the start of session {child[:36]} does not name its parent {parent[:36]}"
-        yield subject.in_log(
+        yield context.in_log(
             catalogue.DELEGATION_CHILD,
             message,
             known.start.line if known.start else record.line,
             "parent_session_id",
         )
-    edges = subject.trail.log.edges(out_of=parent) if parent else []
+    edges = context.trail.log.edges(out_of=parent) if parent else []
     if not any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in edges):
         message = f"no delegated_to edge leads from session {parent[:36]} to {child[:36]}"
-        yield subject.in_log(catalogue.DELEGATION_EDGE, message, record.line)
+        yield context.in_log(catalogue.DELEGATION_EDGE, message, record.line)
 
 
-def check_commits(subject: Subject) -> Iterator[Finding]:
+def check_commits(context: CheckContext) -> Iterator[Finding]:
     """At most two findings: about annotations newer than HEAD, and about those that no commit can be found for."""
-    pending = [lineage for lineage in subject.lineages if recorded_commit(lineage) is None]
+    pending = [lineage for lineage in context.lineages if recorded_commit(lineage) is None]
     if not pending:
         return
-    repository = subject.repository
+    repository = context.repository
     head = repository.head() if repository is not None else None
     if repository is None or head is None:
         where = (
             "there is no git repository" if repository is None else "the repository has no commit"
         )
-        message = f"{counted(len(pending), 'annotation records', 'annotations record')} no commit, and {where} to derive it from"
+        message = f"{pluralize(len(pending), 'annotation records', 'annotations record')} no commit, and {where} to derive it from"
         yield Finding(
             catalogue.COMMIT_UNKNOWN,
             message,
-            subject.log_name,
+            context.log_name,
             pending[0].first.line,
             "commit_hash",
             Severity.NOTE,
         )
         return
     since = repository.commit_time(head)
-    derived = resolve_commits(pending, repository, subject.directory)
+    derived = resolve_commits(pending, repository, context.directory)
     unknown = [lineage for lineage in pending if lineage.first.id not in derived]
     fresh = [lineage for lineage in unknown if lineage.first.moment >= since]
     stale = [lineage for lineage in unknown if lineage.first.moment < since]
     if fresh:
-        message = f"{counted(len(fresh), 'annotation is', 'annotations are')} newer than HEAD and not committed yet"
+        message = f"{pluralize(len(fresh), 'annotation is', 'annotations are')} newer than HEAD and not committed yet"
         yield Finding(
             catalogue.COMMIT_UNKNOWN,
             message,
-            subject.log_name,
+            context.log_name,
             fresh[0].first.line,
             "commit_hash",
             Severity.NOTE,
         )
     if stale:
-        message = f"the commit of {counted(len(stale), 'annotation', 'annotations')} is neither recorded nor derivable"
+        message = f"the commit of {pluralize(len(stale), 'annotation', 'annotations')} is neither recorded nor derivable"
         yield Finding(
-            catalogue.COMMIT_UNKNOWN, message, subject.log_name, stale[0].first.line, "commit_hash"
+            catalogue.COMMIT_UNKNOWN, message, context.log_name, stale[0].first.line, "commit_hash"
         )
 
 
@@ -413,15 +413,15 @@ _TOLERANCE: Final = 0.005001
 """Tools round scores and values to two decimals."""
 
 
-def check_risk(subject: Subject, record: LogRecord) -> Iterator[Finding]:
+def check_risk(context: CheckContext, record: LogRecord) -> Iterator[Finding]:
     """Findings about the risk members of one record; what is wrong with their form is said elsewhere."""
     factors = record.members.get("risk_factors")
     if not record.is_annotation or not isinstance(factors, list):
         return
     listed = [factor for factor in factors if isinstance(factor, dict)]
-    yield from _signals(subject, record, listed)
+    yield from _signals(context, record, listed)
     score = _number(record.members.get("risk_score"))
-    if score is None or subject.config.policy.algorithm != WEIGHTED_AVERAGE:
+    if score is None or context.config.policy.algorithm != WEIGHTED_AVERAGE:
         return
     pairs = [
         (weight, value)
@@ -437,10 +437,10 @@ def check_risk(subject: Subject, record: LogRecord) -> Iterator[Finding]:
     )
     if average is not None and abs(average - score) > _TOLERANCE:
         message = f"risk_score is {score:.4g}; its factors give {average:.4f}"
-        yield subject.in_log(catalogue.RISK_SCORE, message, record.line, "risk_score")
+        yield context.in_log(catalogue.RISK_SCORE, message, record.line, "risk_score")
 
 
-def _signals(subject: Subject, record: LogRecord, factors: list[Members]) -> Iterator[Finding]:
+def _signals(context: CheckContext, record: LogRecord, factors: list[Members]) -> Iterator[Finding]:
     seen: set[str] = set()
     for number, factor in enumerate(factors):
         signal = text(factor, "signal")
@@ -448,11 +448,11 @@ def _signals(subject: Subject, record: LogRecord, factors: list[Members]) -> Ite
             continue
         field = f"risk_factors.{number}.signal"
         if signal in seen:
-            yield subject.in_log(
+            yield context.in_log(
                 catalogue.RISK_SIGNAL, f"{signal[:60]!r} is there twice", record.line, field
             )
         elif signal not in set(Signal) and not is_custom_signal(signal):
-            yield subject.in_log(
+            yield context.in_log(
                 catalogue.RISK_SIGNAL,
                 f"{signal[:60]!r} has no namespace and is no signal of the standard",
                 record.line,

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from vibes_lsp.checks import catalogue
-from vibes_lsp.checks.base import check_base
-from vibes_lsp.checks.entries import (
+from vibes_lsp.checks.base_comparison import check_base, read_audit_file
+from vibes_lsp.checks.context import CheckContext
+from vibes_lsp.checks.files import (
+    check_config,
+    check_git_setup,
+    check_log,
+    check_manifest,
+    existing_files,
+)
+from vibes_lsp.checks.finding import Finding, Severity
+from vibes_lsp.checks.manifest_entries import (
     HashCounts,
     check_blobs,
     check_entries,
     check_level,
     check_privacy,
 )
-from vibes_lsp.checks.files import (
-    check_config,
-    check_housekeeping,
-    check_log,
-    check_manifest,
-    found_files,
-)
-from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.records import (
     RecordChecks,
     ReferenceChecks,
@@ -34,13 +35,17 @@ from vibes_lsp.checks.records import (
     check_risk,
     check_sessions,
 )
-from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import MalformedJson
+from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.project_files import foreign_paths
+from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import RecordType
+from vibes_lsp.model.vocabulary import ContextType, RecordType
+from vibes_lsp.store.config import LoadedConfig, parse_config
+from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
+from vibes_lsp.store.manifest import Manifest, parse_manifest
 
 _KNOWN = frozenset(RecordType)
 _SCHEMA = {
@@ -115,7 +120,7 @@ class Report:
     def as_json(self) -> Members:
         """Return the report in the shape that `vibes check --json` and `vibes.check` share."""
         return {
-            "result": word(self.passed),
+            "result": pass_or_fail(self.passed),
             "project": self.project,
             "assuranceLevel": self.level,
             "records": dict(self.records),
@@ -126,30 +131,30 @@ class Report:
         }
 
 
-def word(passed: bool) -> str:  # noqa: FBT001  # the guide's word for a boolean
+def pass_or_fail(passed: bool) -> str:  # noqa: FBT001  # the guide's pass_or_fail for a boolean
     """Return PASS or FAIL."""
     return "PASS" if passed else "FAIL"
 
 
-def check_trail(subject: Subject, base: str | None = None) -> Report:
+def check_trail(context: CheckContext, base: str | None = None) -> Report:
     """Run all checks.
 
     Args:
-        subject: The trail and all that belongs to it.
+        context: The trail and all that belongs to it.
         base: A revision whose records must all still be there (RFC 12.2).
 
     Raises:
         HistoryUnavailable: `base` was given and git cannot answer.
     """
-    hashes, records = HashCounts(), RecordChecks(subject)
-    findings = list(_findings(subject, hashes, records))
+    hashes, records = HashCounts(), RecordChecks(context)
+    findings = list(_findings(context, hashes, records))
     if base is not None:
-        findings.extend(check_base(subject, base))
-    kinds, keys = subject.trail.log.columns.kinds, subject.trail.log.columns.keys
+        findings.extend(check_base(context, base))
+    kinds, keys = context.trail.log.columns.kinds, context.trail.log.columns.keys
     counts = Counter(
         kind
         for kind, _ in {
-            _identity(*each, records.refused)
+            _identity(*each, records.rejected_lines)
             for each in enumerate(zip(kinds, keys, strict=True), 1)
         }
     )
@@ -163,33 +168,35 @@ def check_trail(subject: Subject, base: str | None = None) -> Report:
         Kind.BROKEN,
     )
     return Report(
-        project=subject.config.config.project_name or subject.directory.project.name,
-        level=subject.config.config.assurance_level.value,
-        files=tuple(found_files(subject)),
+        project=context.config.config.project_name or context.directory.project.name,
+        level=context.config.config.assurance_level.value,
+        files=tuple(existing_files(context)),
         records={kind.name.lower(): counts[kind] for kind in named},
-        entries=subject.entry_counts,
+        entries=context.entry_counts,
         context_hashes={variant.value: hashes.counts[variant] for variant in ContextVariant},
         annotation_ids={variant.value: records.ids[variant] for variant in IdVariant},
-        findings=tuple(sorted(findings, key=lambda finding: finding.order)),
+        findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
     )
 
 
-def _findings(subject: Subject, hashes: HashCounts, records: RecordChecks) -> Iterator[Finding]:
-    yield from check_config(subject)
-    yield from check_manifest(subject)
-    yield from check_log(subject)
-    yield from check_housekeeping(subject)
-    yield from check_entries(subject, hashes)
-    yield from check_level(subject)
-    yield from check_blobs(subject)
-    yield from check_privacy(subject)
-    yield from _record_findings(subject, records)
-    yield from check_paths(subject, foreign_paths(subject.trail.paths(), subject.directory.project))
-    yield from check_causes(subject)
-    yield from check_remaps(subject)
-    yield from check_sessions(subject)
-    yield from check_delegations(subject)
-    yield from check_commits(subject)
+def _findings(
+    context: CheckContext, hashes: HashCounts, records: RecordChecks
+) -> Iterator[Finding]:
+    yield from check_config(context)
+    yield from check_manifest(context)
+    yield from check_log(context)
+    yield from check_git_setup(context)
+    yield from check_entries(context, hashes)
+    yield from check_level(context)
+    yield from check_blobs(context)
+    yield from check_privacy(context)
+    yield from _record_findings(context, records)
+    yield from check_paths(context, foreign_paths(context.trail.paths(), context.directory.project))
+    yield from check_causes(context)
+    yield from check_remaps(context)
+    yield from check_sessions(context)
+    yield from check_delegations(context)
+    yield from check_commits(context)
 
 
 def _identity(line: int, kind_and_key: tuple[int, int], refused: set[int]) -> tuple[int, int]:
@@ -198,21 +205,118 @@ def _identity(line: int, kind_and_key: tuple[int, int], refused: set[int]) -> tu
     return (Kind.BROKEN, -line) if line in refused else (kind, key or -line)
 
 
-def _record_findings(subject: Subject, records: RecordChecks) -> Iterator[Finding]:
-    log, references = subject.trail.log, ReferenceChecks(subject)
+def _record_findings(context: CheckContext, records: RecordChecks) -> Iterator[Finding]:
+    log, references = context.trail.log, ReferenceChecks(context)
     kinds = log.columns.kinds
     for line, record in log.decoded(
         line for line, kind in enumerate(kinds, 1) if kind not in (Kind.BLANK, Kind.BROKEN)
     ):
         if line % 1000 == 0:
-            subject.step("records", line, len(kinds))
+            context.progress("records", line, len(kinds))
         if isinstance(record, MalformedJson):
-            yield records.refuse(line, record)
+            yield records.reject_line(line, record)
         elif (
             record.type in _KNOWN or not record.type
         ):  # those of later versions follow rules of their own (RFC 12.2, R12)
-            yield from records.see(record)
-            yield from references.see(record)
-            yield from check_risk(subject, record)
+            yield from records.check(record)
+            yield from references.check(record)
+            yield from check_risk(context, record)
     yield from records.finish()
     yield from references.finish()
+
+
+_WANTED = {
+    catalogue.PROMPTS_ABSENT.id: ContextType.PROMPT,
+    catalogue.REASONING_ABSENT.id: ContextType.REASONING,
+}
+
+
+def check_added(
+    context: CheckContext, repository: Repository, base: str, lines: Collection[int]
+) -> Iterator[Finding]:
+    """Errors about what is new since a base.
+
+    Args:
+        context: The trail as it is.
+        repository: Where the base is.
+        base: A commit, a whole hash.
+        lines: The lines of the log that are new.
+    """
+    held = {
+        name: read_audit_file(repository, context.directory, base, name)
+        for name in (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
+    }
+    before = parse_manifest(held[MANIFEST_NAME])
+    fresh = frozenset(
+        key for key in context.trail.manifest if _is_new(key, context.trail.manifest, before)
+    )
+    known = _base_problems(
+        context,
+        before,
+        LoadedConfig() if held[CONFIG_NAME] is None else parse_config(held[CONFIG_NAME]),
+    )
+    if held[LOG_NAME] is None:
+        known |= {(catalogue.LOG_MISSING.id, None, "annotations.jsonl is missing")}
+    had_annotations = bool((held[LOG_NAME] or b"").strip())
+    for finding in _added_findings(context, lines, fresh):
+        if (
+            finding.severity != Severity.ERROR
+            or (finding.check.id, finding.field, finding.message) in known
+        ):
+            continue
+        wanted = _WANTED.get(finding.check.id)
+        if (
+            wanted is not None
+            and had_annotations
+            and not any(before.type_of(key) == wanted for key in before)
+        ):
+            continue
+        yield finding
+
+
+def _added_findings(
+    context: CheckContext, lines: Collection[int], fresh: Collection[str]
+) -> Iterator[Finding]:
+    yield from check_config(context)
+    yield from check_manifest(context)
+    yield from (
+        finding for finding in check_log(context) if finding.line is None or finding.line in lines
+    )
+    yield from check_level(context)
+    if fresh:
+        yield from check_entries(context, HashCounts(), fresh)
+        yield from check_blobs(context, fresh)
+    kinds = context.trail.log.columns.kinds
+    held = sorted(
+        line
+        for line in lines
+        if line <= len(kinds) and kinds[line - 1] not in {Kind.BLANK, Kind.BROKEN}
+    )
+    if not held:
+        return
+    records, references = RecordChecks(context), ReferenceChecks(context)
+    has_remaps = False
+    for line, record in context.trail.log.decoded(held):
+        if isinstance(record, MalformedJson):
+            context.trail.log.refused[line] = record.reason
+        else:
+            yield from records.check(record)
+            yield from references.check(record)
+            has_remaps = has_remaps or (record.text("action") or "").startswith("rebase_")
+    if has_remaps:  # it decodes all annotations
+        yield from (finding for finding in check_remaps(context) if finding.line in lines)
+
+
+def _is_new(key: str, now: Manifest, before: Manifest) -> bool:
+    return key not in before or before.raw(key) != now.raw(key)
+
+
+def _base_problems(
+    context: CheckContext, before: Manifest, config: LoadedConfig
+) -> frozenset[tuple[str, str | None, str]]:
+    """Return what was wrong with the manifest and the policy of the base as files."""
+    trail = Trail(context.directory)
+    trail.manifest = before
+    then = CheckContext(trail, config, context.repository, context.now)
+    found = [*check_config(then), *check_manifest(then)]
+    return frozenset((each.check.id, each.field, each.message) for each in found)

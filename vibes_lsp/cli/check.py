@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from vibes_lsp import __version__
-from vibes_lsp.checks.finding import Finding, Severity, counted
-from vibes_lsp.checks.report import Report, check_trail, word
-from vibes_lsp.checks.subject import open_subject
+from vibes_lsp.checks.context import open_context
+from vibes_lsp.checks.finding import Finding, Severity, pluralize
+from vibes_lsp.checks.report import Report, check_trail, pass_or_fail
 from vibes_lsp.cli.findings import print_finding
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option, now
 from vibes_lsp.cli.output import plain, print_json, print_line, progress, styled
@@ -37,7 +37,7 @@ def command(
 ) -> int:
     """Check the trail. Exits 1 when any finding is an error."""
     with progress() as step:
-        report = check_trail(open_subject(directory_of(audit_dir), now(), step), base)
+        report = check_trail(open_context(directory_of(audit_dir), now(), step), base)
     if sarif:
         print_json(findings_sarif(report.findings, __version__))
     elif as_json:
@@ -57,7 +57,7 @@ def _print(report: Report, *, everything: bool) -> None:
         ("Schema compliance", report.schema_passes),
         ("Result", report.passed),
     ):
-        styled([(f"{label}: ", ""), (word(passed), "green" if passed else "bold red")])
+        styled([(f"{label}: ", ""), (pass_or_fail(passed), "green" if passed else "bold red")])
     print_line()
     print_line(_counts("Records", report.records))
     print_line(_counts("Entries", report.entries))
@@ -69,7 +69,7 @@ def _print(report: Report, *, everything: bool) -> None:
     print_line()
     print_line(
         ", ".join(
-            counted(report.count(severity), severity, f"{severity}s") for severity in Severity
+            pluralize(report.count(severity), severity, f"{severity}s") for severity in Severity
         )
     )
 

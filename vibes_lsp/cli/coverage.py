@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.checks.finding import counted
+from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
 from vibes_lsp.cli.output import print_json, print_line, print_table
 from vibes_lsp.history.repository import open_repository
@@ -41,7 +41,7 @@ def command(everything: bool, git: bool, audit_dir: Path | None, as_json: bool) 
             "files are not counted: git does not track them",
         )
         print_line(
-            f"{counted(len(left_out), f'annotated {said[0]}', f'annotated {said[1]}')}; `git add` changes that"
+            f"{pluralize(len(left_out), f'annotated {said[0]}', f'annotated {said[1]}')}; `git add` changes that"
         )
     elif not files:
         print_line(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.doctor import Health, Step, diagnose, program_step
-from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option, now
 from vibes_lsp.cli.output import plain, print_json, styled
 from vibes_lsp.errors import AuditDirNotFound
@@ -24,7 +24,7 @@ def command(file: Path | None, audit_dir: Path | None, as_json: bool) -> int:
     """Look at everything between the program and an annotation, and at FILE. Exits 1 when there is a problem."""
     steps = [program_step()]
     try:
-        steps += diagnose(open_subject(directory_of(audit_dir), now()), file)
+        steps += diagnose(open_context(directory_of(audit_dir), now()), file)
     except AuditDirNotFound as error:
         steps.append(Step("audit directory", Health.PROBLEM, error.message, error.hint))
     if as_json:

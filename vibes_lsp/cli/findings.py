@@ -17,7 +17,7 @@ def print_finding(finding: Finding) -> None:
     """Print where it is, how much it weighs, which check it is of, and what is wrong, on one line."""
     styled(
         [
-            (plain(finding.place), "bold"),
+            (plain(finding.location), "bold"),
             (": ", ""),
             (finding.severity.value, _STYLES[finding.severity]),
             (f"[{finding.check.id}] ", "dim"),

@@ -15,10 +15,10 @@ from vibes_lsp.cli.findings import print_finding
 from vibes_lsp.cli.options import audit_dir_option, json_option, now, open_trail, path_in_project
 from vibes_lsp.cli.output import print_json, print_line, print_table, progress, styled
 from vibes_lsp.errors import UnreadableFile, VibesError
-from vibes_lsp.gate.context import gate_context
-from vibes_lsp.gate.decide import threshold_of
-from vibes_lsp.gate.report import GateReport, Item, summary, sums
-from vibes_lsp.gate.run import GateRequest, gate
+from vibes_lsp.gate.decide import parse_threshold
+from vibes_lsp.gate.inputs import load_inputs
+from vibes_lsp.gate.report import GateItem, GateReport, markdown_summary, summary_line
+from vibes_lsp.gate.run import GateOptions, run_gate
 from vibes_lsp.index.places import Places
 from vibes_lsp.reports.sarif import findings_sarif
 from vibes_lsp.reports.words import review_words
@@ -75,23 +75,23 @@ def command(  # noqa: PLR0917
             "--markdown, --sarif and --json are three ways to say one thing",
             hint="give one of them",
         )
-    bound = threshold_of(threshold)
+    bound = parse_threshold(threshold)
     with _uncollected():
         trail = open_trail(audit_dir)
         only = _only(files, trail.directory) if files else None
-        grounds = gate_context(trail, base)
+        inputs = load_inputs(trail, base)
         with Places(trail) as places, progress() as step:
-            report = gate(
+            report = run_gate(
                 places,
-                grounds,
-                GateRequest(
+                inputs,
+                GateOptions(
                     now(),
                     bound,
                     only,
-                    stored=stored,
-                    everything=everything,
-                    commits=as_json,
-                    step=step,
+                    use_stored_scores=stored,
+                    all_records=everything,
+                    with_commits=as_json,
+                    progress=step,
                 ),
             )
         if sarif:
@@ -99,7 +99,7 @@ def command(  # noqa: PLR0917
         elif as_json:
             print_json(report.as_json())
         elif markdown:
-            print_line(summary(report).removesuffix("\n"))
+            print_line(markdown_summary(report).removesuffix("\n"))
         else:
             _print(report)
     return 0 if report.passed else 1
@@ -128,7 +128,7 @@ def _only(files: Sequence[Path], directory: AuditDir) -> frozenset[str]:
 
 
 def _print(report: GateReport) -> None:
-    shown = list(report.shown)
+    shown = list(report.listed)
     if shown:
         print_table(
             ("", "where", "risk", "why"), [_row(item) for item in shown[:_MAX_SHOWN]], wrap="why"
@@ -141,11 +141,16 @@ def _print(report: GateReport) -> None:
         print_line(f"… and {len(report.findings) - _MAX_FINDINGS:,} more findings; --json has all")
     if shown or report.findings:
         print_line()
-    print_line(f"{sums(report)}; blocked from {report.bound:g}")
+    print_line(f"{summary_line(report)}; blocked from {report.bound:g}")
     styled([("Gate: ", ""), ("PASS", "green") if report.passed else ("FAIL", "bold red")])
 
 
-def _row(item: Item) -> tuple[object, ...]:
+def _row(item: GateItem) -> tuple[object, ...]:
     rules = "; ".join(item.reasons[:2])
     said = [f"rule: {rules}" if rules else "", review_words(item.facts)]
-    return item.verdict, item.place, item.figures or "", " · ".join(part for part in said if part)
+    return (
+        item.verdict,
+        item.location,
+        item.score_text or "",
+        " · ".join(part for part in said if part),
+    )

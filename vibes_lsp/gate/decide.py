@@ -24,7 +24,7 @@ class GateDecision(StrEnum):
     BLOCK = RuleAction.BLOCK.value
 
 
-STOPPING: Final = frozenset({GateDecision.REQUIRE_REVIEW, GateDecision.BLOCK})
+NEEDS_APPROVAL: Final = frozenset({GateDecision.REQUIRE_REVIEW, GateDecision.BLOCK})
 """What nothing but a person's approval lifts."""
 _ASKED: Final = {action: GateDecision(action.value) for action in RuleAction}
 _RANK: Final = {decision: rank for rank, decision in enumerate(GateDecision)}
@@ -34,14 +34,14 @@ _RANK: Final = {decision: rank for rank, decision in enumerate(GateDecision)}
 class Threshold:
     """The score from which an annotation is blocked: a band's lower bound, or a number."""
 
-    given: Band | float = Band.CRITICAL
+    value: Band | float = Band.CRITICAL
 
     def bound(self, thresholds: Mapping[Band, float]) -> float:
         """Return the number that it means with the bounds of a policy."""
-        return thresholds[self.given] if isinstance(self.given, Band) else self.given
+        return thresholds[self.value] if isinstance(self.value, Band) else self.value
 
 
-def threshold_of(text: str) -> Threshold:
+def parse_threshold(text: str) -> Threshold:
     """Return what `--threshold` means.
 
     Raises:
@@ -82,7 +82,7 @@ def decide(
     return decision
 
 
-class Rulebook:
+class RuleMatcher:
     """The rules of a policy, and which of them held: annotations are many, and few differ in what the rules ask for."""
 
     def __init__(self, policy: Policy) -> None:
@@ -92,7 +92,7 @@ class Rulebook:
         )
         self._held: dict[tuple[Quantity | None, ...], tuple[Rule, ...]] = {}
 
-    def names(self, signal: str) -> bool:
+    def uses_signal(self, signal: str) -> bool:
         """Whether a rule asks for a signal."""
         return signal in self._names or f"{signal}.value" in self._names
 

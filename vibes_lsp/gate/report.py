@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.checks.finding import Check, Finding, Severity, counted
+from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.gate import catalogue
-from vibes_lsp.gate.decide import STOPPING, GateDecision, Threshold
+from vibes_lsp.gate.decide import NEEDS_APPROVAL, GateDecision, Threshold
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.inert import span
 from vibes_lsp.model.members import JsonValue, Members, text
@@ -24,7 +24,7 @@ from vibes_lsp.risk.scoring import Score
 _RANK: Final = {decision: rank for rank, decision in enumerate(reversed(GateDecision), 1)}
 
 
-class Item(msgspec.Struct, frozen=True, dict=True):
+class GateItem(msgspec.Struct, frozen=True, dict=True):
     """An annotation at the gate.
 
     Attributes:
@@ -60,14 +60,14 @@ class Item(msgspec.Struct, frozen=True, dict=True):
         return described
 
     @property
-    def figures(self) -> str | None:
+    def score_text(self) -> str | None:
         """Score and band for people; None where there are none."""
         return self.report.figures(self.facts)
 
     @property
-    def stops(self) -> bool:
+    def fails(self) -> bool:
         """Whether it fails the gate."""
-        return self.rejected or (self.decision in STOPPING and not self.released)
+        return self.rejected or (self.decision in NEEDS_APPROVAL and not self.released)
 
     @property
     def verdict(self) -> str:
@@ -75,13 +75,13 @@ class Item(msgspec.Struct, frozen=True, dict=True):
         if self.rejected:
             return "rejected"
         word = self.decision.value.replace("_", " ")
-        return f"{word}, approved" if self.released and self.decision in STOPPING else word
+        return f"{word}, approved" if self.released and self.decision in NEEDS_APPROVAL else word
 
     @property
-    def order(self) -> tuple[int, float, str, int]:
+    def sort_key(self) -> tuple[int, float, str, int]:
         """What stops first, then by decision and score, then by place."""
         return (
-            0 if self.stops else _RANK[self.decision],
+            0 if self.fails else _RANK[self.decision],
             -(self.score or 0.0),
             self.path,
             self.placement.located.start or 0,
@@ -93,7 +93,7 @@ class Item(msgspec.Struct, frozen=True, dict=True):
         return self.placement.path
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """File and lines, as people write them."""
         start, end = self.placement.located.start, self.placement.located.end
         return self.path if start is None else f"{self.path}:{start}-{end}"
@@ -124,7 +124,7 @@ class Item(msgspec.Struct, frozen=True, dict=True):
         if check is None:
             return None
         said = [
-            f"risk {self.figures}" if self.figures else "no score",
+            f"risk {self.score_text}" if self.score_text else "no score",
             *(f"rule: {reason[:200]}" for reason in self.reasons),
         ]
         message = f"{self.verdict}: annotation {self.identifier[:16]}, {'; '.join(said)}"
@@ -158,18 +158,18 @@ class GateReport:
     threshold: Threshold
     bound: float
     base: str | None
-    items: tuple[Item, ...]
+    items: tuple[GateItem, ...]
     findings: tuple[Finding, ...]
 
     @property
     def passed(self) -> bool:
         """Whether nothing stops and no finding is an error."""
-        return not any(item.stops for item in self.items) and not any(
+        return not any(item.fails for item in self.items) and not any(
             each.severity == Severity.ERROR for each in self.findings
         )
 
     @property
-    def shown(self) -> Iterator[Item]:
+    def listed(self) -> Iterator[GateItem]:
         """The items that people look at: all but those that pass."""
         return (item for item in self.items if item.rejected or item.decision != GateDecision.PASS)
 
@@ -188,11 +188,11 @@ class GateReport:
     @property
     def released(self) -> int:
         """How many items would stop if nobody had approved them."""
-        return sum(item.released and item.decision in STOPPING for item in self.items)
+        return sum(item.released and item.decision in NEEDS_APPROVAL for item in self.items)
 
     def as_json(self) -> Mapping[str, JsonValue | Iterator[Members]]:
         """Return `{result, threshold, base?, items, findings}`; the items come one at a time, for there may be many."""
-        given = self.threshold.given
+        given = self.threshold.value
         base: Members = {} if self.base is None else {"base": self.base}
         return {
             "result": "PASS" if self.passed else "FAIL",
@@ -205,7 +205,7 @@ class GateReport:
     def all_findings(self) -> list[Finding]:
         """Return the findings, and the items that do not pass as findings."""
         of_items = (finding for item in self.items if (finding := item.finding()) is not None)
-        return sorted([*self.findings, *of_items], key=lambda finding: finding.order)
+        return sorted([*self.findings, *of_items], key=lambda finding: finding.sort_key)
 
 
 _MAX_ITEMS: Final = 50
@@ -213,12 +213,12 @@ _MAX_FINDINGS: Final = 50
 _MAX_TEXT: Final = 200
 
 
-def summary(report: GateReport) -> str:
+def markdown_summary(report: GateReport) -> str:
     """Return the report as Markdown; long lists are cut, and say so."""
     return "\n".join(_lines(report)) + "\n"
 
 
-def sums(report: GateReport) -> str:
+def summary_line(report: GateReport) -> str:
     """Return how many annotations there are of what kind, in words."""
     counts = (
         (report.count(GateDecision.BLOCK), "blocked"),
@@ -228,7 +228,7 @@ def sums(report: GateReport) -> str:
         (report.count(GateDecision.FLAG), "flagged"),
     )
     parts = [f"{number:,} {word}" for number, word in counts if number]
-    return f"{counted(len(report.items), 'annotation', 'annotations')}" + (
+    return f"{pluralize(len(report.items), 'annotation', 'annotations')}" + (
         f": {', '.join(parts)}" if parts else ""
     )
 
@@ -237,8 +237,8 @@ def _lines(report: GateReport) -> Iterator[str]:
     yield f"### VIBES gate: {'PASS' if report.passed else 'FAIL'}"
     yield ""
     against = f", by the policy of {span(report.base[:12], 12)}" if report.base is not None else ""
-    yield f"{sums(report)}. Blocked from {report.bound:g}{against}."
-    shown = list(report.shown)
+    yield f"{summary_line(report)}. Blocked from {report.bound:g}{against}."
+    shown = list(report.listed)
     if shown:
         yield ""
     yield from (_item(item) for item in shown[:_MAX_ITEMS])
@@ -255,14 +255,14 @@ def _lines(report: GateReport) -> Iterator[str]:
     notes = len(report.findings) - len(weighty)
     if notes:
         yield ""
-        yield f"{counted(notes, 'note', 'notes')} not shown here; `vibes gate --json` has all."
+        yield f"{pluralize(notes, 'note', 'notes')} not shown here; `vibes gate --json` has all."
 
 
-def _item(item: Item) -> str:
+def _item(item: GateItem) -> str:
     parts = [
-        f"**{item.verdict}** {span(item.place, _MAX_TEXT)}",
+        f"**{item.verdict}** {span(item.location, _MAX_TEXT)}",
         span(model_name(item.facts), 60),
-        f"risk {item.figures}" if item.figures is not None else "",
+        f"risk {item.score_text}" if item.score_text is not None else "",
         span(review_words(item.facts), 100),
         *(f"rule {span(reason, _MAX_TEXT)}" for reason in item.reasons[:3]),
         f"prompt {span(prompt, _MAX_TEXT)}" if (prompt := text(item.facts, "prompt")) else "",
@@ -271,4 +271,4 @@ def _item(item: Item) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    return f"- **{finding.severity.value}** `{finding.check.id}` {span(finding.place, _MAX_TEXT)}: {span(finding.message, 2 * _MAX_TEXT)}"
+    return f"- **{finding.severity.value}** `{finding.check.id}` {span(finding.location, _MAX_TEXT)}: {span(finding.message, 2 * _MAX_TEXT)}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.gate.added_records import AddedRecords
+from vibes_lsp.gate.trail_diff import TrailDiff
 from vibes_lsp.history.blame import commits_of_lines
 from vibes_lsp.history.contributors import Contributors, parse_identity
 from vibes_lsp.history.file_versions import commits_of_file
@@ -34,15 +34,15 @@ class Objection:
 
     Attributes:
         reason: In a sentence.
-        words: In the row of the annotation.
+        short: In the row of the annotation.
     """
 
     reason: str
-    words: str = _DEPENDENT
+    short: str = _DEPENDENT
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedApproval:
     """A review that does not count, and why."""
 
     placement: Placement
@@ -61,12 +61,12 @@ class Reviewers:
 
     Attributes:
         places: Of the project.
-        since: The change that is gated; None where the whole work tree is.
+        diff: The change that is gated; None where the whole work tree is.
     """
 
     places: Places
-    since: AddedRecords | None
-    refused: dict[tuple[str, str], Refused] = field(default_factory=dict)
+    diff: TrailDiff | None
+    refused: dict[tuple[str, str], RefusedApproval] = field(default_factory=dict)
     _counted: dict[tuple[str, str], bool] = field(default_factory=dict)
     _files: dict[str, tuple[bool, frozenset[str]]] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ class Reviewers:
             objection = self._objection(placement, review)
             self._counted[key] = objection is None
             if objection is not None:
-                self.refused[key] = Refused(placement, review, objection)
+                self.refused[key] = RefusedApproval(placement, review, objection)
         return self._counted[key]
 
     def objection(self, placement: Placement, review: Review) -> str | None:
@@ -89,7 +89,7 @@ class Reviewers:
             if self.counts(placement, review)
             else self.refused.get((placement.lineage.first.id, review.edge.record.id))
         )
-        return None if refused is None else refused.objection.words
+        return None if refused is None else refused.objection.short
 
     def _objection(self, placement: Placement, review: Review) -> Objection | None:
         """Return why an approval does not count; None where it does."""
@@ -98,28 +98,28 @@ class Reviewers:
         session = read_session(log, identifier) if identifier else None
         if session is not None and _is_an_ai(session, Authors(self.places.trail)):
             return Objection("the session that gave it is an AI's", "in an AI's session")
-        if self.since is None or not self.since.is_new(review.edge.record):
+        if self.diff is None or not self.diff.is_new(review.edge.record):
             return None
         if review.kind == ReviewerKind.HUMAN and session is None:
             return Objection("the session that gave it is not in the log", "in an unknown session")
         wrote = {member.text("session_id") for member in placement.lineage.members} - {None}
         if wrote & set(self._sessions(review, identifier)):
             return Objection("the session that wrote the code gave it")
-        same = self._same_people(self.since, placement, review, session)
+        same = self._same_people(self.diff, placement, review, session)
         if same is not None:
             return Objection(same)
-        if not self.since.is_committed(review.edge.record):
+        if not self.diff.is_committed(review.edge.record):
             return Objection("no commit carries it", "not committed")
         return None
 
     def _same_people(
         self,
-        since: AddedRecords,
+        diff: TrailDiff,
         placement: Placement,
         review: Review,
         session: LoggedSession | None,
     ) -> str | None:
-        writers = frozenset().union(*(each.names for each in self._writers(since, placement)))
+        writers = frozenset().union(*(each.names for each in self._writers(diff, placement)))
         called = [
             name
             for name in (review.by, session.text("agent_name") if session is not None else None)
@@ -129,25 +129,25 @@ class Reviewers:
         if same is not None:
             return f"{same} had a part in the code"
         carrier = next(
-            (each for each in since.brought(review.edge.record) if each.names & writers), None
+            (each for each in diff.authors_of(review.edge.record) if each.names & writers), None
         )
         return (
             None if carrier is None else f"{carrier.label}, who had a part in the code, recorded it"
         )
 
-    def _writers(self, since: AddedRecords, placement: Placement) -> Iterator[Contributors]:
+    def _writers(self, diff: TrailDiff, placement: Placement) -> Iterator[Contributors]:
         """Give whoever brought the records of the edit, and whoever brought its lines in this change."""
         lineage = placement.lineage
         edits = [member for member in lineage.members if member.text("action") not in _REBASED]
         for member in edits:
-            if since.is_new(member):
-                yield from since.brought(member)
-        if not any(since.is_new(member) for member in edits):
+            if diff.is_new(member):
+                yield from diff.authors_of(member)
+        if not any(diff.is_new(member) for member in edits):
             commit = self._commit(lineage)
-            yield from since.makers_at(commit) if commit else ()
-        yield from since.made(self._commits_of_lines(since, placement))
-        if not self._is_committed(since, placement.path):
-            yield since.user
+            yield from diff.authors_at(commit) if commit else ()
+        yield from diff.authors_of_commits(self._commits_of_lines(diff, placement))
+        if not self._is_committed(diff, placement.path):
+            yield diff.user
 
     def _commit(self, lineage: Lineage) -> str | None:
         if lineage.first.id not in self.places.derived:
@@ -158,25 +158,25 @@ class Reviewers:
         )
         return derived.commit if derived is not None else named
 
-    def _is_committed(self, since: AddedRecords, path: str) -> bool:
-        return self._file(since, path)[0]
+    def _is_committed(self, diff: TrailDiff, path: str) -> bool:
+        return self._file(diff, path)[0]
 
-    def _commits_of_lines(self, since: AddedRecords, placement: Placement) -> frozenset[str]:
+    def _commits_of_lines(self, diff: TrailDiff, placement: Placement) -> frozenset[str]:
         """Return the commits that brought the lines; all that touched the file, where git's lines are not those of the work tree."""
-        is_committed, touched = self._file(since, placement.path)
+        is_committed, touched = self._file(diff, placement.path)
         start, end = placement.located.start, placement.located.end
         if not is_committed or start is None or end is None:
             return touched
-        name = _name(since.repository, self.places, placement.path)
+        name = _name(diff.repository, self.places, placement.path)
         try:
-            return commits_of_lines(since.repository, "HEAD", name, [(start, end)])
+            return commits_of_lines(diff.repository, "HEAD", name, [(start, end)])
         except HistoryUnavailable:
             return touched
 
-    def _file(self, since: AddedRecords, path: str) -> tuple[bool, frozenset[str]]:
+    def _file(self, diff: TrailDiff, path: str) -> tuple[bool, frozenset[str]]:
         """Return whether a file is as HEAD has it, and the commits of the change that touched it."""
         if path not in self._files:
-            repository, project = since.repository, self.places.trail.directory.project
+            repository, project = diff.repository, self.places.trail.directory.project
             head = repository.head()
             committed = None if head is None else repository.read_below(head, project, path)
             is_same = (
@@ -185,7 +185,7 @@ class Reviewers:
             )
             self._files[path] = (
                 is_same,
-                commits_of_file(repository, since.revisions, _name(repository, self.places, path)),
+                commits_of_file(repository, diff.revisions, _name(repository, self.places, path)),
             )
         return self._files[path]
 

@@ -15,14 +15,13 @@ from vibes_lsp.anchors.located import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.gate import catalogue
-from vibes_lsp.gate.collect import NOWHERE, AnnotationCollector, Step
-from vibes_lsp.gate.context import GateContext
-from vibes_lsp.gate.decide import STOPPING, GateDecision, Rulebook, Threshold, decide
-from vibes_lsp.gate.recovery import Recovery, covers
-from vibes_lsp.gate.report import GateReport, Item
+from vibes_lsp.gate.annotations import NOWHERE, AnnotationCollector, Progress
+from vibes_lsp.gate.changed_files import FileContents
+from vibes_lsp.gate.decide import NEEDS_APPROVAL, GateDecision, RuleMatcher, Threshold, decide
+from vibes_lsp.gate.inputs import GateInputs
+from vibes_lsp.gate.report import GateItem, GateReport
 from vibes_lsp.gate.reviewers import Reviewers
-from vibes_lsp.gate.tamper_checks import CheckedAnnotation, TamperChecks
-from vibes_lsp.gate.texts import Texts
+from vibes_lsp.gate.tamper_checks import CheckedAnnotation, LostLineSearch, TamperChecks, covers
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.index.places import Places
@@ -39,7 +38,7 @@ from vibes_lsp.risk.signals import compute_factors
 
 
 @dataclass(frozen=True)
-class GateRequest:
+class GateOptions:
     """What is asked of the gate.
 
     Attributes:
@@ -49,123 +48,127 @@ class GateRequest:
         stored: Whether the scores and factors that records carry count, and not the live ones.
         commits: Whether the commit of each annotation is wanted, which takes reading the history of the log.
         everything: Whether every record of the log counts, whatever became of it and whoever approved: the scope of RFC 10.4.5.
-        step: Told how far it is.
+        progress: Told how far it is.
     """
 
     now: datetime
     threshold: Threshold = field(default_factory=Threshold)
     files: Collection[str] | None = None
-    stored: bool = False
-    everything: bool = False
-    commits: bool = False
-    step: Step = field(default=lambda *_: None)
+    use_stored_scores: bool = False
+    all_records: bool = False
+    with_commits: bool = False
+    progress: Progress = field(default=lambda *_: None)
 
 
-def gate(places: Places, grounds: GateContext, asked: GateRequest) -> GateReport:
+def run_gate(places: Places, inputs: GateInputs, options: GateOptions) -> GateReport:
     """Return what the gate comes to.
 
     Args:
         places: Of the project.
-        grounds: What it goes by.
+        inputs: What it goes by.
         asked: What is meant.
 
     Raises:
         HistoryUnavailable: A base was given, and git cannot answer.
     """
-    with _texts(grounds) as texts:
-        run = _Run(places, grounds, asked, texts)
-        items = sorted(run.items(), key=lambda item: item.order)
-        if asked.commits:
+    with _texts(inputs) as texts:
+        run = _Run(places, inputs, options, texts)
+        items = sorted(run.items(), key=lambda item: item.sort_key)
+        if options.with_commits:
             places.derive([item.placement.lineage for item in items])
-        findings = [*grounds.findings(asked.now), *run.findings()]
-    bound = asked.threshold.bound(grounds.config.policy.thresholds)
+        findings = [*inputs.findings(options.now), *run.findings()]
+    bound = options.threshold.bound(inputs.config.policy.thresholds)
     return GateReport(
-        asked.threshold,
+        options.threshold,
         bound,
-        grounds.base,
+        inputs.base,
         tuple(items),
-        tuple(sorted(findings, key=lambda finding: finding.order)),
+        tuple(sorted(findings, key=lambda finding: finding.sort_key)),
     )
 
 
 class _Run:
     def __init__(
-        self, places: Places, grounds: GateContext, asked: GateRequest, texts: Texts | None
+        self, places: Places, inputs: GateInputs, options: GateOptions, texts: FileContents | None
     ) -> None:
-        self._places, self._grounds, self._asked = places, grounds, asked
-        self._policy = grounds.config.policy
-        self._rules = Rulebook(self._policy)
-        self._reviewers = Reviewers(places, grounds.since)
+        self._places, self._inputs, self._options = places, inputs, options
+        self._policy = inputs.config.policy
+        self._rules = RuleMatcher(self._policy)
+        self._reviewers = Reviewers(places, inputs.trail_diff)
         self._scorer = _Scorer(
             places.trail,
             self._policy,
-            None if asked.everything else self._reviewers.counts,
-            stored=asked.stored,
+            None if options.all_records else self._reviewers.counts,
+            stored=options.use_stored_scores,
         )
         self._texts = texts
-        self._looking = AnnotationCollector(places, self._only(), asked.step, texts)
-        self._doubter = None if grounds.since is None else TamperChecks(places, grounds.since)
-        self._recovery = None if grounds.since is None else Recovery(places, grounds.since)
+        self._collector = AnnotationCollector(places, self._only(), options.progress, texts)
+        self._tamper_checks = (
+            None if inputs.trail_diff is None else TamperChecks(places, inputs.trail_diff)
+        )
+        self._lost_lines = (
+            None if inputs.trail_diff is None else LostLineSearch(places, inputs.trail_diff)
+        )
         self._would_stop: set[str] = set()
         self._seen: set[str] = set()
         self._report: tuple[Text, PlacementReport] | None = None
         self._found: list[Finding] = []
         self._tracked: dict[str, bool] = {}
-        self._of_base: dict[str, bool] = {}
+        self._is_base_commit: dict[str, bool] = {}
 
     def _only(self) -> Collection[str] | None:
-        files = self._asked.files
-        if self._grounds.since is None:
+        files = self._options.files
+        if self._inputs.trail_diff is None:
             return files
-        changed = self._grounds.changed()
+        changed = self._inputs.files_in_scope()
         return changed if files is None else changed.intersection(files)
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[GateItem]:
         """Give what was decided of each annotation, file by file."""
-        if self._asked.everything:
-            for content, placement in self._looking.recorded():
+        if self._options.all_records:
+            for content, placement in self._collector.collect_recorded():
                 yield self._item(
                     CheckedAnnotation(placement, placement), content, ReviewStatus.UNREVIEWED
                 )
             return
-        yield from self._uncontradicted(self._placed())
+        yield from self._without_contradicted(self._placed())
 
-    def _placed(self) -> Iterable[tuple[Item, Text]]:
+    def _placed(self) -> Iterable[tuple[GateItem, Text]]:
         """Return what was decided of the annotations of files, each with the text it was judged in.
 
         Of several texts of one file the one counts that stops.
         """
-        found: dict[tuple[str, str, str], tuple[Item, Text]] = {}
-        for content, placement in self._looking.placed():
-            believed = self._believed(placement, content)
-            self._note(believed, content)
-            if not self._is_gated(believed.placement):
+        found: dict[tuple[str, str, str], tuple[GateItem, Text]] = {}
+        for content, placement in self._collector.collect():
+            checked = self._check_tampering(placement, content)
+            self._add_findings(checked, content)
+            if not self._is_gated(checked.placement):
                 continue
-            item = self._item(believed, content, self._scorer.standing(believed.placement, content))
+            item = self._item(checked, content, self._scorer.standing(checked.placement, content))
             key = placement.lineage.first.id, placement.current.id, placement.path
-            if key not in found or item.order[:2] < found[key][0].order[:2]:
+            if key not in found or item.sort_key[:2] < found[key][0].sort_key[:2]:
                 found[key] = item, content
             self._seen.add(placement.lineage.first.id)
         return found.values()
 
-    def _believed(self, placement: Placement, content: Text) -> CheckedAnnotation:
-        if self._doubter is None or self._recovery is None:
+    def _check_tampering(self, placement: Placement, content: Text) -> CheckedAnnotation:
+        if self._tamper_checks is None or self._lost_lines is None:
             return CheckedAnnotation(placement, placement)
-        believed = self._doubter.look(placement, content)
-        if believed.placement.located.state != State.LOST or believed.placement.is_history:
-            return believed
-        record = believed.placement.lineage.current
-        where = self._recovery.look(believed.placement, record, content)
-        return msgspec.structs.replace(believed, placement=where)
+        checked = self._tamper_checks.check(placement, content)
+        if checked.placement.located.state != State.LOST or checked.placement.is_history:
+            return checked
+        record = checked.placement.lineage.current
+        where = self._lost_lines.find(checked.placement, record, content)
+        return msgspec.structs.replace(checked, placement=where)
 
-    def _uncontradicted(self, judged: Iterable[tuple[Item, Text]]) -> Iterator[Item]:
+    def _without_contradicted(self, judged: Iterable[tuple[GateItem, Text]]) -> Iterator[GateItem]:
         """Give the items that git's history does not contradict (R15).
 
         A text alone places most annotations. History is asked about those that do not pass. A change
         can backdate its commits: with a base only files that stand as the base has them count, and
         only commits that the base has.
         """
-        suspects: dict[tuple[str, str], tuple[Text, list[Item]]] = {}
+        suspects: dict[tuple[str, str], tuple[Text, list[GateItem]]] = {}
         for item, content in judged:
             placement = item.placement
             if item.decision == GateDecision.PASS and not item.rejected and placement.is_item:
@@ -175,31 +178,35 @@ class _Run:
                 suspects.setdefault(key, (content, []))[1].append(item)
         places = self._places
         asked = {
-            key for key in suspects if places.has_git and self._is_of_base(key[0], suspects[key][0])
+            key
+            for key in suspects
+            if places.has_git and self._is_as_in_base(key[0], suspects[key][0])
         }
         places.derive([item.placement.lineage for key in asked for item in suspects[key][1]])
         for key, (content, items) in suspects.items():
             placements = [item.placement for item in items]
             found = places.contradicted(key[0], content, placements) if key in asked else {}
             disproved = {
-                identifier for identifier, commit in found.items() if self._may_speak(commit)
+                identifier for identifier, commit in found.items() if self._may_contradict(commit)
             }
             yield from (item for item in items if item.placement.lineage.first.id not in disproved)
 
-    def _may_speak(self, older: OlderCommit | None) -> bool:
+    def _may_contradict(self, older: OlderCommit | None) -> bool:
         """Whether a commit may contradict a record; with a base, only one that the base has."""
-        base = self._grounds.since
+        base = self._inputs.trail_diff
         if base is None or older is None:
             return base is None
-        if older.commit not in self._of_base:  # git is started for each commit, not for each item
+        if (
+            older.commit not in self._is_base_commit
+        ):  # git is started for each commit, not for each item
             is_of_base = base.repository.is_ancestor(older.commit, of=base.commit)
-            self._of_base[older.commit] = is_of_base
-        return self._of_base[older.commit]
+            self._is_base_commit[older.commit] = is_of_base
+        return self._is_base_commit[older.commit]
 
-    def _is_of_base(self, path: str, content: Text) -> bool:
+    def _is_as_in_base(self, path: str, content: Text) -> bool:
         """Whether a file stands as the base has it; without a base, whatever stands there counts."""
-        if self._grounds.since is None or self._texts is None:
-            return self._grounds.since is None
+        if self._inputs.trail_diff is None or self._texts is None:
+            return self._inputs.trail_diff is None
         return self._texts.in_base(path).lines == content.lines
 
     def _is_gated(self, placement: Placement) -> bool:
@@ -216,11 +223,11 @@ class _Run:
         """Whether an annotation is of a tracked file: no name that a change gives a file takes it out."""
         if self._tracks(placement.path):
             return True
-        since, files = self._grounds.since, self._grounds.files
-        if since is None or files is None:
+        diff, files = self._inputs.trail_diff, self._inputs.changed_files
+        if diff is None or files is None:
             return False
         names = {
-            (normal_path(member.text("file_path") or ""), since.is_new(member))
+            (normal_path(member.text("file_path") or ""), diff.is_new(member))
             for member in placement.lineage.members
         }
         return any(
@@ -229,13 +236,13 @@ class _Run:
 
     def _tracks(self, path: str) -> bool:
         if path not in self._tracked:
-            self._tracked[path] = self._grounds.config.tracking.tracks(path)
+            self._tracked[path] = self._inputs.config.tracking.tracks(path)
         return self._tracked[path]
 
-    def _item(self, believed: CheckedAnnotation, content: Text, standing: ReviewStatus) -> Item:
-        placement, policy = believed.placement, self._policy
+    def _item(self, checked: CheckedAnnotation, content: Text, standing: ReviewStatus) -> GateItem:
+        placement, policy = checked.placement, self._policy
         by_record = (
-            self._asked.stored or not policy.scores
+            self._options.use_stored_scores or not policy.scores
         )  # R27: of an unknown algorithm there is nothing else
         live = None if by_record else self._scorer.score(placement, content)
         score = stored_score(placement) if by_record else live.value if live is not None else None
@@ -247,14 +254,14 @@ class _Run:
             else compute_factors(self._scorer.measured(placement, content), policy)
         )
         rules = self._rules.matching(factors, _stored_values(placement) if by_record else None)
-        decision = decide(score, policy, self._asked.threshold, rules)
+        decision = decide(score, policy, self._options.threshold, rules)
         approved, rejected = standing == ReviewStatus.APPROVED, standing == ReviewStatus.REJECTED
-        return Item(
+        return GateItem(
             placement,
             score,
             live,
             self._reporting(content),
-            believed.shown.current.id,
+            checked.shown.current.id,
             rules,
             decision,
             approved,
@@ -263,7 +270,7 @@ class _Run:
 
     def _reporting(self, content: Text) -> PlacementReport:
         if self._report is None or self._report[0] is not content:
-            objection = None if self._asked.everything else self._reviewers.objection
+            objection = None if self._options.all_records else self._reviewers.objection
             report = PlacementReport(
                 self._places.trail,
                 content,
@@ -274,36 +281,36 @@ class _Run:
             self._report = content, report
         return self._report[1]
 
-    def _note(self, believed: CheckedAnnotation, content: Text) -> None:
+    def _add_findings(self, checked: CheckedAnnotation, content: Text) -> None:
         """Keep what there is to say of an annotation beside the decision."""
-        placement = believed.placement
+        placement = checked.placement
         if not self._is_tracked(placement):
             return
-        self._vouch(placement)
+        self._check_risk_is_signed(placement)
         is_lost = (
             placement.located.state == State.LOST and placement.lineage.action != Action.DELETE
         )
-        if believed.hiding is None and not believed.retold and not is_lost:  # as most
+        if checked.hidden_by is None and not checked.rewriting and not is_lost:  # as most
             return
         name = f"annotation {placement.lineage.first.id[:16]}"
         start = placement.located.start
-        if believed.hiding is not None:
+        if checked.hidden_by is not None:
             lines = f"lines {start}-{placement.located.end}"
             self._found.append(
                 Finding(
                     catalogue.HIDDEN,
-                    f"{believed.hiding}, and {name} still stands on {lines}",
+                    f"{checked.hidden_by}, and {name} still stands on {lines}",
                     placement.path,
                     start,
                 )
             )
-        for record in believed.retold:
+        for record in checked.rewriting:
             message = f"record {record.id[:16]} retells how {name} was made"
             self._found.append(Finding(catalogue.REMADE, message, placement.path, start))
         if is_lost and placement.is_code:
-            self._lose(believed, content)
-            since = self._grounds.since
-            is_new = since is not None and since.is_new(placement.lineage.first)
+            self._count_lost(checked, content)
+            diff = self._inputs.trail_diff
+            is_new = diff is not None and diff.is_new(placement.lineage.first)
             override = Severity.WARNING if is_new else None
             self._found.append(
                 Finding(
@@ -311,21 +318,21 @@ class _Run:
                 )
             )
 
-    def _vouch(self, placement: Placement) -> None:
+    def _check_risk_is_signed(self, placement: Placement) -> None:
         """Find risk that the policy goes by and that a new record's id does not cover."""
-        record, since = placement.lineage.current, self._grounds.since
+        record, diff = placement.lineage.current, self._inputs.trail_diff
         if (
-            since is None
-            or not since.is_new(record)
+            diff is None
+            or not diff.is_new(record)
             or not any(name in record.members for name in RISK_MEMBERS)
         ):
             return
         asked = [
             each
             for each in custom_signals(record)
-            if each.signal in self._policy.weights or self._rules.names(each.signal)
+            if each.signal in self._policy.weights or self._rules.uses_signal(each.signal)
         ]
-        if (asked or self._asked.stored or not self._policy.scores) and not covers(
+        if (asked or self._options.use_stored_scores or not self._policy.scores) and not covers(
             record, *RISK_MEMBERS
         ):
             message = (
@@ -335,18 +342,18 @@ class _Run:
                 Finding(catalogue.UNVOUCHED, message, placement.path, placement.located.start)
             )
 
-    def _lose(self, believed: CheckedAnnotation, content: Text) -> None:
+    def _count_lost(self, checked: CheckedAnnotation, content: Text) -> None:
         """Remember what would have stopped, had it been found."""
-        if self._grounds.files is None or not self._grounds.files.opaque:
+        if self._inputs.changed_files is None or not self._inputs.changed_files.missing_submodules:
             return
-        item = self._item(believed, content, ReviewStatus.UNREVIEWED)
-        if item.decision in STOPPING:
-            self._would_stop.add(believed.placement.lineage.first.id)
+        item = self._item(checked, content, ReviewStatus.UNREVIEWED)
+        if item.decision in NEEDS_APPROVAL:
+            self._would_stop.add(checked.placement.lineage.first.id)
 
-    def _opaque(self) -> Iterator[Finding]:
+    def _missing_submodules(self) -> Iterator[Finding]:
         """Give the submodules in which there may be what is not found, and would have stopped."""
-        files = self._grounds.files
-        if files is None or not files.opaque:
+        files = self._inputs.changed_files
+        if files is None or not files.missing_submodules:
             return
         removed = [
             path
@@ -363,23 +370,23 @@ class _Run:
                     continue
                 placement = Placement(normal_path(path), ShownLineage(lineage), NOWHERE)
                 if self._is_tracked(placement):
-                    self._lose(CheckedAnnotation(placement, placement), Text(""))
+                    self._count_lost(CheckedAnnotation(placement, placement), Text(""))
         lost = sorted(self._would_stop - self._seen)
-        for name in files.opaque if lost else ():
+        for name in files.missing_submodules if lost else ():
             message = f"its files are not here, and annotation {lost[0][:16]}, which is not found and would stop, may be in them"
             yield Finding(catalogue.UNREAD, message, name)
 
     def findings(self) -> Iterable[Finding]:
         """Return what was found on the way."""
-        self._found += self._opaque()
+        self._found += self._missing_submodules()
         for path in sorted(self._texts.differing if self._texts is not None else ()):
             self._found.append(
                 Finding(
                     catalogue.WORKTREE, "on disk it is not as HEAD has it; both are judged", path
                 )
             )
-        for path, reason in self._looking.unread.items():
-            if not self._asked.everything and self._tracks(path):
+        for path, reason in self._collector.unread.items():
+            if not self._options.all_records and self._tracks(path):
                 self._found.append(Finding(catalogue.UNREAD, reason, path))
         for refused in self._reviewers.refused.values():
             placement = refused.placement
@@ -392,14 +399,16 @@ class _Run:
 
 
 @contextmanager
-def _texts(grounds: GateContext) -> Iterator[Texts | None]:
+def _texts(inputs: GateInputs) -> Iterator[FileContents | None]:
     """Give what reads the files of a change; None where only the work tree counts."""
-    since, files, project = grounds.since, grounds.files, grounds.trail.directory.project
-    if since is None or files is None:
+    diff, files, project = inputs.trail_diff, inputs.changed_files, inputs.trail.directory.project
+    if diff is None or files is None:
         yield None
         return
-    with GitObjects(since.repository.root) as blobs:
-        yield Texts(project, blobs, files.head, files.base, since.repository.prefix_of(project))
+    with GitObjects(diff.repository.root) as blobs:
+        yield FileContents(
+            project, blobs, files.head, files.base, diff.repository.prefix_of(project)
+        )
 
 
 class _Scorer(Scorer):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tests.trails import SOURCES, CompleteTrail, Repository, TrailWriter, complete
 from tests.trails.stories import LIMITS_BEFORE
+from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import Report, check_trail
-from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.store.layout import AuditDir
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def smallest(root: Path, level: str) -> TrailWriter:
 
 def check(root: Path, base: str | None = None) -> Report:
     """Check the trail of the project at `root`."""
-    return check_trail(open_subject(AuditDir(root / ".ai-audit"), NOW), base)
+    return check_trail(open_context(AuditDir(root / ".ai-audit"), NOW), base)
 
 
 def seen(report: Report) -> list[Seen]:

@@ -13,8 +13,8 @@ import pytest
 from tests.requirements import REPOSITORY
 from tests.trails import Repository
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import check_trail
-from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.risk import Scorer
@@ -53,7 +53,7 @@ def findings(project: Project) -> list[str]:
     """Commit everything, and check."""
     project.recorder.close()
     Repository(project.root, start=datetime.now(UTC).isoformat()).commit("All")
-    report = check_trail(open_subject(project.recorder.directory, datetime.now(UTC)))
+    report = check_trail(open_context(project.recorder.directory, datetime.now(UTC)))
     return [f"{finding.check.id}: {finding.message}" for finding in report.findings]
 
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import check_trail
-from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.index.lookup import look_up, look_up_whole
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
@@ -91,7 +91,7 @@ def _searched(directory: AuditDir, prefix: str) -> Members:
 
 def _checked(directory: AuditDir) -> Members:
     """Return what a check of a trail finds, as of `vibes check --json`; in a thread, for every record is read."""
-    return check_trail(open_subject(directory, datetime.now(UTC))).as_json()
+    return check_trail(open_context(directory, datetime.now(UTC))).as_json()
 
 
 def _queue(directory: AuditDir, policy: Policy, *, use_git: bool) -> list[Members]:

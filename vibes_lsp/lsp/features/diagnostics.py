@@ -14,9 +14,9 @@ from typing import Final
 from lsprotocol import types
 
 from vibes_lsp.anchors.located import State
+from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.report import check_trail
-from vibes_lsp.checks.subject import open_subject
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.description import READING, flat
@@ -249,7 +249,7 @@ def _place(placement: Placement) -> types.Range | None:
 
 
 def _findings(directory: AuditDir, path: str, encoding: Encoding) -> list[types.Diagnostic]:
-    report = check_trail(open_subject(directory, datetime.now(UTC)))
+    report = check_trail(open_context(directory, datetime.now(UTC)))
     mine = [finding for finding in report.findings if finding.file == path][:_MAX_SHOWN]
     lines = _lines(directory, path) if mine else []
     return [_finding(finding, lines, encoding) for finding in mine]

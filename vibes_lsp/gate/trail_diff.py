@@ -24,7 +24,7 @@ _HASH: Final = re.compile(r"[0-9a-fA-F]{4,64}")
 
 
 @dataclass(frozen=True)
-class AddedRecords:
+class TrailDiff:
     """A change: the commits from a base to HEAD, and the work tree.
 
     Attributes:
@@ -63,7 +63,7 @@ class AddedRecords:
         return record.line in self.new_lines
 
     @cached_property
-    def replacing(self) -> tuple[Edge, ...]:
+    def superseding_edges(self) -> tuple[Edge, ...]:
         """The new edges by which records replace or join others."""
         columns, code = self.trail.log.columns, EDGE_TYPES.index(EdgeType.SUPERSEDES)
         lines = [
@@ -74,12 +74,14 @@ class AddedRecords:
         return tuple(map(read_edge, self.trail.log.records(lines)))
 
     @cached_property
-    def replaced(self) -> frozenset[str]:
+    def superseded_ids(self) -> frozenset[str]:
         """The ids of annotations that new edges replace or join."""
-        return frozenset(end for edge in self.replacing for end in (edge.source, edge.target))
+        return frozenset(
+            end for edge in self.superseding_edges for end in (edge.source, edge.target)
+        )
 
     @cached_property
-    def carriers(self) -> Mapping[str, frozenset[str]]:
+    def commits_by_record(self) -> Mapping[str, frozenset[str]]:
         """The commits of the change that brought records, by the record's id."""
         found: dict[str, set[str]] = defaultdict(set)
         try:
@@ -101,9 +103,9 @@ class AddedRecords:
         """Who works here: whoever made what no commit holds yet."""
         return configured_user(self.repository)
 
-    def brought(self, record: LogRecord) -> list[Contributors]:
+    def authors_of(self, record: LogRecord) -> list[Contributors]:
         """Return who brought a new record: everybody who made a commit of the change, where it is committed and nobody can tell by whom."""
-        known = self.made(self.carriers.get(record.id, frozenset()))
+        known = self.authors_of_commits(self.commits_by_record.get(record.id, frozenset()))
         if known or record.line not in self._committed:
             return known or [self.user]
         return list(self.makers.values())
@@ -136,11 +138,11 @@ class AddedRecords:
             number for number, line in enumerate(self._lines_now(), 1) if _stripped(line) in lines
         )
 
-    def made(self, commits: Iterable[str]) -> list[Contributors]:
+    def authors_of_commits(self, commits: Iterable[str]) -> list[Contributors]:
         """Return who made commits of the change; others are left out."""
         return [self.makers[commit] for commit in sorted(commits) if commit in self.makers]
 
-    def makers_at(self, commit: str) -> list[Contributors]:
+    def authors_at(self, commit: str) -> list[Contributors]:
         """Return who made a commit that a record names by its hash; nobody where there is none: a ref is not what a record can name."""
         try:
             found = self.repository.resolve(commit) if _HASH.fullmatch(commit) else ""

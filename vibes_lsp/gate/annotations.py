@@ -17,7 +17,7 @@ from vibes_lsp.anchors.located import Located, Method, State
 from vibes_lsp.anchors.locating import standing_whole
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.gate.texts import Texts
+from vibes_lsp.gate.changed_files import FileContents
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement, ShownLineage
@@ -28,7 +28,7 @@ from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
 
 NOWHERE: Final = Located(None, None, State.LOST, Method.RECORDED, 0.0)
-Step: TypeAlias = Callable[[str, int, int], None]
+Progress: TypeAlias = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
 
@@ -38,23 +38,23 @@ class AnnotationCollector:
 
     Attributes:
         places: Of the project.
-        only: The files that are meant, relative to the project; None for all.
-        step: Told how far it is.
+        files: The files that are meant, relative to the project; None for all.
+        progress: Told how far it is.
         texts: What is read; by default what is on disk.
     """
 
     places: Places
-    only: Collection[str] | None = None
-    step: Step = field(default=lambda *_: None)
-    texts: Texts | None = None
+    files: Collection[str] | None = None
+    progress: Progress = field(default=lambda *_: None)
+    texts: FileContents | None = None
     unread: dict[str, str] = field(default_factory=dict)
 
-    def placed(self) -> Iterator[tuple[Text, Placement]]:
+    def collect(self) -> Iterator[tuple[Text, Placement]]:
         """Give the annotations of the files with the text of each; what came from another file is given where it is."""
         self.places.read_history()
         annotated = self.places.annotated_files()
-        files = annotated if self.only is None else self._meant(annotated)
-        for path in self._behind_links(annotated):
+        files = annotated if self.files is None else self._selected_files(annotated)
+        for path in self._linked_files(annotated):
             self._text(path)
         lost: list[tuple[Text, Placement]] = []
         for text, placement in self._in_files(files):
@@ -66,13 +66,13 @@ class AnnotationCollector:
         for text, placement in self._in_head():
             arrived.add(placement.current.id)
             yield text, placement
-        if lost or self._are_absent(annotated):
-            where = files if self.only is not None else [*files, *self.places.other_files()]
+        if lost or self._any_file_missing(annotated):
+            where = files if self.files is not None else [*files, *self.places.other_files()]
             for text, placement in self._arrivals(where):
                 arrived.add(placement.current.id)
                 yield text, placement
             gone = {placement.current.id for _, placement in lost} - arrived
-            for text, placement in self._read_otherwise(where, gone):
+            for text, placement in self._in_alternative_readings(where, gone):
                 arrived.add(placement.current.id)
                 yield text, placement
             missing = [placement for _, placement in lost if placement.current.id not in arrived]
@@ -88,7 +88,7 @@ class AnnotationCollector:
         """Give the annotations of files, those last about which git is asked: all at once, for each question starts it anew."""
         waiting: list[tuple[str, Text, list[Placement]]] = []
         for number, path in enumerate(files):
-            self.step("files", number, len(files))
+            self.progress("files", number, len(files))
             text = self._text(path)
             if text is None:
                 continue
@@ -96,30 +96,30 @@ class AnnotationCollector:
             if self.places.has_git and in_doubt(placements):
                 waiting.append((path, text, placements))
             else:
-                yield from _each(text, placements)
+                yield from _with_duplicates(text, placements)
         self.places.derive(
             [lineage for _, _, placements in waiting for lineage in in_doubt(placements)]
         )
         for number, (path, text, placements) in enumerate(waiting):
-            self.step("edited files", number, len(waiting))
-            yield from _each(text, self.places.by_history(path, text, placements))
+            self.progress("edited files", number, len(waiting))
+            yield from _with_duplicates(text, self.places.by_history(path, text, placements))
 
     def _in_head(self) -> Iterator[tuple[Text, Placement]]:
         """Give the annotations that stand in the files as HEAD has them, where that is not how they are on disk."""
-        for path in () if self.texts is None else sorted(self.only or ()):
-            text = self._texts.committed(path)
+        for path in () if self.texts is None else sorted(self.files or ()):
+            text = self._texts.in_head(path)
             if text is not None:
                 found = [
                     each for each in self.places.of(path, text) if each.located.state != State.LOST
                 ]
-                yield from _each(text, found)
+                yield from _with_duplicates(text, found)
 
-    def _read_otherwise(
+    def _in_alternative_readings(
         self, files: Collection[str], gone: Collection[str]
     ) -> Iterator[tuple[Text, Placement]]:
         """Give the annotations that are lost, and stand in what a file is to programs that end lines or decode it otherwise."""
         for path in files:
-            for text in self._texts.other_readings(path):
+            for text in self._texts.alternative_readings(path):
                 former = self.places.former_paths(path)
                 for placement in self.places.of(path, text):
                     came = placement.moved_from not in {None, *former}
@@ -160,10 +160,10 @@ class AnnotationCollector:
                     yield Placement(path, ShownLineage(lineage), NOWHERE)
 
     @cached_property
-    def _texts(self) -> Texts:
-        return self.texts or Texts(self.places.trail.directory.project)
+    def _texts(self) -> FileContents:
+        return self.texts or FileContents(self.places.trail.directory.project)
 
-    def _are_absent(self, annotated: Collection[str]) -> bool:
+    def _any_file_missing(self, annotated: Collection[str]) -> bool:
         """Whether annotations are about files that are not here: their text may be in another one."""
         return any(normal_path(path) not in annotated for path in self.places.trail.paths())
 
@@ -178,7 +178,7 @@ class AnnotationCollector:
                 if placement.moved_from not in {None, *former}:
                     yield text, placement
 
-    def _behind_links(self, annotated: Collection[str]) -> list[str]:
+    def _linked_files(self, annotated: Collection[str]) -> list[str]:
         """Return the files that have annotations, are meant, and stand behind a link that leads to no file."""
         known, project, trail = (
             set(annotated),
@@ -189,7 +189,7 @@ class AnnotationCollector:
         meant = [
             path
             for path in names
-            if (self.only is None or path in self.only) and is_behind_a_link(project, path)
+            if (self.files is None or path in self.files) and is_behind_a_link(project, path)
         ]
         return [
             path
@@ -200,12 +200,12 @@ class AnnotationCollector:
             )
         ]
 
-    def recorded(self) -> Iterator[tuple[Text, Placement]]:
+    def collect_recorded(self) -> Iterator[tuple[Text, Placement]]:
         """Give every line and function record of the log, each for itself, on the lines that it names."""
         texts: dict[str, Text] = {}
         for record in self.places.trail.log.of_kind(Kind.LINE, Kind.FUNCTION):
             path = normal_path(record.text("file_path") or "")
-            if self.only is not None and path not in self.only:
+            if self.files is not None and path not in self.files:
                 continue
             if path not in texts:
                 texts[path] = self._text(path) or Text("")
@@ -215,9 +215,9 @@ class AnnotationCollector:
             located = Located(start, end, State.UNVERIFIED, Method.RECORDED, 0.3)
             yield texts[path], Placement(path, ShownLineage(Lineage((record,), record)), located)
 
-    def _meant(self, annotated: Collection[str]) -> list[str]:
+    def _selected_files(self, annotated: Collection[str]) -> list[str]:
         """Return the files that are meant: of those without annotations, too, for something may have come to them."""
-        wanted = set(self.only or ())
+        wanted = set(self.files or ())
         return [path for path in annotated if path in wanted] + sorted(
             filter(self._is_there, wanted.difference(annotated))
         )
@@ -269,7 +269,9 @@ def _has_link(project: Path, path: str) -> bool | None:
     return False
 
 
-def _each(text: Text, placements: Sequence[Placement]) -> Iterator[tuple[Text, Placement]]:
+def _with_duplicates(
+    text: Text, placements: Sequence[Placement]
+) -> Iterator[tuple[Text, Placement]]:
     """Give placements with their text; stand-ins are shown once, and still are as many edits, as are repeats that tell the risk otherwise."""
     for placement in placements:
         yield text, placement

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from vibes_lsp.checks import catalogue
+from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Check, Finding, Severity
-from vibes_lsp.checks.subject import Subject
 from vibes_lsp.errors import BrokenBlob, EscapingBlob, MalformedJson, MissingBlob
 from vibes_lsp.model.canonical import parse_object
 from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
@@ -43,99 +43,99 @@ class HashCounts:
 
 
 def check_entries(
-    subject: Subject, hashes: HashCounts, only: Collection[str] | None = None
+    context: CheckContext, hashes: HashCounts, only: Collection[str] | None = None
 ) -> Iterator[Finding]:
     """Findings about each entry, or about some; fills `hashes`."""
-    manifest = subject.trail.manifest
+    manifest = context.trail.manifest
     nameless: list[str] = []
     keys = [key for key in manifest if only is None or key in only]
-    for key, _ in zip(keys, subject.steps("entries", len(keys)), strict=True):
+    for key, _ in zip(keys, context.track_progress("entries", len(keys)), strict=True):
         try:
             entry = parse_object(manifest.raw(key))
         except MalformedJson as error:
-            yield subject.in_entry(catalogue.ENTRY_FIELD, f"entry {key[:16]}: {error.reason}", key)
+            yield context.in_entry(catalogue.ENTRY_FIELD, f"entry {key[:16]}: {error.reason}", key)
             continue
         for problem in entry_problems(entry):
             check = catalogue.TIMESTAMP if problem.kind == "timestamp" else catalogue.ENTRY_FIELD
-            yield subject.in_entry(check, f"{problem.field}: {problem.message}", key, problem.field)
-        variants = _explain(key, entry, subject)
+            yield context.in_entry(check, f"{problem.field}: {problem.message}", key, problem.field)
+        variants = _explain(key, entry, context)
         hashes.add(key, variants)
         if variants == (ContextVariant.MISMATCH,):
-            yield subject.in_entry(
+            yield context.in_entry(
                 catalogue.HASH_MISMATCH,
                 f"entry {key[:16]} does not have this hash, in any known variant",
                 key,
             )
         if entry.get("type") == ContextType.PROMPT and text(entry, "prompt_text") == "":
-            yield subject.in_entry(
+            yield context.in_entry(
                 catalogue.PROMPT_EMPTY, "prompt_text is empty", key, "prompt_text"
             )
         if entry.get("type") == ContextType.REASONING and not text(entry, "reasoning_model"):
             nameless.append(key)
     if nameless:
-        message = f"{len(nameless):,} of {subject.entry_counts[ContextType.REASONING]:,} reasoning entries name no model"
-        yield subject.in_entry(catalogue.REASONING_MODEL, message, nameless[0], "reasoning_model")
+        message = f"{len(nameless):,} of {context.entry_counts[ContextType.REASONING]:,} reasoning entries name no model"
+        yield context.in_entry(catalogue.REASONING_MODEL, message, nameless[0], "reasoning_model")
     for variant, count in hashes.counts.items():
         if variant not in (ContextVariant.SPEC, ContextVariant.MISMATCH):
-            yield subject.in_entry(
+            yield context.in_entry(
                 catalogue.HASH_VARIANT,
                 f"{count:,} of {len(manifest):,} keys verify as {variant!s}",
                 hashes.first[variant],
             )
 
 
-def check_level(subject: Subject) -> Iterator[Finding]:
+def check_level(context: CheckContext) -> Iterator[Finding]:
     """Findings about what the assurance level asks the manifest to hold (guide's list)."""
-    level, counts = subject.config.config.assurance_level, subject.entry_counts
-    if not subject.trail.log.columns.annotations or not subject.resolves:
+    level, counts = context.config.config.assurance_level, context.entry_counts
+    if not context.trail.log.columns.annotations or not context.can_resolve_entries:
         return
     if level != AssuranceLevel.LOW and not counts[ContextType.PROMPT]:
-        yield _absent(subject, catalogue.PROMPTS_ABSENT, level, "prompt")
+        yield _absent(context, catalogue.PROMPTS_ABSENT, level, "prompt")
     if level == AssuranceLevel.HIGH and not counts[ContextType.REASONING]:
-        yield _absent(subject, catalogue.REASONING_ABSENT, level, "reasoning")
+        yield _absent(context, catalogue.REASONING_ABSENT, level, "reasoning")
 
 
-def _absent(subject: Subject, check: Check, level: AssuranceLevel, kind: str) -> Finding:
+def _absent(context: CheckContext, check: Check, level: AssuranceLevel, kind: str) -> Finding:
     return Finding(
         check,
         f"the project's level is {level}, and the manifest has no {kind} entry",
-        subject.manifest_name,
+        context.manifest_name,
     )
 
 
-def _explain(key: str, entry: Members, subject: Subject) -> tuple[ContextVariant, ...]:
+def _explain(key: str, entry: Members, context: CheckContext) -> tuple[ContextVariant, ...]:
     """Say how the key was computed; a packed entry may also be keyed by its inline form (R8)."""
     variants = explain_context_hash(key, entry)
     packed = "reasoning_text_compressed" in entry or "blob_path" in entry
     if variants != (ContextVariant.MISMATCH,) or not packed:
         return variants
     try:
-        return explain_context_hash(key, inline_entry(entry, subject.directory))
+        return explain_context_hash(key, inline_entry(entry, context.directory))
     except BrokenBlob:
         return variants
 
 
-def check_blobs(subject: Subject, only: Collection[str] | None = None) -> Iterator[Finding]:
+def check_blobs(context: CheckContext, only: Collection[str] | None = None) -> Iterator[Finding]:
     """Findings about compressed and external reasoning, of all entries or of some, unpacked one at a time."""
     ignored: bool | None = None
-    for key, kind in subject.entry_types.items():
+    for key, kind in context.entry_types.items():
         if only is not None and key not in only:
             continue
-        entry = subject.trail.manifest.entry(key) if kind == ContextType.REASONING else None
+        entry = context.trail.manifest.entry(key) if kind == ContextType.REASONING else None
         if entry is None or text(entry, "reasoning_text") is not None:
             continue
         path = text(entry, "blob_path")
         field = "blob_path" if path is not None else "reasoning_text_compressed"
         try:
-            yield from _read(subject, key, entry, path)
+            yield from _read(context, key, entry, path)
         except EscapingBlob as error:
-            yield subject.in_entry(catalogue.BLOB_ESCAPES, error.message, key, field)
+            yield context.in_entry(catalogue.BLOB_ESCAPES, error.message, key, field)
         except MissingBlob as error:
             if ignored is None:
                 ignored = (
-                    subject.repository is not None and path is not None and _ignored(subject, path)
+                    context.repository is not None and path is not None and _ignored(context, path)
                 )
-            yield subject.in_entry(
+            yield context.in_entry(
                 catalogue.BLOB_MISSING,
                 error.message,
                 key,
@@ -143,18 +143,18 @@ def check_blobs(subject: Subject, only: Collection[str] | None = None) -> Iterat
                 Severity.NOTE if ignored else None,
             )
         except BrokenBlob as error:
-            yield subject.in_entry(catalogue.BLOB_BROKEN, error.message, key, field)
+            yield context.in_entry(catalogue.BLOB_BROKEN, error.message, key, field)
 
 
-def _read(subject: Subject, key: str, entry: Members, path: str | None) -> Iterator[Finding]:
+def _read(context: CheckContext, key: str, entry: Members, path: str | None) -> Iterator[Finding]:
     if path is None and text(entry, "reasoning_text_compressed") is None:
-        yield subject.in_entry(
+        yield context.in_entry(
             catalogue.REASONING_EMPTY, "no text, no compressed text, no blob", key, "reasoning_text"
         )
         return
-    reasoning_text(entry, subject.directory)
-    if path is not None and not names_its_content(path, read_blob(path, subject.directory), entry):
-        yield subject.in_entry(
+    reasoning_text(entry, context.directory)
+    if path is not None and not names_its_content(path, read_blob(path, context.directory), entry):
+        yield context.in_entry(
             catalogue.BLOB_NAME,
             f"the name of {path} is not the digest of its content",
             key,
@@ -162,9 +162,9 @@ def _read(subject: Subject, key: str, entry: Members, path: str | None) -> Itera
         )
 
 
-def _ignored(subject: Subject, path: str) -> bool:
-    return subject.repository is not None and subject.repository.is_ignored(
-        blob_file(path, subject.directory)
+def _ignored(context: CheckContext, path: str) -> bool:
+    return context.repository is not None and context.repository.is_ignored(
+        blob_file(path, context.directory)
     )
 
 
@@ -172,40 +172,40 @@ _HOME: Final = re.compile(r"(?:/(?:home|Users|root)/|[A-Za-z]:\\+Users\\+)[^/\\\
 _MAX_TEXT: Final = 1 << 20
 
 
-def check_privacy(subject: Subject) -> Iterator[Finding]:
+def check_privacy(context: CheckContext) -> Iterator[Finding]:
     """Findings about secrets, one for each entry and kind, and one about all home directories."""
-    manifest = subject.trail.manifest
-    redaction = subject.config.config.redaction
+    manifest = context.trail.manifest
+    redaction = context.config.config.redaction
     rules = Rules(allow=redaction.allow)
     at_home: list[str] = []
-    for key, _ in zip(manifest, subject.steps("privacy", len(manifest)), strict=True):
+    for key, _ in zip(manifest, context.track_progress("privacy", len(manifest)), strict=True):
         entry = manifest.entry(key)
         if entry is None:
             continue
-        member_texts = list(_texts(_unpacked(entry, subject)))
+        member_texts = list(_texts(_unpacked(entry, context)))
         if any(_HOME.search(value) for _, value in member_texts):
             at_home.append(key)
         kinds = {
             (member, kind) for member, value in member_texts for kind in secret_kinds(value, rules)
         }
         for member, kind in sorted(kinds):
-            yield subject.in_entry(
+            yield context.in_entry(
                 catalogue.SECRET, f"{member} looks as if it contained a secret: {kind}", key, member
             )
     if at_home:
-        yield subject.in_entry(
+        yield context.in_entry(
             catalogue.HOME_PATH,
             f"{len(at_home):,} of {len(manifest):,} entries name a home directory",
             at_home[0],
         )
 
 
-def _unpacked(entry: Members, subject: Subject) -> Members:
+def _unpacked(entry: Members, context: CheckContext) -> Members:
     """Reasoning is read as its text (RFC 6.7), never as what packed text looks like."""
     if text(entry, "reasoning_text_compressed") is None and text(entry, "blob_path") is None:
         return entry
     try:
-        return inline_entry(entry, subject.directory)
+        return inline_entry(entry, context.directory)
     except BrokenBlob:  # a finding of its own
         return {name: value for name, value in entry.items() if name != "reasoning_text_compressed"}
 

@@ -19,12 +19,12 @@ from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.manifest import ManifestForm
 
-Step = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
 
 @dataclass
-class Subject:
+class CheckContext:
     """What is checked.
 
     Attributes:
@@ -38,34 +38,34 @@ class Subject:
     config: LoadedConfig
     repository: Repository | None
     now: datetime
-    step: Step = field(default=lambda *_: None)
+    progress: Progress = field(default=lambda *_: None)
 
     @property
     def directory(self) -> AuditDir:
         """The audit directory."""
         return self.trail.directory
 
-    def file(self, name: str) -> str:
+    def relative_name(self, name: str) -> str:
         """Return a file of the audit directory as findings name it: relative to the project."""
         return f"{self.directory.path.name}/{name}"
 
     @property
     def log_name(self) -> str:
         """The log as findings name it."""
-        return self.file(LOG_NAME)
+        return self.relative_name(LOG_NAME)
 
     @property
     def manifest_name(self) -> str:
         """The manifest as findings name it."""
-        return self.file(MANIFEST_NAME)
+        return self.relative_name(MANIFEST_NAME)
 
     @property
     def config_name(self) -> str:
         """The policy as findings name it."""
-        return self.file(CONFIG_NAME)
+        return self.relative_name(CONFIG_NAME)
 
     @property
-    def resolves(self) -> bool:
+    def can_resolve_entries(self) -> bool:
         """Whether a hash without an entry is dangling: not when the manifest is absent or broken, which is said once."""
         return self.trail.manifest.form in (ManifestForm.OBJECT, ManifestForm.JSONL)
 
@@ -117,20 +117,22 @@ class Subject:
         )
         return line if place is None else line + place[0] - 1
 
-    def steps(self, what: str, total: int, every: int = 500) -> Iterator[None]:
+    def track_progress(self, what: str, total: int, every: int = 500) -> Iterator[None]:
         """Tell the progress of a loop of `total` turns."""
         for done in range(total):
             if done % every == 0:
-                self.step(what, done, total)
+                self.progress(what, done, total)
             yield
 
 
-def open_subject(directory: AuditDir, now: datetime, step: Step | None = None) -> Subject:
+def open_context(
+    directory: AuditDir, now: datetime, progress: Progress | None = None
+) -> CheckContext:
     """Read a trail for checking; git is asked where the project lies in a work tree."""
     repository = open_repository(directory.project)
     trail = Trail(directory, nearest=repository.nearest_ancestor if repository else None)
     trail.refresh()
-    subject = Subject(trail, load_config(directory), repository, now)
-    if step is not None:
-        subject.step = step
-    return subject
+    context = CheckContext(trail, load_config(directory), repository, now)
+    if progress is not None:
+        context.progress = progress
+    return context

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from vibes_lsp.checks.added_errors import check_brought
-from vibes_lsp.checks.base import check_base, policy_at
+from vibes_lsp.checks.base_comparison import check_base, policy_at
 from vibes_lsp.checks.catalogue import CONFLICT_MARKER, LOG_LINE
-from vibes_lsp.checks.finding import Finding, Severity, counted
-from vibes_lsp.checks.subject import Subject
+from vibes_lsp.checks.context import CheckContext
+from vibes_lsp.checks.finding import Finding, Severity, pluralize
+from vibes_lsp.checks.report import check_added
 from vibes_lsp.errors import HistoryUnavailable, PrismOff
-from vibes_lsp.gate.added_records import AddedRecords
+from vibes_lsp.gate.annotations import is_behind_a_link
 from vibes_lsp.gate.catalogue import UNREAD, UNUSABLE, WORKTREE
-from vibes_lsp.gate.change import ChangedFiles, is_of_the_trail
-from vibes_lsp.gate.collect import is_behind_a_link
+from vibes_lsp.gate.changed_files import ChangedFiles, is_of_the_trail
+from vibes_lsp.gate.trail_diff import TrailDiff
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.records import LogRecord
@@ -31,34 +31,34 @@ _JUDGING: Final = ("risk_scoring", "tracked_extensions", "exclude_patterns")
 
 
 @dataclass(frozen=True)
-class GateContext:
+class GateInputs:
     """What a gate goes by.
 
     Attributes:
         trail: As it is now.
         config: The policy that counts.
         base: The revision whose policy it is, a whole hash; None for that of the work tree.
-        since: The change that is judged; None where the whole work tree is.
-        files: Its files; None where the whole work tree is judged.
+        trail_diff: The change that is judged; None where the whole work tree is.
+        changed_files: Its files; None where the whole work tree is judged.
     """
 
     trail: Trail
     config: LoadedConfig
     base: str | None = None
-    since: AddedRecords | None = None
-    files: ChangedFiles | None = None
+    trail_diff: TrailDiff | None = None
+    changed_files: ChangedFiles | None = None
 
-    def changed(self) -> frozenset[str]:
+    def files_in_scope(self) -> frozenset[str]:
         """Return the files of the change, relative to the project: those that differ, are links now, or have new annotations.
 
         Raises:
             HistoryUnavailable: Git cannot answer.
         """
-        if self.since is None or self.files is None:
+        if self.trail_diff is None or self.changed_files is None:
             return frozenset()
         project = self.trail.directory.project
-        with GitObjects(self.since.repository.root) as blobs:
-            found = set(self.files.names(blobs))
+        with GitObjects(self.trail_diff.repository.root) as blobs:
+            found = set(self.changed_files.names(blobs))
         found |= {
             normal_path(path) for path in self.trail.paths() if is_behind_a_link(project, path)
         }
@@ -74,7 +74,9 @@ class GateContext:
         found: set[str] = set()
         for path, lines in columns.annotations.items():
             new = [
-                line for line in lines if self.since is not None and line in self.since.new_lines
+                line
+                for line in lines
+                if self.trail_diff is not None and line in self.trail_diff.new_lines
             ]
             if any(
                 any(map(_is_an_edit, self.trail.log.records(some))) for some in (new[:1], new[1:])
@@ -83,7 +85,7 @@ class GateContext:
         return found
 
     def findings(self, now: datetime) -> Iterator[Finding]:
-        """Give what is wrong with the grounds themselves: what a change did to the trail and the policy, and what of the policy is of no use.
+        """Give what is wrong with the inputs themselves: what a change did to the trail and the policy, and what of the policy is of no use.
 
         Raises:
             HistoryUnavailable: Git cannot answer.
@@ -93,25 +95,35 @@ class GateContext:
             if problem.field.split(".")[0] in _JUDGING:
                 where = f"{directory.path.name}/{CONFIG_NAME}"
                 override = (
-                    None if self.since is None else Severity.WARNING
+                    None if self.trail_diff is None else Severity.WARNING
                 )  # the base's fault, which no change can mend by itself
                 said = f"{problem.field}: {problem.message}" + (
                     "" if self.base is None else f" (at {self.base[:12]})"
                 )
                 yield Finding(UNUSABLE, said, where, None, problem.field, override)
-        if self.since is not None:
-            subject = Subject(self.trail, load_config(directory), self.since.repository, now)
-            yield from check_base(subject, self.since.commit)
-            brought = check_brought(
-                subject, self.since.repository, self.since.commit, self.since.new_lines
+        if self.trail_diff is not None:
+            context = CheckContext(
+                self.trail, load_config(directory), self.trail_diff.repository, now
             )
-            yield from (finding for finding in brought if finding.check.id not in _UNREAD)
-            if self.since.uncommitted:
-                said = counted(
-                    len(self.since.uncommitted), "line is in no commit", "lines are in no commit"
+            yield from check_base(context, self.trail_diff.commit)
+            added = check_added(
+                context,
+                self.trail_diff.repository,
+                self.trail_diff.commit,
+                self.trail_diff.new_lines,
+            )
+            yield from (finding for finding in added if finding.check.id not in _UNREAD)
+            if self.trail_diff.uncommitted:
+                said = pluralize(
+                    len(self.trail_diff.uncommitted),
+                    "line is in no commit",
+                    "lines are in no commit",
                 )
                 yield Finding(
-                    WORKTREE, said, f"{directory.path.name}/{LOG_NAME}", self.since.uncommitted[0]
+                    WORKTREE,
+                    said,
+                    f"{directory.path.name}/{LOG_NAME}",
+                    self.trail_diff.uncommitted[0],
                 )
         yield from self._unread()
 
@@ -123,19 +135,19 @@ class GateContext:
             lines.append(len(log.columns) + 1)
         fresh = (
             lines
-            if self.since is None
-            else [line for line in lines if line in self.since.new_lines]
+            if self.trail_diff is None
+            else [line for line in lines if line in self.trail_diff.new_lines]
         )
         for some, override in (
             (fresh, None),
             ([line for line in lines if line not in set(fresh)], Severity.WARNING),
         ):
             if some:
-                said = f"{counted(len(some), 'line is no record', 'lines are no records')}, and not gated; `vibes check` says why"
+                said = f"{pluralize(len(some), 'line is no record', 'lines are no records')}, and not gated; `vibes check` says why"
                 yield Finding(UNREAD, said, where, some[0], None, override)
 
 
-def gate_context(trail: Trail, base: str | None) -> GateContext:
+def load_inputs(trail: Trail, base: str | None) -> GateInputs:
     """Return what the gate goes by.
 
     A base counts as it is; what is judged is what was added since HEAD left it.
@@ -150,9 +162,9 @@ def gate_context(trail: Trail, base: str | None) -> GateContext:
     """
     directory = trail.directory
     if base is None:
-        grounds = GateContext(trail, load_config(directory))
-        _require_prism(grounds.config, f"{directory.path.name}/{CONFIG_NAME}")
-        return grounds
+        inputs = GateInputs(trail, load_config(directory))
+        _require_prism(inputs.config, f"{directory.path.name}/{CONFIG_NAME}")
+        return inputs
     repository = open_repository(directory.project)
     if repository is None:
         raise HistoryUnavailable(
@@ -163,11 +175,11 @@ def gate_context(trail: Trail, base: str | None) -> GateContext:
     _require_prism(config, f"{directory.path.name}/{CONFIG_NAME} at {base[:60]}")
     head = repository.resolve("HEAD")
     commit = tip if repository.is_ancestor(tip) else repository.merge_base(tip, head)
-    return GateContext(
+    return GateInputs(
         trail,
         config,
         tip,
-        AddedRecords(repository, trail, commit),
+        TrailDiff(repository, trail, commit),
         ChangedFiles(repository, directory, commit, head),
     )
 

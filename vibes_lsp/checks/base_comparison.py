@@ -1,0 +1,386 @@
+"""Compare the trail on disk with a base revision and with HEAD: the `base-*` findings.
+
+The log is append-only and manifest entries are immutable (RFC 12.2, 12.3). A branch can break that in
+three places: what the base has, what an earlier commit of the branch added, and what HEAD holds but the
+disk does not show. Git's objects are compared, since attributes and filters can change a file on checkout.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from vibes_lsp.checks import catalogue
+from vibes_lsp.checks.context import CheckContext
+from vibes_lsp.checks.finding import Finding, Severity, pluralize
+from vibes_lsp.checks.policy_changes import check_policy
+from vibes_lsp.errors import HistoryUnavailable, MalformedJson, UnreadableFile
+from vibes_lsp.history.file_versions import commits_of_file
+from vibes_lsp.history.log_additions import added_lines, record_id_of
+from vibes_lsp.history.objects import TreeEntry, list_tree
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.index.records import LogRecord
+from vibes_lsp.model.canonical import parse_object, same_value
+from vibes_lsp.model.hashing import annotation_id
+from vibes_lsp.model.members import Members, text
+from vibes_lsp.store.config import LoadedConfig, parse_config
+from vibes_lsp.store.disk import read_file
+from vibes_lsp.store.layout import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.manifest import ManifestForm, parse_manifest
+
+_NO_ENTRY = TreeEntry("000000", "")
+_AUDIT_FILES = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """The two commits that are compared with the trail on disk; both are whole hashes."""
+
+    repository: Repository
+    base: str
+    head: str
+
+
+def check_base(context: CheckContext, revision: str) -> Iterator[Finding]:
+    """Yield a finding for each record, entry, policy or file of the trail that differs from the base.
+
+    Raises:
+        HistoryUnavailable: There is no repository, or the revision names no commit.
+    """
+    repository = context.repository
+    if repository is None:
+        raise HistoryUnavailable(
+            "--base needs a git repository", hint="run it inside the work tree"
+        )
+    revisions = Revisions(repository, repository.resolve(revision), repository.resolve("HEAD"))
+    yield from _symbolic_links(context)
+    before = policy_at(repository, context.directory, revisions.base)
+    yield from check_policy(context, before, context.config, revisions.base)
+    committed = _committed_policy(context, revisions)
+    if committed is not None:
+        yield from check_policy(context, before, committed, revisions.base, " in HEAD")
+    yield from _base_records(context, revisions)
+    yield from _base_entries(context, revisions)
+    base_tree, head_tree = (
+        list_tree(repository, commit, context.directory.project)
+        for commit in (revisions.base, revisions.head)
+    )
+    yield from _file_modes(context, base_tree, head_tree)
+    yield from _nested_trails(context, base_tree, head_tree)
+    yield from _committed_log(context, revisions)
+    yield from _committed_manifest(context, revisions)
+    yield from _branch_records(context, revisions)
+    yield from _branch_entries(context, revisions)
+    yield from _duplicate_records(context, revisions)
+
+
+def policy_at(repository: Repository, directory: AuditDir, commit: str) -> LoadedConfig:
+    """Return the policy of a commit; an empty one if the commit has none.
+
+    Raises:
+        HistoryUnavailable: Git cannot be run.
+    """
+    data = read_audit_file(repository, directory, commit, CONFIG_NAME)
+    return LoadedConfig() if data is None else parse_config(data)
+
+
+def read_audit_file(
+    repository: Repository, directory: AuditDir, commit: str, name: str
+) -> bytes | None:
+    """Return a file of the trail as a commit has it; symbolic links on disk are not followed."""
+    return repository.read_below(commit, directory.project, f"{directory.path.name}/{name}")
+
+
+def _split_lines(data: bytes | None) -> list[bytes]:
+    """Return the lines of a log without line ends, LF or CRLF: a checkout may have converted them."""
+    return [line.rstrip(b"\r") for line in (data or b"").split(b"\n")]
+
+
+def _lines_on_disk(directory: AuditDir) -> list[bytes]:
+    """Return the lines of the log on disk; none if it cannot be read."""
+    try:
+        return _split_lines(read_file(directory.log))
+    except UnreadableFile:
+        return []
+
+
+def _lines_at(context: CheckContext, repository: Repository, commit: str) -> list[bytes]:
+    return _split_lines(read_audit_file(repository, context.directory, commit, LOG_NAME))
+
+
+def _parse(line: bytes) -> Members | None:
+    try:
+        return parse_object(line)
+    except MalformedJson:
+        return None
+
+
+def _same_entry(one: Members | None, other: Members | None) -> bool:
+    """Whether two entries are equal but for `created_at`, which no key covers (RFC 5.2) and merges choose."""
+    if one is None or other is None:
+        return False
+    return same_value({**one, "created_at": None}, {**other, "created_at": None})
+
+
+def _committed_policy(context: CheckContext, revisions: Revisions) -> LoadedConfig | None:
+    """Return the policy of HEAD if it differs from the one on disk."""
+    data = read_audit_file(revisions.repository, context.directory, revisions.head, CONFIG_NAME)
+    if data is None or _split_lines(data) == _split_lines(context.config.data):
+        return None
+    return parse_config(data)
+
+
+# --- the base against the disk -----------------------------------------------------------------
+
+
+def _symbolic_links(context: CheckContext) -> Iterator[Finding]:
+    if context.directory.path.is_symlink():
+        yield Finding(
+            catalogue.BASE_FILE, "the audit directory is a link", context.directory.path.name
+        )
+    for name in _AUDIT_FILES:
+        if (context.directory.path / name).is_symlink():
+            yield Finding(catalogue.BASE_FILE, f"{name} is a link", context.relative_name(name))
+
+
+def _base_records(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
+    on_disk = frozenset(_lines_on_disk(context.directory))
+    base_lines = _lines_at(context, revisions.repository, revisions.base)
+    for number, line in enumerate(base_lines, 1):
+        record = None if line in on_disk or not line.strip() else _parse(line)
+        if record is None:
+            continue
+        identifier = text(record, "annotation_id") or annotation_id(record)
+        now = context.trail.log.by_id(identifier)
+        where = f"record {identifier[:16]} (line {number} at {revisions.base[:12]})"
+        if now is None:
+            yield context.in_log(
+                catalogue.BASE_RECORD, f"{where} is gone, or was changed together with its id"
+            )
+        elif not same_value(now.members, record):
+            yield context.in_log(catalogue.BASE_RECORD, f"{where} was changed", now.line)
+
+
+def _base_entries(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
+    manifest, base = context.trail.manifest, revisions.base
+    before = parse_manifest(
+        read_audit_file(revisions.repository, context.directory, base, MANIFEST_NAME)
+    )
+    for key in before:
+        if key in manifest and before.raw(key) == manifest.raw(key):
+            continue
+        entry = before.entry(key)
+        if key not in manifest:
+            yield Finding(
+                catalogue.BASE_ENTRY,
+                f"entry {key[:16]} of {base[:12]} is gone",
+                context.manifest_name,
+            )
+        elif entry is not None and not _same_entry(entry, manifest.entry(key)):
+            yield context.in_entry(
+                catalogue.BASE_ENTRY, f"entry {key[:16]} was changed since {base[:12]}", key
+            )
+
+
+# --- HEAD against the base and the disk --------------------------------------------------------
+
+
+def _file_modes(
+    context: CheckContext, base: Mapping[str, TreeEntry], head: Mapping[str, TreeEntry]
+) -> Iterator[Finding]:
+    folder = context.directory.path.name
+    whole = head.get(folder)
+    if (
+        whole is not None
+        and base.get(folder, _NO_ENTRY).mode != whole.mode
+        and not context.directory.path.is_symlink()
+    ):
+        yield Finding(
+            catalogue.BASE_FILE, f"the audit directory is {_mode_name(whole)} in HEAD", folder
+        )
+    for name in _AUDIT_FILES:
+        entry = head.get(f"{folder}/{name}")
+        if (
+            entry is None
+            or entry.is_file
+            or base.get(f"{folder}/{name}", _NO_ENTRY).mode == entry.mode
+        ):
+            continue
+        if not (context.directory.path / name).is_symlink():
+            yield Finding(
+                catalogue.BASE_FILE,
+                f"{name} is {_mode_name(entry)} in HEAD",
+                context.relative_name(name),
+            )
+    journal = f"{folder}/{context.directory.journal.name}/"
+    for path, entry in head.items():
+        if path.startswith(journal) and base.get(path) != entry:
+            yield Finding(
+                catalogue.BASE_FILE,
+                "the journal is part of the change: only programs of this machine write it",
+                path,
+            )
+
+
+def _mode_name(entry: TreeEntry) -> str:
+    return "a submodule" if entry.is_submodule else "no regular file"
+
+
+def _nested_trails(
+    context: CheckContext, base: Mapping[str, TreeEntry], head: Mapping[str, TreeEntry]
+) -> Iterator[Finding]:
+    """Yield trails in subfolders: records for files below go to the nearest trail, not to this one."""
+    own = context.directory.path.name
+    before, now = _trails_below(base, own), _trails_below(head, own)
+    for folder, files in now.items():
+        if folder not in before:
+            yield Finding(
+                catalogue.BASE_TRAIL, "the change brings a trail of its own for this folder", folder
+            )
+        elif before[folder] != files:
+            message = "the change adds to this trail, which is judged by a run in its own folder"
+            yield Finding(catalogue.BASE_TRAIL, message, folder, override=Severity.WARNING)
+
+
+def _trails_below(tree: Mapping[str, TreeEntry], own: str) -> Mapping[str, Mapping[str, TreeEntry]]:
+    """Return the files of each other audit directory, by its path."""
+    found: dict[str, dict[str, TreeEntry]] = {}
+    for name, entry in tree.items():
+        parts = name.split("/")
+        depth = next(
+            (number for number, part in enumerate(parts) if part.casefold() == AUDIT_DIR_NAME), None
+        )
+        if depth is not None and parts[: depth + 1] != [own]:
+            found.setdefault("/".join(parts[: depth + 1]), {})[name] = entry
+    return found
+
+
+def _committed_log(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
+    committed = _lines_at(context, revisions.repository, revisions.head)
+    on_disk = frozenset(_lines_on_disk(context.directory))
+    # a line of the base has its own finding
+    base = frozenset(_lines_at(context, revisions.repository, revisions.base))
+    missing = sum(
+        bool(line.strip()) and line not in on_disk and line not in base for line in committed
+    )
+    if missing:
+        message = f"{pluralize(missing, 'line', 'lines')} of the log in HEAD {'does' if missing == 1 else 'do'} not stand on disk"
+        yield context.in_log(catalogue.BASE_CHECKOUT, message)
+
+
+def _committed_manifest(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
+    manifest, repository = context.trail.manifest, revisions.repository
+    data = read_audit_file(repository, context.directory, revisions.head, MANIFEST_NAME)
+    if data is None or _split_lines(data) == _split_lines(manifest.data):
+        return
+    committed = parse_manifest(data)
+    base = parse_manifest(
+        read_audit_file(repository, context.directory, revisions.base, MANIFEST_NAME)
+    )
+    if committed.form == ManifestForm.BROKEN:
+        yield Finding(
+            catalogue.BASE_CHECKOUT, "the manifest in HEAD cannot be read", context.manifest_name
+        )
+    for key in committed:
+        raw = committed.raw(key)
+        if key in base and base.raw(key) == raw:  # it has its own finding
+            continue
+        if key in manifest and manifest.raw(key) == raw:
+            continue
+        if not _same_entry(committed.entry(key), manifest.entry(key)):
+            yield context.in_entry(
+                catalogue.BASE_CHECKOUT, f"entry {key[:16]} in HEAD does not stand on disk", key
+            )
+
+
+# --- the commits of the branch against the disk ------------------------------------------------
+
+
+def _branch_records(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
+    """Yield records that a commit since the base added and a later one changed or removed."""
+    on_disk = frozenset(_lines_on_disk(context.directory))
+    missing: dict[str, dict[bytes, str]] = defaultdict(dict)
+    for added, commit in _lines_of_branch(context, revisions):
+        line = added.rstrip(b"\r\n")
+        if line not in on_disk and (identifier := record_id_of(line)):
+            missing[identifier].setdefault(line, commit)
+    for identifier, lines in sorted(missing.items()):
+        records = list(context.trail.log.with_id(identifier))
+        for line, commit in lines.items():
+            where = f"record {identifier[:16]}, which {commit[:12]} of this change brought,"
+            if not records:
+                yield context.in_log(catalogue.BASE_RECORD, f"{where} is gone")
+                break
+            if not any(same_value(_parse(line), record.members) for record in records):
+                yield context.in_log(catalogue.BASE_RECORD, f"{where} was changed", records[0].line)
+
+
+def _lines_of_branch(context: CheckContext, revisions: Revisions) -> Iterator[tuple[bytes, str]]:
+    try:
+        yield from added_lines(
+            revisions.repository,
+            (revisions.head, f"^{revisions.base}"),
+            context.directory.log,
+        )
+    except ValueError:  # the log is a link out of the repository, which has its own finding
+        return
+
+
+def _branch_entries(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
+    """Yield entries that a commit since the base added and a later one changed or removed."""
+    manifest, repository, directory = (
+        context.trail.manifest,
+        revisions.repository,
+        context.directory,
+    )
+    seen: set[tuple[str, bytes]] = set()
+    name = f"{repository.prefix_of(directory.project)}{directory.path.name}/{MANIFEST_NAME}"
+    branch = (revisions.head, f"^{revisions.base}")
+    for commit in sorted(commits_of_file(repository, branch, name)):
+        for key, raw in _entries_at(context, repository, commit).items():
+            entry = bytes(raw)
+            if (key in manifest and manifest.raw(key) == entry) or (key, entry) in seen:
+                continue
+            seen.add((key, entry))
+            where = f"entry {key[:16]}, which {commit[:12]} of this change has,"
+            if key not in manifest:
+                yield Finding(catalogue.BASE_ENTRY, f"{where} is gone", context.manifest_name)
+            elif not _same_entry(_parse(entry), manifest.entry(key)):
+                yield context.in_entry(catalogue.BASE_ENTRY, f"{where} was changed", key)
+
+
+def _entries_at(
+    context: CheckContext, repository: Repository, commit: str
+) -> Mapping[str, msgspec.Raw]:
+    return parse_manifest(
+        read_audit_file(repository, context.directory, commit, MANIFEST_NAME)
+    ).stored
+
+
+def _duplicate_records(context: CheckContext, revisions: Revisions) -> Iterator[Finding]:
+    """Yield records that share an id but differ, unless the base has all of them.
+
+    Readers use only the first one (R3), so a copy above it would replace it.
+    """
+    log, lines = context.trail.log, _lines_on_disk(context.directory)
+    base = frozenset(_lines_at(context, revisions.repository, revisions.base))
+    kinds, keys = log.columns.kinds, log.columns.keys
+    counts = Counter(key for key in keys if key)
+    repeated = [
+        line for line, key in enumerate(keys, 1) if key and counts[key] > 1 and kinds[line - 1]
+    ]
+    first_records: dict[str, LogRecord] = {}
+    for _, record in log.decoded(repeated):
+        if isinstance(record, MalformedJson):
+            continue
+        first = first_records.setdefault(record.id, record)
+        if first is record or all(lines[each.line - 1] in base for each in (first, record)):
+            continue
+        if not same_value(first.members, record.members):
+            message = (
+                f"record {record.id[:16]} stands on line {first.line}, too, with another content"
+            )
+            yield context.in_log(catalogue.BASE_RECORD, message, record.line)
