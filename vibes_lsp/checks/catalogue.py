@@ -1,4 +1,7 @@
-"""All checks: id, severity, what a finding means, why it matters, what to do. `docs/checks.md` is made from this."""
+"""The catalogue of findings of `vibes check`: id, severity, title, reason and advice.
+
+`docs/checks.md` and the SARIF rules are generated from it.
+"""
 
 from __future__ import annotations
 
@@ -8,477 +11,488 @@ from vibes_lsp.checks.finding import Check, Severity
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
-# --- files ---------------------------------------------------------------------------------------------------------
+# --- files ---------------------------------------------------------------------------------------
 
 FILE_UNREADABLE: Final = Check(
     "file-unreadable",
     _E,
-    "A file of the trail is there but cannot be read",
-    "Nothing can be said about what it holds (RFC 4.1).",
-    "Give the file back its place and permissions; a folder, a link out of the trail or a pipe cannot stand in for it.",
+    "A file of the trail cannot be read",
+    "Its content cannot be checked (RFC 4.1).",
+    "Make it a readable regular file; a folder, a pipe or a link out of `.ai-audit/` is not read.",
 )
 CONFLICT_MARKER: Final = Check(
     "conflict-marker",
     _E,
-    "Git left its conflict markers in the file",
-    "Records around the markers are still read from the log, but the manifest is no JSON any more (R12, R13).",
-    "Keep both sides: delete only the marker lines. `.gitattributes` as `vibes init` writes it avoids the conflict.",
+    "A file contains git conflict markers",
+    "The log is still read around the markers, but the manifest is not valid JSON (R12, R13).",
+    "Keep both sides: delete only the marker lines. The attributes that `vibes init` writes "
+    "avoid the conflict.",
 )
 CONFIG_MISSING: Final = Check(
     "config-missing",
     _E,
     "config.json is missing",
-    "The project's policy, its assurance level first of all, is unknown; readers assume medium (RFC 8.1).",
-    "Run `vibes init`; it creates what is missing and keeps what is there.",
+    "The policy and the assurance level are unknown; readers assume medium (RFC 8.1).",
+    "Run `vibes init`, which creates missing files and keeps existing ones.",
 )
 CONFIG_JSON: Final = Check(
     "config-json",
     _E,
     "config.json is not a JSON object",
-    "No part of the policy can be used; defaults are in force (RFC 8.1).",
-    "Correct the JSON at the line given.",
+    "The policy is ignored and defaults apply (RFC 8.1).",
+    "Correct the JSON at the reported line.",
 )
 CONFIG_FIELD: Final = Check(
     "config-field",
     _E,
-    "A member of config.json is missing or has a value it may not have",
-    "That part of the policy counts as not given, its default is in force (RFC 8.1, 10.4.6).",
-    "Correct the member; the message says what it may be.",
+    "A member of config.json is missing or invalid",
+    "The member is ignored and its default applies (RFC 8.1, 10.4.6).",
+    "Correct the member; the message says which values are valid.",
 )
 MANIFEST_MISSING: Final = Check(
     "manifest-missing",
     _E,
     "manifest.json is missing",
-    "Tool, model and prompt of every annotation are unknown (RFC 6). Where git ignores the file on purpose this is a note.",
-    "Restore it from version control, or ask whoever recorded the trail for it.",
+    "Tool, model and prompt of every annotation are unknown (RFC 6). A note if git ignores "
+    "the file.",
+    "Restore it from version control, or ask the people who recorded the trail.",
 )
 MANIFEST_JSON: Final = Check(
     "manifest-json",
     _E,
-    "manifest.json cannot be read as a manifest",
-    "Entries that stand whole on a line of their own are still used; the file is never written to in this state (R10).",
-    "Correct the JSON at the line given.",
+    "manifest.json is not a valid manifest",
+    "Entries on intact lines are still read; the file is not written until it is corrected (R10).",
+    "Correct the JSON at the reported line.",
 )
 MANIFEST_FRAME: Final = Check(
     "manifest-frame",
     _E,
-    "`standard` or `version` of the manifest is not what the RFC asks for",
-    "They tell a reader what it is looking at (RFC 6.1).",
+    "`standard` or `version` of the manifest is missing or invalid",
+    "Readers identify the format by them (RFC 6.1).",
     'Set `"standard": "VIBES"` and `"version": "1.0"`.',
 )
 MANIFEST_DUPLICATE: Final = Check(
     "manifest-duplicate",
     _E,
-    "One key stands twice in the manifest with different entries",
+    "A manifest key occurs twice with different entries",
     "Only one of them can be the entry that the key was computed from (RFC 5.2, R10).",
-    "Remove the entry whose hash is not its key.",
+    "Remove the entry whose hash does not match the key.",
 )
 MANIFEST_JSONL: Final = Check(
     "manifest-jsonl",
     _N,
-    "The manifest is in the interim JSONL form",
-    "RFC 9.3 allows one entry per line; other tools may not read it.",
-    "Nothing must be done; the next write of ours keeps to the RFC's object.",
+    "The manifest uses the interim JSONL format",
+    "RFC 9.3 allows one entry per line, but other tools may not read it.",
+    "No action needed; the next write by `vibes` converts it to a JSON object.",
 )
 JOURNAL_PENDING: Final = Check(
     "journal-pending",
     _N,
-    "Entries wait in the journal",
-    "They were recorded and are not folded into the manifest yet; our readers look at both (R10).",
-    "They are folded at the next write or commit.",
+    "Entries are waiting in the journal",
+    "They are recorded but not in the manifest yet; `vibes` reads both (R10).",
+    "No action needed; the next write or commit moves them to the manifest.",
 )
 JOURNAL_BROKEN: Final = Check(
     "journal-broken",
     _W,
-    "A journal file holds lines that are no context entries",
-    "What they were meant to record is lost (R10).",
-    "Look at the file in `wal/`; whole lines of it are used.",
+    "A journal file has invalid lines",
+    "The entries on these lines are lost (R10).",
+    "Inspect the file in `wal/`; its valid lines are used.",
 )
 VERSION_UNSUPPORTED: Final = Check(
     "version-unsupported",
     _W,
-    "A file declares a major version that this program does not know",
+    "A file declares an unsupported major version",
     "It is read as far as possible and never modified (RFC 12.1, R11).",
-    "Upgrade, or correct the version if it is a mistake.",
+    "Upgrade vibes-lsp, or correct the version.",
 )
 LOG_MISSING: Final = Check(
     "log-missing",
     _E,
     "annotations.jsonl is missing",
     "The log is the audit trail (RFC 7).",
-    "Restore it from version control; `vibes init` creates an empty one for a new trail.",
+    "Restore it from version control; for a new trail, run `vibes init`.",
 )
 LOG_LINE: Final = Check(
     "log-line",
     _E,
-    "A line of the log is not a record",
-    "The line is skipped, all others are read (RFC 7.10, R12).",
-    "Correct or remove the line; the message says what is wrong with it.",
+    "A line of the log is not a valid record",
+    "The line is skipped; all others are read (RFC 7.10, R12).",
+    "Correct or remove the line; the message says what is wrong.",
 )
 LOG_END: Final = Check(
     "log-end",
     _W,
-    "The log does not end in a newline",
-    "A tool that appends without looking would glue its record to the last one (RFC 7.10, R9).",
-    "Add the newline; where the last record is torn, remove it.",
+    "The log does not end with a newline",
+    "A tool that appends could join its record to the last one (RFC 7.10, R9).",
+    "Add the newline, or remove the last record if it is incomplete.",
 )
 
-# --- records -------------------------------------------------------------------------------------------------------
+# --- records -------------------------------------------------------------------------------------
 
 RECORD_FIELD: Final = Check(
     "record-field",
     _E,
-    "A member of a record is missing or has a value it may not have",
+    "A member of a record is missing or invalid",
     "Readers cannot rely on the record (RFC 7.3-7.7).",
-    "Correct the tool that wrote it; records themselves are never changed (RFC 12.2).",
+    "Fix the tool that wrote it; existing records must not be changed (RFC 12.2).",
 )
 TIMESTAMP: Final = Check(
     "timestamp",
     _E,
-    "A timestamp is not an ISO-8601 date and time",
-    "The order of events, and with it who owns a line, rests on timestamps (R7, R28).",
-    "Correct the tool that wrote it.",
+    "A timestamp is not an ISO 8601 date and time",
+    "Timestamps order events and decide which annotation owns a line (R7, R28).",
+    "Fix the tool that wrote it.",
 )
 TIMESTAMP_FUTURE: Final = Check(
     "timestamp-future",
     _W,
-    "A timestamp lies more than a day ahead",
-    "The record outranks every edit until then (R7).",
+    "A timestamp is more than a day in the future",
+    "Until then, the record takes precedence over every later edit (R7).",
     "Check the clock of the machine that recorded it.",
 )
 ID_ABSENT: Final = Check(
     "annotation-id-absent",
     _W,
-    "Records carry no annotation_id",
-    "The RFC requires it (5.4, 7.3); without it edges of other tools cannot name the record. It is computed here.",
+    "Records have no annotation_id",
+    "The RFC requires it (5.4, 7.3): without it, edges written by other tools cannot refer to "
+    "the record.",
     "Upgrade the tool that writes them.",
 )
 ID_VARIANT: Final = Check(
     "annotation-id-variant",
     _W,
-    "annotation_ids verify only in a known variant of the RFC's rule",
-    "The tool computed them before it added anchors, commit or risk, or escaped non-ASCII text (R3).",
-    "Nothing is lost; upgrade the tool that writes them.",
+    "annotation_ids match only a known variant of the RFC's rule",
+    "The tool hashed before it added anchors, commit or risk, or escaped non-ASCII text (R3).",
+    "No data is lost; upgrade the tool that writes them.",
 )
 ID_MISMATCH: Final = Check(
     "annotation-id-mismatch",
     _E,
-    "An annotation_id does not belong to its record",
-    "The record was changed after it was written, or its id was made up (RFC 5.4, 12.2).",
-    "Compare with the log's history: `vibes check --base REV` names records that changed.",
+    "An annotation_id does not match its record",
+    "The record was changed after it was written, or its id was invented (RFC 5.4, 12.2).",
+    "Compare with an earlier revision: `vibes check --base REV` lists changed records.",
 )
 PATH_FOREIGN: Final = Check(
     "path-foreign",
     _N,
-    "Annotations name files that are not in this checkout",
-    "They are of another branch, machine or project and cannot be shown at a line (R19).",
-    "Nothing must be done; tools should record paths relative to the project (RFC 7.3).",
+    "Annotated files are not in this checkout",
+    "They belong to another branch, machine or project and have no lines here (R19).",
+    "No action needed; tools should record paths relative to the project (RFC 7.3).",
 )
 PATH_UNTRACKED: Final = Check(
     "path-untracked",
     _N,
-    "Annotations are about files that the project does not track",
-    "`tracked_extensions` and `exclude_patterns` leave them out of coverage and gates (RFC 8.1, R26).",
-    "Change the policy, or the tool that recorded against it.",
+    "Annotated files are not tracked by the policy",
+    "`tracked_extensions` and `exclude_patterns` exclude them from coverage and gates (RFC "
+    "8.1, R26).",
+    "Change the policy, or configure the recording tool to follow it.",
 )
 LEVEL_BELOW: Final = Check(
     "level-below-policy",
     _W,
-    "Records were made at a lower level than the project asks for",
-    "What the policy wants to know was not captured (RFC 3).",
+    "Records have a lower assurance level than the policy requires",
+    "Data that the policy requires was not recorded (RFC 3).",
     "Set the recording tool to the project's assurance level.",
 )
 COMMIT_UNKNOWN: Final = Check(
     "commit-unknown",
     _W,
     "The commit of annotations is neither recorded nor derivable",
-    "RFC 9.2 wants every annotation linked to a commit; R4 derives it from git. Newer than HEAD it is a note.",
-    "Commit the trail together with the code it speaks of.",
+    "RFC 9.2 requires a commit for each annotation; R4 derives it. A note if they are newer "
+    "than HEAD.",
+    "Commit the trail together with the code that it describes.",
 )
 
-# --- references and edges ------------------------------------------------------------------------------------------
+# --- references and edges ------------------------------------------------------------------------
 
 REFERENCE_DANGLING: Final = Check(
     "reference-dangling",
     _E,
-    "A hash in a record names no entry of the manifest",
-    "The question it should answer (which model, which prompt) has no answer (guide: references resolve).",
-    "Restore the manifest, or the branch it was lost on.",
+    "A hash in a record has no entry in the manifest",
+    "The environment, prompt or command of the record is unknown (guide: references resolve).",
+    "Restore the manifest, or merge the branch that has the entry.",
 )
 REFERENCE_TYPE: Final = Check(
     "reference-type",
     _E,
-    "A hash in a record names an entry of another type",
-    "An environment_hash must name an environment, and so on (RFC 7.3).",
-    "Correct the tool that wrote it.",
+    "A hash in a record refers to an entry of the wrong type",
+    "An environment_hash must refer to an environment entry, and so on (RFC 7.3).",
+    "Fix the tool that wrote it.",
 )
 EDGE_END: Final = Check(
     "edge-end",
     _E,
-    "An end of an edge names nothing",
+    "An end of an edge refers to nothing",
     "The relation is lost (RFC 7.6).",
     "Look for the missing record in other branches.",
 )
 EDGE_NAMES: Final = Check(
     "edge-names",
     _W,
-    "Edges name their ends source_id and target_id",
-    "RFC 7.6 calls them source_ref and target_ref; the older names of 7.3.1 are read too (R5).",
+    "Edges use source_id and target_id",
+    "RFC 7.6 calls them source_ref and target_ref; the names of 7.3.1 are read too (R5).",
     "Upgrade the tool that writes them.",
 )
 CAUSE_MISSING: Final = Check(
     "cause-missing",
     _W,
     "Annotations have no caused_by edge",
-    "Tools must say which prompt or command triggered an edit (RFC 9.2).",
-    "Upgrade the tool that writes them; older records can be given edges, which only append.",
+    "Tools must record which prompt or command triggered an edit (RFC 9.2).",
+    "Upgrade the tool that writes them; missing edges may be appended.",
 )
 REMAP_EDGE: Final = Check(
     "remap-edge",
     _E,
     "A remapped record has no supersedes edge to its original",
-    "Without it the remap stands beside the original as if it were another edit (RFC 7.3.1, 7.9).",
+    "Without the edge, the remapped record counts as another edit (RFC 7.3.1, 7.9).",
     "Append the edge.",
 )
 SESSION_OPEN: Final = Check(
     "session-open",
     _W,
-    "A session was never closed",
-    "Either it still runs, or the tool died (RFC 7.5).",
+    "A session has no end record",
+    "The session is still running, or its tool stopped unexpectedly (RFC 7.5).",
     "Append an end record once the session is over.",
 )
 SESSION_UNKNOWN: Final = Check(
     "session-unknown",
     _W,
-    "Records name a session that has no start",
-    "Nothing is known about it (RFC 7.5).",
+    "Records refer to a session without a start record",
+    "Nothing is known about the session (RFC 7.5).",
     "Upgrade the tool that writes them.",
 )
 SESSION_ORDER: Final = Check(
     "session-order",
     _W,
     "A session ends before it starts",
-    "Its duration and order make no sense (RFC 7.5).",
+    "Its duration and the order of its events are wrong (RFC 7.5).",
     "Check the clock of the machine that recorded it.",
 )
 DELEGATION_CHILD: Final = Check(
     "delegation-child",
     _W,
     "A delegated session does not name its parent",
-    "The child's start must carry parent_session_id (RFC 9.2).",
-    "Correct the orchestrating tool.",
+    "The start record of the child must have parent_session_id (RFC 9.2).",
+    "Fix the orchestrating tool.",
 )
 DELEGATION_RECORD: Final = Check(
     "delegation-record",
     _W,
     "A session names a parent that recorded no delegation",
     "The orchestrator must append a delegation record (RFC 9.2).",
-    "Correct the orchestrating tool.",
+    "Fix the orchestrating tool.",
 )
 DELEGATION_EDGE: Final = Check(
     "delegation-edge",
     _W,
     "A delegation has no delegated_to edge",
-    "Tools must emit one when they spawn sub-agents, from the parent session to the child (RFC 9.2).",
-    "Correct the orchestrating tool.",
+    "Tools must record one from the parent session to the session of each sub-agent (RFC 9.2).",
+    "Fix the orchestrating tool.",
 )
 
-# --- entries -------------------------------------------------------------------------------------------------------
+# --- entries -------------------------------------------------------------------------------------
 
 ENTRY_FIELD: Final = Check(
     "entry-field",
     _E,
-    "A member of a manifest entry is missing or has a value it may not have",
+    "A member of a manifest entry is missing or invalid",
     "Readers cannot rely on the entry (RFC 6.2-6.6).",
-    "Correct the tool that wrote it.",
+    "Fix the tool that wrote it.",
 )
 HASH_VARIANT: Final = Check(
     "hash-variant",
     _W,
-    "Keys verify only in a known variant of the RFC's rule",
-    "The tool left members out or printed values differently when it hashed; the content is as it was (R2).",
-    "Nothing is lost; upgrade the tool that writes them.",
+    "Manifest keys match only a known variant of the RFC's rule",
+    "The tool omitted members or formatted values differently when it hashed (R2).",
+    "No data is lost; upgrade the tool that writes them.",
 )
 HASH_MISMATCH: Final = Check(
     "hash-mismatch",
     _E,
-    "An entry does not have the hash that is its key",
-    "Its content was changed after it was recorded, or its key made up (RFC 5.2, 13.3).",
-    "Compare with the manifest's history: `vibes check --base REV` names entries that changed.",
+    "A manifest key does not match the hash of its entry",
+    "The entry was changed after it was recorded, or its key was invented (RFC 5.2, 13.3).",
+    "Compare with an earlier revision: `vibes check --base REV` lists changed entries.",
 )
 PROMPTS_ABSENT: Final = Check(
     "prompts-absent",
     _E,
-    "The level asks for prompts, and the manifest has none",
-    "From medium on the trail says what the AI was asked (RFC 3.2, guide).",
-    "Record prompts, or lower the level to what is recorded.",
+    "The assurance level requires prompts, but the manifest has none",
+    "From level medium on, the trail says what the AI was asked (RFC 3.2, guide).",
+    "Record prompts, or lower the assurance level.",
 )
 PROMPT_EMPTY: Final = Check(
     "prompt-empty",
     _E,
     "A prompt is empty",
     "It does not say what the AI was asked (guide: prompt_text is non-empty).",
-    "Correct the tool that wrote it.",
+    "Fix the tool that wrote it.",
 )
 REASONING_ABSENT: Final = Check(
     "reasoning-absent",
     _E,
-    "The level asks for reasoning, and the manifest has none",
-    "At high the trail says how the AI reasoned (RFC 3.3, guide).",
-    "Record reasoning, or lower the level to what is recorded.",
+    "The assurance level requires reasoning, but the manifest has none",
+    "At level high, the trail says how the AI reasoned (RFC 3.3, guide).",
+    "Record reasoning, or lower the assurance level.",
 )
 REASONING_EMPTY: Final = Check(
     "reasoning-empty",
     _E,
-    "A reasoning entry holds no reasoning",
+    "A reasoning entry is empty",
     "It needs text, compressed text or a blob (RFC 6.7, guide).",
-    "Correct the tool that wrote it.",
+    "Fix the tool that wrote it.",
 )
 REASONING_MODEL: Final = Check(
     "reasoning-model",
     _W,
-    "Reasoning entries name no reasoning_model",
-    "RFC 6.5 requires it; the RFC's own compressed and external examples leave it out (R8).",
+    "Reasoning entries have no reasoning_model",
+    "RFC 6.5 requires it, although the RFC's compressed and external examples omit it (R8).",
     "Upgrade the tool that writes them.",
 )
 BLOB_MISSING: Final = Check(
     "blob-missing",
     _E,
-    "The blob of an external entry is not there",
-    "The reasoning cannot be read (RFC 6.7, 8.2). Where git ignores the blobs this is a note.",
+    "The blob of a reasoning entry is missing",
+    "The reasoning cannot be read (RFC 6.7, 8.2). A note if git ignores the blobs.",
     "Restore the file.",
 )
 BLOB_ESCAPES: Final = Check(
     "blob-escapes",
     _E,
-    "A blob_path leaves the audit directory",
+    "A blob_path points outside the audit directory",
     "Such a file is never opened (R8).",
-    "Correct or distrust whatever wrote it.",
+    "Correct the path, or distrust the tool that wrote it.",
 )
 BLOB_BROKEN: Final = Check(
     "blob-broken",
     _E,
-    "Stored reasoning cannot be unpacked",
-    "It is no gzip or base64, ends early, or unpacks beyond the limit (R8).",
+    "Stored reasoning cannot be decompressed",
+    "It is not gzip or base64, is truncated, or exceeds the size limit (R8).",
     "Restore the entry or its blob.",
 )
 BLOB_NAME: Final = Check(
     "blob-name",
     _W,
-    "The digest in a blob's name is not that of its content",
-    "The name should verify the content (R8).",
-    "Compare the blob with its history.",
+    "A blob's name does not match the digest of its content",
+    "The name verifies the content (R8).",
+    "Compare the blob with an earlier revision.",
 )
 HOME_PATH: Final = Check(
     "home-path",
     _W,
-    "Entries contain paths of somebody's home directory",
-    "They tell names of people and machines to everyone who reads the repository (RFC 13.1).",
+    "Entries contain paths of a home directory",
+    "They reveal user and machine names to everyone who reads the repository (RFC 13.1).",
     "Record paths relative to the project (RFC 6.3, 6.4).",
 )
 SECRET: Final = Check(
     "secret",
     _W,
-    "An entry looks as if it contained a secret",
+    "An entry may contain a secret",
     "Prompts, commands and reasoning are published with the repository (RFC 13.1).",
-    "Revoke the secret first; then have the recording tool mask such text.",
+    "Revoke the secret first, then configure the recording tool to mask such text.",
 )
 
 RISK_SCORE: Final = Check(
     "risk-score",
     _W,
-    "A stored risk score does not follow from its factors",
-    "Readers and pipelines go by the stored score (RFC 10.4.4, 10.4.5); the reference algorithm gives another one (RFC 10.4.2).",
-    "Correct the tool that wrote it, or name its algorithm in `risk_scoring.algorithm`. `vibes` shows the live score beside it.",
+    "A stored risk score does not match its factors",
+    "Pipelines use the stored score (RFC 10.4.4, 10.4.5); the reference algorithm gives "
+    "another one (RFC 10.4.2).",
+    "Fix the tool that wrote it, or name its algorithm in `risk_scoring.algorithm`.",
 )
 RISK_SIGNAL: Final = Check(
     "risk-signal",
     _N,
-    "A risk factor names no signal that anybody could know, or one twice",
-    "Signals beside the standard's have a namespace, as in `org:name` (RFC 10.4.1); others are not pluralize in live scores.",
-    "Have the tool that writes them give them a namespace.",
+    "A risk factor has an unknown signal, or a signal occurs twice",
+    "Custom signals need a namespace, as in `org:name` (RFC 10.4.1); others do not count in "
+    "live scores.",
+    "Configure the tool that writes them to add a namespace.",
 )
 
-# --- git -----------------------------------------------------------------------------------------------------------
+# --- git -----------------------------------------------------------------------------------------
 
 GIT_IGNORE: Final = Check(
     "git-ignore",
     _W,
-    "Git does not ignore derived files of the trail, or does so only here",
+    "Derived files of the trail are not ignored by git, or only on this machine",
     "`git add` would commit them (RFC 4.2, 7.8, R13).",
-    "Run `vibes init`, which adds the missing lines to `.ai-audit/.gitignore`, and commit that file.",
+    "Run `vibes init`, which completes `.ai-audit/.gitignore`, and commit that file.",
 )
 GIT_ATTRIBUTES: Final = Check(
     "git-attributes",
     _W,
-    "Git's attributes do not protect the log or the manifest",
-    "Branches that both recorded conflict, and line ends may be converted, which breaks hashes (R13).",
-    "Run `vibes init`, which adds the missing lines to `.ai-audit/.gitattributes`; remove what overrides them elsewhere.",
+    "Git attributes do not protect the log or the manifest",
+    "Merges conflict, and converted line ends break hashes (R13).",
+    "Run `vibes init`, which completes `.ai-audit/.gitattributes`; remove rules that override it.",
 )
 GIT_DERIVED: Final = Check(
     "git-derived",
     _W,
     "Git tracks derived files of the trail",
-    "They can be made anew at any time and must not be reviewed or merged (RFC 4.2, 7.8).",
-    "`git rm --cached` them.",
+    "They can be regenerated and must not be reviewed or merged (RFC 4.2, 7.8).",
+    "Remove them from git with `git rm --cached`.",
 )
 GIT_IGNORED: Final = Check(
     "git-ignored",
     _W,
     "Git ignores a file of the trail",
-    "Whoever clones the project gets no audit trail (RFC 4.2). A manifest may be left out for what its prompts tell (13.1): a note.",
-    "Take the rule out of `.gitignore`, or `git add --force` the file.",
+    "Clones have no audit trail (RFC 4.2). A note for the manifest, whose prompts may be "
+    "private (13.1).",
+    "Remove the rule from `.gitignore`, or add the file with `git add --force`.",
 )
 BASE_RECORD: Final = Check(
     "base-record",
     _E,
-    "A record of the base revision is gone or changed",
+    "A record of the base or of the branch was removed or changed",
     "The log is append-only: no tool may modify or remove a record (RFC 12.2).",
-    "Put the record back as it was.",
+    "Restore the record.",
 )
 BASE_ENTRY: Final = Check(
     "base-entry",
     _E,
-    "A manifest entry of the base revision is gone or changed",
-    "No tool may remove an entry or modify it (RFC 12.3); its key would not fit any more (RFC 5.2).",
-    "Put the entry back as it was.",
+    "A manifest entry of the base or of the branch was removed or changed",
+    "No tool may modify or remove an entry (RFC 12.3); its key would no longer match (RFC 5.2).",
+    "Restore the entry.",
 )
 BASE_FILE: Final = Check(
     "base-file",
     _E,
-    "A file of the trail is no file of this repository",
-    "What a link or a submodule holds, git does not show in a change; what only this machine writes (`wal/`) no change can bring.",
-    "Put the file back, or take it out of git.",
+    "A file of the trail is not a regular file of this repository",
+    "Git does not show changes behind a link or in a submodule, and only this machine may "
+    "write `wal/`.",
+    "Restore the regular file, or remove the file from git.",
 )
 BASE_CHECKOUT: Final = Check(
     "base-checkout",
     _E,
-    "The trail on disk is not the one in HEAD",
-    "HEAD is what is merged. Attributes such as `ident`, `filter` or `working-tree-encoding` make another file of it on checkout.",
-    "Commit what was mended on disk. Otherwise take the attributes away from `.ai-audit/`, and check the files out again.",
+    "The trail on disk differs from HEAD",
+    "HEAD is what gets merged. Attributes such as `ident` or `filter` change files on checkout.",
+    "Commit the corrections made on disk; else remove the attributes and check the files out "
+    "again.",
 )
 BASE_TRAIL: Final = Check(
     "base-trail",
     _E,
-    "The change brings a trail of its own for a folder",
-    "The nearest `.ai-audit/` above a file has its records, by its own policy: none of them is judged here. "
-    "A trail that the base revision has, and the change adds to, is a warning.",
-    "Record into the project's trail, or have somebody merge the change who may decide that; then run the gate in that folder, too.",
+    "The branch adds an audit trail in a subfolder",
+    "The nearest `.ai-audit/` owns a file, so files below it are not judged here. A warning "
+    "if the base has that trail and the branch adds to it.",
+    "Record to the project's trail, or have a maintainer merge the change and run the gate in "
+    "that folder.",
 )
 BASE_LEVEL: Final = Check(
     "base-level",
     _E,
     "The assurance level is lower than at the base revision",
-    "What a lower level leaves out of the records cannot be recorded later (RFC 3).",
-    "Put the level back, or have somebody merge the change who may decide that.",
+    "Data that a lower level omits cannot be recorded later (RFC 3).",
+    "Restore the level, or have a maintainer merge the change.",
 )
 BASE_POLICY: Final = Check(
     "base-policy",
     _E,
-    "The policy is not that of the base revision",
-    "A change must not loosen the rules that it is judged by: `vibes gate --base` goes by those of the base. "
-    "What only makes them stricter is a note (RFC 8.1, 10.4.6).",
-    "Take the change back, or have somebody merge it who may decide that.",
+    "The policy differs from the base revision",
+    "A branch must not loosen its own rules: `vibes gate --base` uses those of the base. A "
+    "note if the change only tightens them (RFC 8.1, 10.4.6).",
+    "Revert the change, or have a maintainer merge it.",
 )
 
 ALL: Final[tuple[Check, ...]] = tuple(
