@@ -21,7 +21,7 @@ from vibes_lsp.model.vocabulary import RuleAction
 from vibes_lsp.risk.policy import Policy, Rule
 from vibes_lsp.risk.rules import evaluate_condition, parse_condition
 from vibes_lsp.risk.scoring import compute_score, rule_variables
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 ANNOTATIONS = 100_000
 CONDITION = "temperature > 0.8 AND action_type == 'create' AND scope_lines > 100 OR prompt_token_count.value >= 0.9"

@@ -16,14 +16,13 @@ from collections.abc import Callable
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-from vibes_lsp.model.canonical import canonical
+from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.hashing import context_hash
 from vibes_lsp.model.members import Members
-from vibes_lsp.store.initialise import manifest_bytes
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import parse_manifest, read_manifest
-from vibes_lsp.store.manifest_text import extended
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.manifest_format import add_entries, new_manifest
+from vibes_lsp.store.writer import AuditWriter
 
 ENTRIES = 100_000
 PROCESSES = 4
@@ -43,7 +42,7 @@ def main() -> None:
         directory = AuditDir(Path(folder) / ".ai-audit")
         directory.path.mkdir()
         directory.manifest.write_bytes(
-            manifest_bytes(dict(_keyed(number) for number in range(ENTRIES)))
+            new_manifest(dict(_keyed(number) for number in range(ENTRIES)))
         )
         size = directory.manifest.stat().st_size
         print(
@@ -122,7 +121,7 @@ def _plain(directory: AuditDir, own: int, count: int) -> None:
             key, entry = _keyed(10_000_000 + own * 1_000_000 + number)
             temporary = directory.path / f"{own}.tmp"
             with temporary.open("wb") as file:
-                file.write(extended(manifest, {key: canonical(entry)}))
+                file.write(add_entries(manifest, {key: canonical_json(entry)}))
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(directory.manifest)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from docs import figures
+from docs.json_schemas import schemas
 from tests.conformance import table
 from vibes_lsp.checks.catalogue import ALL
 from vibes_lsp.checks.finding import Check, Severity
-from vibes_lsp.model.schemas import schemas
 
 DOCS: Final = Path(__file__).parent
 _GENERATED: Final = "<!-- Made by `make docs` from {source}; edit that instead. -->\n\n"

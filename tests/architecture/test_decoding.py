@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tests.architecture import source_tree
 from tests.requirements import REPOSITORY
 
-THE_DECODER = "vibes_lsp/model/canonical.py"
+THE_DECODER = "vibes_lsp/model/canonical_json.py"
 OWN_CACHE = "vibes_lsp/history/git_cache.py"
 """It reads back msgpack that it wrote into the user's own folder, with a checksum."""
 DECODERS = {
@@ -33,7 +33,7 @@ DECODERS = {
 }
 """Module -> what of it reads foreign bytes, or is raised only by what does."""
 METHODS = {"validate_json", "model_validate_json", "raw_decode"}
-"""They may take what `canonical` printed of a value that was decoded before."""
+"""They may take what `canonical_json` printed of a value that was decoded before."""
 UNSAFE = {
     "eval",
     "exec",
@@ -122,7 +122,7 @@ def _is_canonical(arguments: list[ast.expr]) -> bool:
     return (
         len(arguments) == 1
         and isinstance(arguments[0], ast.Call)
-        and ast.unparse(arguments[0].func) == "canonical"
+        and ast.unparse(arguments[0].func) == "canonical_json"
     )
 
 

@@ -11,7 +11,7 @@ from tests.cli.running import vibes
 from tests.stories.workspace import Workspace
 from tests.unit.recording.projects import new_project
 from vibes_lsp.recording.recorder import Recorder
-from vibes_lsp.store import writing
+from vibes_lsp.store import writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,11 +105,11 @@ def test_an_unforeseen_fault_after_the_answer_is_a_warning(
     def fails(*_arguments: object, **_named: object) -> int:
         raise KeyError("a text of the trail")
 
-    monkeypatch.setattr(writing, "fold", fails)
+    monkeypatch.setattr(writer, "fold_journal", fails)
     done = said(netted, project, "annotate", **REQUEST)
     assert done.code == 0
     assert done.err.startswith("vibes: warning: recorded, but internal error ")
-    assert "KeyError in store/writing.py:" in done.err
+    assert "KeyError in store/writer.py:" in done.err
     assert "a text of the trail" not in done.err
     assert done.err.count("\n") == 1
 

@@ -11,7 +11,7 @@ from tests.cli.running import vibes
 from tests.trails import Repository, TrailWriter
 from tests.unit.checks.projects import contents
 from tests.unit.store.trail import left_behind
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,8 +17,8 @@ from tests.trails import context_hash
 from tests.unit.recording.projects import PROMPT, Project, by, new_project
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.recording import Recorder
-from vibes_lsp.store.folding import fold_lock
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.locks import fold_lock
+from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
     from pathlib import Path

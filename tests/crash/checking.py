@@ -12,7 +12,7 @@ from tests.trails import context_hash
 from tests.unit.store.trail import left_behind, look
 
 if TYPE_CHECKING:
-    from vibes_lsp.store.layout import AuditDir
+    from vibes_lsp.store.audit_dir import AuditDir
 
 FILES = {
     "annotations.jsonl",

@@ -19,10 +19,10 @@ from tests.crash.work import reasoning
 from tests.unit.store.trail import look, new_trail, prompt, session
 from vibes_lsp.errors import RefusedWrite, VibesError
 from vibes_lsp.store.manifest import read_manifest
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
-    from vibes_lsp.store.layout import AuditDir
+    from vibes_lsp.store.audit_dir import AuditDir
 
 
 class Told:

@@ -23,16 +23,16 @@ from tests.crash.checking import check
 from tests.crash.work import ORIGIN, backfilling, committed, completing, completion, endless, steps
 from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
 from vibes_lsp.recording import Recorded, Recorder
-from vibes_lsp.store.folding import append_lock
-from vibes_lsp.store.log import LogFollower
+from vibes_lsp.store.locks import append_lock
+from vibes_lsp.store.log_follower import LogFollower
 from vibes_lsp.store.manifest import read_manifest
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tests.crash.work import Tell
-    from vibes_lsp.store.layout import AuditDir
+    from vibes_lsp.store.audit_dir import AuditDir
 
 HOOKED = ("open", "write", "pwrite", "ftruncate", "fsync", "replace", "unlink", "mkdir", "close")
 """The system calls that change something on disk, or who holds what."""
@@ -121,8 +121,8 @@ def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
                 entries |= child.entries
                 records |= child.records
             seen["kills"] += WRITERS
-            seen["while a completion is held"] += any(directory.held.glob("*.json"))
-            seen["within a write"] += append_lock(directory).unfinished()
+            seen["while a completion is held"] += any(directory.pending_completions.glob("*.json"))
+            seen["within a write"] += append_lock(directory).has_unfinished_write()
             seen["while folding"] += any(name.endswith(".tmp") for name in left_behind(directory))
             seen["with a journal left"] += bool(left_behind(directory))
             records |= settled(directory, {name for child in children for name in child.held})
@@ -183,7 +183,7 @@ def stages(folder: Path) -> dict[str, int]:
                 break
             assert ended == -signal.SIGKILL
             seen["kills"] += 1
-            seen["within a write"] += append_lock(directory).unfinished()
+            seen["within a write"] += append_lock(directory).has_unfinished_write()
             AuditWriter(directory).fold()
             check(directory, child.entries, child.records)
             there = set(look(directory).records)

@@ -17,15 +17,15 @@ from tests.requirements import REPOSITORY
 from tests.unit.store.trail import new_trail, prompt, session
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.index.log import LogIndex
-from vibes_lsp.store.folding import append_lock, fold_lock
+from vibes_lsp.store.locks import append_lock, fold_lock
 from vibes_lsp.store.manifest import read_manifest
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from vibes_lsp.store.layout import AuditDir
+    from vibes_lsp.store.audit_dir import AuditDir
     from vibes_lsp.store.locks import FileLock
 
 HOLDER = """

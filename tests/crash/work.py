@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from tests.trails import Repository
 from tests.unit.store.trail import prompt, session
 from vibes_lsp.recording import InlineCompletion, Model, Origin, Recorded, Recorder, Tool
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from vibes_lsp.model.members import Members
-    from vibes_lsp.store.layout import AuditDir
+    from vibes_lsp.store.audit_dir import AuditDir
 
 Tell: TypeAlias = Callable[[str, Iterable[str]], None]
 """Called with `entry`, `record` or `held` and the keys or ids, as soon as they were acknowledged."""

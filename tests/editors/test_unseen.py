@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from tests.requirements import REPOSITORY, require, require_editor
-from vibes_lsp.model.inert import flat
+from vibes_lsp.model.escaping import single_line
 
 EVERY: Final = sys.maxunicode + 1
 IN_NODE: Final = f"""
@@ -53,7 +53,7 @@ def unlike(output: str) -> dict[str, list[str]]:
 @cache
 def _shown() -> dict[int, str]:
     """Return what the server makes of each character between two letters."""
-    return {code: flat(f"a{chr(code)}b", 20) for code in range(EVERY)}
+    return {code: single_line(f"a{chr(code)}b", 20) for code in range(EVERY)}
 
 
 def _named(codes: set[int]) -> list[str]:

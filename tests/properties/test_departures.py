@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.properties.tied import COMMITS, IDS, edge
 from vibes_lsp.index.moved_out import MovedOut
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 FILES = ("a.py", "b.py")
 BLOCKS = ("one\ntwo", "three\nfour")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.properties.logs import IDS, logs, split_logs
 from tests.unit.store.followed import Followed
 from vibes_lsp.index.log import LogIndex
-from vibes_lsp.store import log as log_module
+from vibes_lsp.store import log_follower as log_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def test_any_split_of_appends_gives_the_lines_of_one_reading(
         assert followed.lines == once.lines
         assert followed.oversized == once.oversized
         assert followed.follower.size == once.follower.size
-        assert followed.follower.tail() == once.follower.tail()
+        assert followed.follower.unfinished_line() == once.follower.unfinished_line()
         assert followed.follower.unterminated == once.follower.unterminated
         assert followed.poll() in ("same", "more")
         assert followed.lines == once.lines
@@ -117,7 +117,7 @@ def test_the_lines_and_the_tail_are_the_file(log: bytes) -> None:
         delivered = b"\n".join(followed.lines)
         assert log.startswith(delivered)
         rest = log[len(delivered) :].removeprefix(b"\n") if followed.lines else log
-        assert rest[:200] == followed.follower.tail()
+        assert rest[:200] == followed.follower.unfinished_line()
         assert b"\n" not in rest
 
 

@@ -14,7 +14,7 @@ from vibes_lsp.gate.annotations import AnnotationCollector
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -22,7 +22,7 @@ from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Policy
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 IDS: Final = [sha256(f"annotation {number}".encode()).hexdigest() for number in range(6)]
 KEYS: Final = [sha256(f"entry {number}".encode()).hexdigest() for number in range(3)]

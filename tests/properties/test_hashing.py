@@ -13,7 +13,7 @@ from tests import trails
 from tests.properties.json_values import JSON, MEMBERS, NUMBERS, TEXT, json_values
 from tests.trails import ID_VARIANTS
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical import canonical, javascript_number, parse, same_value
+from vibes_lsp.model.canonical_json import canonical_json, javascript_number, parse_json, same_value
 from vibes_lsp.model.hashing import (
     annotation_id,
     context_hash,
@@ -50,10 +50,10 @@ SURROGATES = st.text(st.characters(), max_size=8)
 
 @given(JSON)
 def test_parsing_what_was_printed_gives_the_value(value: JsonValue) -> None:
-    printed = canonical(value)
-    assert canonical(parse(printed)) == printed
-    assert canonical(parse(json.dumps(value, indent=1))) == printed
-    assert canonical(parse(canonical(value, ascii_only=True))) == printed
+    printed = canonical_json(value)
+    assert canonical_json(parse_json(printed)) == printed
+    assert canonical_json(parse_json(json.dumps(value, indent=1))) == printed
+    assert canonical_json(parse_json(canonical_json(value, ascii_only=True))) == printed
 
 
 @given(
@@ -70,16 +70,16 @@ def test_bytes_and_text_are_read_alike(value: JsonValue, at: int, piece: str) ->
 
 def _read(data: bytes | str) -> tuple[object, ...]:
     try:
-        return ("value", repr(parse(data)))
+        return ("value", repr(parse_json(data)))
     except MalformedJson as error:
         return (error.reason, error.line, error.column)
 
 
 @given(json_values(SURROGATES))
 def test_lone_surrogates_survive(value: JsonValue) -> None:
-    printed = canonical(value)
-    assert canonical(parse(printed)) == printed
-    assert canonical(value, javascript_numbers=True).decode("utf-8")
+    printed = canonical_json(value)
+    assert canonical_json(parse_json(printed)) == printed
+    assert canonical_json(value, javascript_numbers=True).decode("utf-8")
     sha256(printed)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trails import Repository
-from vibes_lsp.model.gitignore import read_pattern
+from vibes_lsp.model.gitignore import parse_pattern
 from vibes_lsp.model.tracking import Tracking
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def ignored(root: Path, patterns: list[str], paths: list[str]) -> set[str]:
 def test_no_match_is_lost_by_not_backtracking(pattern: str, path: str) -> None:
     """The naive expression, which tries every place, is a witness that shares no code."""
     parts = [part for part in path.split("/") if part]
-    read = read_pattern(pattern)
+    read = parse_pattern(pattern)
     if read is None or not parts:
         return
     name = "/".join(parts)

@@ -10,10 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.json_values import TEXT, json_values
-from vibes_lsp.model.canonical import canonical
-from vibes_lsp.store.initialise import manifest_bytes
+from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.store.manifest import ManifestForm, parse_manifest
-from vibes_lsp.store.merging import Contradiction, Sides, merge_log, merge_manifest, merge_members
+from vibes_lsp.store.manifest_format import new_manifest
+from vibes_lsp.store.three_way_merge import (
+    MergeConflict,
+    MergeSides,
+    merge_log,
+    merge_manifest,
+    merge_members,
+)
 
 if TYPE_CHECKING:
     from vibes_lsp.model.members import Members
@@ -26,7 +32,7 @@ MEMBERS = st.dictionaries(st.sampled_from("abcd"), json_values(TEXT), max_size=4
 
 
 def manifest(numbers: dict[int, None], *, indented: bool) -> bytes:
-    text = manifest_bytes({f"{number:064x}": {"type": "prompt", "n": number} for number in numbers})
+    text = new_manifest({f"{number:064x}": {"type": "prompt", "n": number} for number in numbers})
     return json.dumps(json.loads(text), indent=2).encode() if indented else text
 
 
@@ -34,7 +40,7 @@ def manifest(numbers: dict[int, None], *, indented: bool) -> bytes:
 def test_every_line_of_a_log_is_there_in_the_order_of_its_side(
     base: bytes, ours: bytes, theirs: bytes, later: bytes
 ) -> None:
-    sides = Sides(
+    sides = MergeSides(
         base,
         base + ours,
         base + theirs,
@@ -43,7 +49,7 @@ def test_every_line_of_a_log_is_there_in_the_order_of_its_side(
     merged = merge_log(sides)
     assert merged.startswith(base + ours)
     assert set(merged.splitlines()) == set((base + ours + theirs + later).splitlines())
-    assert merge_log(Sides(base, merged, base + theirs, merged)) == merged
+    assert merge_log(MergeSides(base, merged, base + theirs, merged)) == merged
 
 
 @given(ENTRIES, ENTRIES, ENTRIES, st.booleans(), st.booleans())
@@ -58,26 +64,26 @@ def test_every_entry_of_a_manifest_is_there_once(
         manifest({**base, **side}, indented=indent)
         for side, indent in ((ours, our_indent), (theirs, their_indent))
     ]
-    merged = merge_manifest(Sides(manifest(base, indented=False), sides[0], sides[1], None))
+    merged = merge_manifest(MergeSides(manifest(base, indented=False), sides[0], sides[1], None))
     read = parse_manifest(merged)
     assert read.form is ManifestForm.OBJECT
     assert {int(key, 16): read.entry(key) for key in read} == {
         n: {"type": "prompt", "n": n} for n in {**base, **ours, **theirs}
     }
-    assert merge_manifest(Sides(None, merged, sides[1], None)) == merged
+    assert merge_manifest(MergeSides(None, merged, sides[1], None)) == merged
 
 
 @given(MEMBERS, MEMBERS, MEMBERS)
 def test_one_side_that_changed_nothing_yields_to_the_other(
     base: Members, ours: Members, theirs: Members
 ) -> None:
-    assert canonical(merge_members(base, ours, base)) == canonical(ours)
-    assert canonical(merge_members(base, base, theirs)) == canonical(theirs)
-    with contextlib.suppress(Contradiction):
+    assert canonical_json(merge_members(base, ours, base)) == canonical_json(ours)
+    assert canonical_json(merge_members(base, base, theirs)) == canonical_json(theirs)
+    with contextlib.suppress(MergeConflict):
         one, other = merge_members(base, ours, theirs), merge_members(base, theirs, ours)
         lists = [
             name for name in one if isinstance(one[name], list | dict)
         ]  # what was added to a list comes in another order
-        assert {n: canonical(v) for n, v in one.items() if n not in lists} == {
-            n: canonical(v) for n, v in other.items() if n not in lists
+        assert {n: canonical_json(v) for n, v in one.items() if n not in lists} == {
+            n: canonical_json(v) for n, v in other.items() if n not in lists
         }

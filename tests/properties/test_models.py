@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from tests.properties.json_values import JSON, MEMBERS, NUMBERS, TEXT, json_values
-from vibes_lsp.model.canonical import canonical
-from vibes_lsp.model.config import Config
-from vibes_lsp.model.contexts import ContextEntry, ManifestFrame
-from vibes_lsp.model.records import Record
+from vibes_lsp.model.canonical_json import canonical_json
+from vibes_lsp.model.config import Config, validate_config
+from vibes_lsp.model.schemas import ContextEntry, ManifestFrame, Record
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.model.validation import entry_problems, read_config, record_problems
+from vibes_lsp.model.validation import entry_problems, record_problems
 from vibes_lsp.risk.policy import read_policy
 from vibes_lsp.store.config import LoadedConfig
 
@@ -156,7 +155,7 @@ def test_unknown_members_survive_a_round_trip(name: str, extra: Members) -> None
     adapter = TypeAdapter(model)
     whole: Members = {**{f"x-{each}": value for each, value in extra.items()}, **sample}
     dumped = adapter.dump_python(adapter.validate_python(whole), exclude_unset=True, mode="json")
-    assert canonical(dumped) == canonical(whole)
+    assert canonical_json(dumped) == canonical_json(whole)
 
 
 @pytest.mark.parametrize(
@@ -166,9 +165,9 @@ def test_unknown_members_survive_a_round_trip(name: str, extra: Members) -> None
 def test_a_member_named_like_a_part_of_the_checker_survives(model: str, name: str) -> None:
     adapter = TypeAdapter(SAMPLES[model][0])
     whole: Members = {**SAMPLES[model][1], name: 1}
-    assert canonical(
+    assert canonical_json(
         adapter.dump_python(adapter.validate_python(whole), exclude_unset=True, mode="json")
-    ) == canonical(whole)
+    ) == canonical_json(whole)
 
 
 ODD_TEXT = st.one_of(TEXT, st.text(st.characters(), max_size=4))
@@ -233,7 +232,7 @@ CONFIGS = st.dictionaries(
 
 @given(st.one_of(CONFIGS, st.dictionaries(ODD_TEXT, ODD, max_size=4)))
 def test_a_config_of_any_content_gives_a_policy(members: Members) -> None:
-    config, problems = read_config(members)
+    config, problems = validate_config(members)
     assert config.assurance_level in ("low", "medium", "high")
     for name, value in members.items():
         if (
@@ -241,9 +240,9 @@ def test_a_config_of_any_content_gives_a_policy(members: Members) -> None:
             and value is not None
             and not any(problem.field.split(".")[0] == name for problem in problems)
         ):
-            assert canonical(
+            assert canonical_json(
                 config.model_dump(mode="json", include={name}, exclude_unset=True)[name]
-            ) == canonical(value)
+            ) == canonical_json(value)
     Tracking(config.tracked_extensions, config.exclude_patterns).tracks("src/a.py")
 
 
@@ -264,7 +263,7 @@ PLAIN = st.fixed_dictionaries(
 def test_what_is_said_of_a_config_before_it_is_checked_is_what_the_check_says(
     members: Members,
 ) -> None:
-    config, _ = read_config(members)
+    config, _ = validate_config(members)
     checked = Tracking(config.tracked_extensions, config.exclude_patterns)
     loaded = LoadedConfig(present=True, members=members)
     assert loaded.policy == read_policy(config, members)[0]
@@ -287,8 +286,8 @@ def test_each_broken_part_of_a_config_falls_back_alone(
         "external_blob_threshold_bytes": 8,
         "risk_scoring": {"enabled": True},
     }
-    config, _ = read_config({**sound, broken: value, data.draw(TEXT.map("x-{}".format)): value})
-    whole, problems = read_config(sound)
+    config, _ = validate_config({**sound, broken: value, data.draw(TEXT.map("x-{}".format)): value})
+    whole, problems = validate_config(sound)
     assert problems == []
     rest = set(sound) - {broken}
     assert config.model_dump(include=rest) == whole.model_dump(include=rest)

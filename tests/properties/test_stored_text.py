@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from tests.properties.json_values import MEMBERS
 from tests.trails import context_hash
+from vibes_lsp.model.canonical_json import portable
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.manifest import parse_manifest
-from vibes_lsp.store.manifest_text import extended
-from vibes_lsp.store.packing import portable
+from vibes_lsp.store.manifest_format import add_entries
 
 _ENTRIES = st.lists(MEMBERS, max_size=6).map(
     lambda entries: {context_hash(entry): entry for entry in entries}
@@ -31,7 +31,7 @@ def test_a_manifest_keeps_all_that_it_had_and_gains_all_that_is_new(
     new = {key: entry for key, entry in other.items() if key not in before}
     frame = {**unknown, "standard": "VIBES", "version": "1.0", "entries": before}
     data = json.dumps(frame, indent=indent, ensure_ascii=indent is None).encode()
-    text = extended(
+    text = add_entries(
         parse_manifest(data), {key: json.dumps(entry).encode() for key, entry in new.items()}
     )
     assert json.loads(text) == {**frame, "entries": {**before, **new}}

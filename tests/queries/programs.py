@@ -15,7 +15,7 @@ import duckdb
 
 from tests.requirements import TOOLS, require
 from vibes_lsp.database.build import build
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,8 +18,8 @@ from tests.trails import Repository, TrailWriter
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.maintenance.export import current_trail
-from vibes_lsp.store.exporting import export_trail
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.initialise import export_trail
 
 if TYPE_CHECKING:
     from pathlib import Path

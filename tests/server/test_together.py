@@ -19,7 +19,7 @@ from tests.server.project import STORY, Project
 from tests.server.sessions import session
 from tests.trails import annotation_id, context_hash
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 PROGRAMS: Final = 16
 RECORDS: Final = int(os.environ.get("VIBES_TOGETHER_RECORDS", "12"))

@@ -23,12 +23,12 @@ from vibes_lsp.history.log_additions import added_lines, record_id_of
 from vibes_lsp.history.objects import TreeEntry, list_tree
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.records import LogRecord
-from vibes_lsp.model.canonical import parse_object, same_value
+from vibes_lsp.model.canonical_json import parse_object, same_value
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
+from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, parse_config
-from vibes_lsp.store.disk import read_file
-from vibes_lsp.store.layout import AUDIT_DIR_NAME, CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.files import read_file
 from vibes_lsp.store.manifest import ManifestForm, parse_manifest
 
 _NO_ENTRY = TreeEntry("000000", "")

@@ -12,11 +12,11 @@ from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import text
-from vibes_lsp.model.positions import find_member
 from vibes_lsp.model.vocabulary import ContextType
+from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.manifest import ManifestForm
 
 Progress = Callable[[str, int, int], None]

@@ -11,13 +11,13 @@ from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.errors import HistoryUnavailable, MalformedJson, VibesError
 from vibes_lsp.history.repository import Repository
+from vibes_lsp.model.json_positions import find_character, find_member
 from vibes_lsp.model.members import text
-from vibes_lsp.model.positions import find_character, find_member
 from vibes_lsp.model.validation import Problem
-from vibes_lsp.model.versions import STANDARD, SUPPORTED_MAJOR, major_version, may_write
-from vibes_lsp.store.initialise import IGNORED, NEEDED, missing_attributes
-from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys
-from vibes_lsp.store.manifest_text import check_strictly
+from vibes_lsp.store.initialise import IGNORE_LINES, REQUIRED_ATTRIBUTES, missing_attributes
+from vibes_lsp.store.manifest import Manifest, ManifestForm, conflicting_keys
+from vibes_lsp.store.manifest_format import check_strict
+from vibes_lsp.store.versions import STANDARD, SUPPORTED_MAJOR, major_version, may_write
 
 
 def check_config(context: CheckContext) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def check_manifest(context: CheckContext) -> Iterator[Finding]:
     else:
         yield from _frame(context)
         yield from _outside_entries(manifest, name)
-    for key, line in contradictory_keys(manifest.data):
+    for key, line in conflicting_keys(manifest.data):
         yield Finding(
             catalogue.MANIFEST_DUPLICATE,
             f"entry {key[:16]} stands here again, with another content",
@@ -153,10 +153,10 @@ def _frame(context: CheckContext) -> Iterator[Finding]:
 def _outside_entries(manifest: Manifest, name: str) -> Iterator[Finding]:
     """Say what keeps the manifest from being rewritten (R10) where no entry is at fault: those are checked one by one."""
     try:
-        check_strictly(manifest)
+        check_strict(manifest)
     except MalformedJson as error:
         entries = all(manifest.entry(key) is not None for key in manifest.stored)
-        if entries and not contradictory_keys(manifest.data):
+        if entries and not conflicting_keys(manifest.data):
             yield _broken(catalogue.MANIFEST_JSON, error, name)
 
 
@@ -193,7 +193,7 @@ def check_git_setup(context: CheckContext) -> Iterator[Finding]:
     except HistoryUnavailable:
         return
     for name in sorted(tracked):
-        if any(fnmatch(name, pattern) or name.startswith(pattern) for pattern in IGNORED):
+        if any(fnmatch(name, pattern) or name.startswith(pattern) for pattern in IGNORE_LINES):
             yield Finding(catalogue.GIT_DERIVED, f"{name} is tracked", context.relative_name(name))
     directory = context.directory
     for path in (directory.config, directory.manifest, directory.log):
@@ -229,7 +229,7 @@ def _check_attributes(context: CheckContext, repository: Repository) -> Iterator
         wrong = [
             path.name
             for path in (directory.log, directory.manifest)
-            if repository.attributes(path, NEEDED) != NEEDED
+            if repository.attributes(path, REQUIRED_ATTRIBUTES) != REQUIRED_ATTRIBUTES
         ]
     except HistoryUnavailable:
         return

@@ -12,16 +12,16 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.errors import BrokenBlob, EscapingBlob, MalformedJson, MissingBlob
-from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
 from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.model.secrets import Rules, secret_kinds
+from vibes_lsp.model.secrets import MaskingRules, secret_kinds
 from vibes_lsp.model.validation import entry_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType
 from vibes_lsp.store.reasoning import (
     blob_file,
+    blob_name_matches,
     inline_entry,
-    names_its_content,
     read_blob,
     reasoning_text,
 )
@@ -153,7 +153,7 @@ def _read(context: CheckContext, key: str, entry: Members, path: str | None) -> 
         )
         return
     reasoning_text(entry, context.directory)
-    if path is not None and not names_its_content(path, read_blob(path, context.directory), entry):
+    if path is not None and not blob_name_matches(path, read_blob(path, context.directory), entry):
         yield context.in_entry(
             catalogue.BLOB_NAME,
             f"the name of {path} is not the digest of its content",
@@ -176,7 +176,7 @@ def check_privacy(context: CheckContext) -> Iterator[Finding]:
     """Findings about secrets, one for each entry and kind, and one about all home directories."""
     manifest = context.trail.manifest
     redaction = context.config.config.redaction
-    rules = Rules(allow=redaction.allow)
+    rules = MaskingRules(allow=redaction.allow)
     at_home: list[str] = []
     for key, _ in zip(manifest, context.track_progress("privacy", len(manifest)), strict=True):
         entry = manifest.entry(key)

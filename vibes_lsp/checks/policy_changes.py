@@ -10,8 +10,8 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.model.config import Config
+from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import JsonValue
-from vibes_lsp.model.positions import find_member
 from vibes_lsp.model.vocabulary import AssuranceLevel, Band, RuleAction
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.config import LoadedConfig

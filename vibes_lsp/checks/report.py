@@ -43,8 +43,8 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType, RecordType
+from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
 from vibes_lsp.store.config import LoadedConfig, parse_config
-from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
 from vibes_lsp.store.manifest import Manifest, parse_manifest
 
 _KNOWN = frozenset(RecordType)

@@ -11,9 +11,9 @@ from vibes_lsp.cli.output import plain, print_json, print_line, print_warning
 from vibes_lsp.errors import UnsupportedVersion
 from vibes_lsp.maintenance.export import CurrentTrail, current_trail
 from vibes_lsp.model.members import mapping
-from vibes_lsp.store.disk import read_file
-from vibes_lsp.store.exporting import check_free, export_trail
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import read_file
+from vibes_lsp.store.initialise import check_export_folder, export_trail
 from vibes_lsp.store.versions import unsupported_versions
 
 _REASONS = {
@@ -48,7 +48,7 @@ def command(folder: Path, git: bool, audit_dir: Path | None, as_json: bool) -> N
             unsupported[0],
             hint="nothing was written; upgrade, or correct the version if it is a mistake",
         )
-    check_free(folder, directory)
+    check_export_folder(folder, directory)
     with project.places(use_git=git) as places:
         current = current_trail(places)
     exported = export_trail(folder, current.files(read_file(directory.config)), source=directory)

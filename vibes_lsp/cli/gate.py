@@ -22,7 +22,7 @@ from vibes_lsp.gate.run import GateOptions, run_gate
 from vibes_lsp.index.places import Places
 from vibes_lsp.reports.sarif import findings_sarif
 from vibes_lsp.reports.words import review_words
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 _MAX_SHOWN: Final = 100
 _MAX_FINDINGS: Final = 50

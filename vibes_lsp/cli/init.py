@@ -69,13 +69,13 @@ def command(  # noqa: PLR0917
             print_line(f"  created  {name}")
         for name in made.completed:
             print_line(f"  completed {name}")
-        for name in made.kept:
+        for name in made.unchanged:
             print_line(f"  kept     {name}")
     result: Members = {
         "path": str(made.directory.path),
         "created": list(made.created),
         "completed": list(made.completed),
-        "kept": list(made.kept),
+        "kept": list(made.unchanged),
     }
     _show(
         result,

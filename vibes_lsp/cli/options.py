@@ -17,9 +17,9 @@ from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.disk import signature
-from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
+from vibes_lsp.store.files import file_signature
 from vibes_lsp.store.versions import unsupported_versions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -94,7 +94,7 @@ def open_trail(audit_dir: Path | None) -> Trail:
         return repository.nearest_ancestor(commits) if repository is not None else None
 
     trail = Trail(directory, nearest=nearest)
-    log = signature(trail.directory.log)
+    log = file_signature(trail.directory.log)
     with progress() as step:
         trail.refresh(progress=lambda done: step("log", done, log.size if log else 0))
     if trail.log.problem is not None:

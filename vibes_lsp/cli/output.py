@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from typing_extensions import override
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.model.inert import UNSEEN
+from vibes_lsp.model.escaping import INVISIBLE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +47,7 @@ def plain(value: object, limit: int | None = None) -> str:
     text = str(value)
     if limit is not None and len(text) > limit:
         text = text[: limit - 1] + "…"
-    return UNSEEN.sub(_escaped, text)
+    return INVISIBLE.sub(_escaped, text)
 
 
 def plain_code(line: str, limit: int | None = None) -> str:
@@ -125,7 +125,7 @@ def _seen(printed: bytes) -> bytes:
     """Return JSON of the same value in which what nobody can see is escaped; the line ends between members stay."""
     if printed.isascii() and b"\x7f" not in printed:
         return printed
-    return UNSEEN.sub(_escaped_in_json, printed.decode("utf-8", "surrogatepass")).encode()
+    return INVISIBLE.sub(_escaped_in_json, printed.decode("utf-8", "surrogatepass")).encode()
 
 
 def _escaped_in_json(match: re.Match[str]) -> str:

@@ -13,15 +13,15 @@ from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.options import audit_dir_option
 from vibes_lsp.cli.output import print_json, print_warning
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
-from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ReviewerKind
 from vibes_lsp.recording import Recorder, as_json
 from vibes_lsp.recording.forms import Request
 from vibes_lsp.recording.judging import ReviewRequest
 from vibes_lsp.recording.requests import REQUESTS, parse
-from vibes_lsp.store.disk import read_file
-from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
+from vibes_lsp.store.files import read_file
 
 _HELP: Final = {
     "session-start": "Start a session.",

@@ -17,12 +17,16 @@ from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.store.disk import signature
-from vibes_lsp.store.durability import flush_file, refusal, replace_file
-from vibes_lsp.store.folders import make_hidden_folder
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import (
+    file_signature,
+    flush_file,
+    make_ignored_folder,
+    replace_file,
+    write_error,
+)
 from vibes_lsp.store.initialise import ignores_database
 from vibes_lsp.store.journal import journal_files
-from vibes_lsp.store.layout import AuditDir
 from vibes_lsp.store.reasoning import reasoning_text
 
 SqlValue: TypeAlias = str | int | float | None
@@ -176,7 +180,7 @@ class Built:
 def source_of(directory: AuditDir) -> str:
     """Return what identifies the files of a trail on this machine as they are now; another copy of them has another."""
     paths = (directory.log, directory.manifest, *journal_files(directory))
-    found = [(path.name, signature(path)) for path in paths]
+    found = [(path.name, file_signature(path)) for path in paths]
     return json.dumps(
         [
             LAYOUT,
@@ -200,7 +204,7 @@ def build(directory: AuditDir) -> Built:
     """
     _refuse_where_git_takes_it(directory)
     path = directory.database
-    make_hidden_folder(directory.journal)
+    make_ignored_folder(directory.journal)
     temporary = (
         directory.journal / f"{path.name}.{os.urandom(8).hex()}"
     )  # not `.tmp`: a fold clears those away
@@ -210,7 +214,7 @@ def build(directory: AuditDir) -> Built:
         flush_file(temporary)
     except (OSError, sqlite3.Error) as error:
         temporary.unlink(missing_ok=True)
-        raise refusal(
+        raise write_error(
             path, error if isinstance(error, OSError) else OSError(0, str(error))
         ) from error
     except BaseException:

@@ -18,8 +18,8 @@ from typing import Final
 from vibes_lsp.database.build import build, fill, source_of
 from vibes_lsp.errors import BadQuery, RefusedWrite, UnreadableFile
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.store.disk import signature
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import file_signature
 
 TIMEOUT: Final = 30.0
 """Seconds that a query may take."""
@@ -153,7 +153,7 @@ def _opened(directory: AuditDir) -> sqlite3.Connection:
 def _is_fresh(directory: AuditDir) -> bool:
     """Whether the database was made here, of the trail as it is."""
     try:
-        if directory.database.is_symlink() or signature(directory.database) is None:
+        if directory.database.is_symlink() or file_signature(directory.database) is None:
             return False
         with closing(_open_file(directory)) as connection:
             _confine(connection)

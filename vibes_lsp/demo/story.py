@@ -38,8 +38,8 @@ from vibes_lsp.recording import (
     RiskSignal,
     Tool,
 )
+from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, AuditDir
 from vibes_lsp.store.initialise import initialise
-from vibes_lsp.store.layout import AUDIT_DIR_NAME, AuditDir
 
 ADA: Final = CommitAuthor("Ada Example", "ada@example.org")
 _BEGIN: Final = datetime(2026, 2, 3, 9, 0, tzinfo=UTC)

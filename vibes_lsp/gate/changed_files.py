@@ -16,8 +16,8 @@ from vibes_lsp.history.diff import DiffEntry, DiffRange, diff_files
 from vibes_lsp.history.objects import GitObjects, TreeEntry, list_tree
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.model.paths import can_be_below, normal_path
-from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.model.paths import can_be_in_project, normal_path
+from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 
 _MAX_DEPTH: Final = 4
 """Submodules in submodules that are looked into."""
@@ -168,7 +168,7 @@ class FileContents:
 
     def in_head(self, path: str) -> Text | None:
         """Return a file as HEAD has it, where that has other lines than the one on disk; None where it has none of its own."""
-        if self.blobs is None or not can_be_below(path):
+        if self.blobs is None or not can_be_in_project(path):
             return None
         held = self.blobs.contents(f"{self.head}:{self.prefix}{normal_path(path)}")
         if held is None:
@@ -186,7 +186,7 @@ class FileContents:
     def in_base(self, path: str) -> Text:
         """Return a file as it was before the change; empty where it was not."""
         held = None
-        if self.blobs is not None and can_be_below(path):
+        if self.blobs is not None and can_be_in_project(path):
             held = self.blobs.contents(f"{self.base}:{self.prefix}{normal_path(path)}")
         return Text("") if held is None else Text.from_bytes(held)
 

@@ -22,8 +22,8 @@ from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.paths import normal_path
+from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME
 
 _UNREAD: Final = frozenset({LOG_LINE.id, CONFLICT_MARKER.id})
 """What the gate has a finding of its own for."""

@@ -13,7 +13,7 @@ from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.gate import catalogue
 from vibes_lsp.gate.decide import NEEDS_APPROVAL, GateDecision, Threshold
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.model.inert import span
+from vibes_lsp.model.escaping import code_span
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.placements import PlacementReport
@@ -236,7 +236,9 @@ def summary_line(report: GateReport) -> str:
 def _lines(report: GateReport) -> Iterator[str]:
     yield f"### VIBES gate: {'PASS' if report.passed else 'FAIL'}"
     yield ""
-    against = f", by the policy of {span(report.base[:12], 12)}" if report.base is not None else ""
+    against = (
+        f", by the policy of {code_span(report.base[:12], 12)}" if report.base is not None else ""
+    )
     yield f"{summary_line(report)}. Blocked from {report.bound:g}{against}."
     shown = list(report.listed)
     if shown:
@@ -260,15 +262,15 @@ def _lines(report: GateReport) -> Iterator[str]:
 
 def _item(item: GateItem) -> str:
     parts = [
-        f"**{item.verdict}** {span(item.location, _MAX_TEXT)}",
-        span(model_name(item.facts), 60),
+        f"**{item.verdict}** {code_span(item.location, _MAX_TEXT)}",
+        code_span(model_name(item.facts), 60),
         f"risk {item.score_text}" if item.score_text is not None else "",
-        span(review_words(item.facts), 100),
-        *(f"rule {span(reason, _MAX_TEXT)}" for reason in item.reasons[:3]),
-        f"prompt {span(prompt, _MAX_TEXT)}" if (prompt := text(item.facts, "prompt")) else "",
+        code_span(review_words(item.facts), 100),
+        *(f"rule {code_span(reason, _MAX_TEXT)}" for reason in item.reasons[:3]),
+        f"prompt {code_span(prompt, _MAX_TEXT)}" if (prompt := text(item.facts, "prompt")) else "",
     ]
     return "- " + " · ".join(part for part in parts if part)
 
 
 def _finding(finding: Finding) -> str:
-    return f"- **{finding.severity.value}** `{finding.check.id}` {span(finding.location, _MAX_TEXT)}: {span(finding.message, 2 * _MAX_TEXT)}"
+    return f"- **{finding.severity.value}** `{finding.check.id}` {code_span(finding.location, _MAX_TEXT)}: {code_span(finding.message, 2 * _MAX_TEXT)}"

@@ -24,7 +24,7 @@ from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement, ShownLineage, located_in
 from vibes_lsp.index.places import Places
 from vibes_lsp.index.records import LogRecord, recorded_lines
-from vibes_lsp.model.canonical import same_value
+from vibes_lsp.model.canonical_json import same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, RISK_MEMBERS, IdVariant, explain_annotation_id
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, RecordType

@@ -17,8 +17,8 @@ from vibes_lsp.index.columns import EDGE_TYPES
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import EdgeType
-from vibes_lsp.store.disk import read_file
-from vibes_lsp.store.layout import LOG_NAME
+from vibes_lsp.store.audit_dir import LOG_NAME
+from vibes_lsp.store.files import read_file
 
 _HASH: Final = re.compile(r"[0-9a-fA-F]{4,64}")
 

@@ -15,7 +15,7 @@ from vibes_lsp.history.git import git_lines
 from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.log_additions import added_record_ids
 from vibes_lsp.history.repository import Repository, read_shallow_file
-from vibes_lsp.model.paths import can_be_below, normal_path
+from vibes_lsp.model.paths import can_be_in_project, normal_path
 
 
 class CommitMethod(StrEnum):
@@ -358,4 +358,4 @@ def _can_be_tracked(path: str) -> bool:
         path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return False
-    return bool(path) and can_be_below(path)
+    return bool(path) and can_be_in_project(path)

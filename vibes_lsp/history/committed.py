@@ -14,7 +14,7 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_versions import file_changes
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.model.paths import can_be_below, normal_path
+from vibes_lsp.model.paths import can_be_in_project, normal_path
 
 _LATER: Final = 64
 """Commits after a record's own in which its lines are looked for."""
@@ -133,4 +133,4 @@ class CommittedFiles:
 
 
 def _is_inside(path: str) -> bool:
-    return bool(path) and can_be_below(path)
+    return bool(path) and can_be_in_project(path)

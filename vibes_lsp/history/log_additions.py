@@ -11,10 +11,10 @@ import msgspec
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.model.canonical import QuickDecoder, parse_object
+from vibes_lsp.model.canonical_json import FastDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
-from vibes_lsp.store.log import MAX_LINE
+from vibes_lsp.store.log_follower import MAX_LINE
 
 _MARK: Final = b"\x01commit "
 _BOM: Final = b"\xef\xbb\xbf"
@@ -75,14 +75,14 @@ class _Named(msgspec.Struct):
     annotation_id: str | None = None
 
 
-_DECODER: Final = QuickDecoder(_Named)
+_DECODER: Final = FastDecoder(_Named)
 
 
 def record_id_of(line: bytes) -> str:
     """Return the id of the record on a line, empty where it holds none; one that it does not bring takes the strict parser, as does what only that one can refuse."""
     if len(line) > MAX_LINE:
         return ""
-    named = _DECODER.one(line)
+    named = _DECODER.decode(line)
     if named is not None and named.annotation_id:
         return named.annotation_id
     record = line.strip().removeprefix(_BOM)  # as whoever reads the log does

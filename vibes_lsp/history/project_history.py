@@ -22,7 +22,7 @@ from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.renames import renames_since
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.history.repository_history import RepositoryHistory
-from vibes_lsp.model.paths import can_be_below, normal_path
+from vibes_lsp.model.paths import can_be_in_project, normal_path
 
 
 class ProjectHistory:
@@ -183,7 +183,7 @@ class ProjectHistory:
 
     def _place_of(self, path: str) -> _Place | None:
         """Return where a file's history is: in the innermost repository that it lies in."""
-        if not can_be_below(path):
+        if not can_be_in_project(path):
             return None
         folder = innermost = ""
         for parent in normal_path(path).split("/")[:-1]:

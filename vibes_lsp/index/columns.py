@@ -16,11 +16,11 @@ from typing import Any, Final
 import msgspec
 
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical import CONFLICT_MARKERS, QuickDecoder, parse_object
+from vibes_lsp.model.canonical_json import CONFLICT_MARKERS, FastDecoder, parse_object
 from vibes_lsp.model.hashing import annotation_id, sha256
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
-from vibes_lsp.store.log import MAX_LINE, LineBatch
+from vibes_lsp.store.log_follower import MAX_LINE, LineBatch
 
 KEY_DIGITS: Final = 8
 """Hexadecimal digits of an id that its key begins with."""
@@ -149,9 +149,7 @@ class _Broken(_Other, gc=False):
     pass
 
 
-_DECODER: Final[QuickDecoder[Any]] = QuickDecoder(
-    _Line | _Function | _Edge | _Session | _Delegation
-)
+_DECODER: Final[FastDecoder[Any]] = FastDecoder(_Line | _Function | _Edge | _Session | _Delegation)
 
 _KINDS: Final[dict[type, int]] = {
     _Blank: Kind.BLANK,
@@ -212,7 +210,7 @@ class Columns:
             self._extend([self._skip(batch.first, f"longer than {MAX_LINE:,} bytes")], batch)
             return
         self.ends.fromlist(list(accumulate(map(len, batch.lines), initial=last))[1:])
-        rows = _DECODER.each(batch.lines)
+        rows = _DECODER.decode_all(batch.lines)
         if rows is None:
             rows = [
                 self._decode(line, number) for number, line in enumerate(batch.lines, batch.first)
@@ -271,7 +269,7 @@ class Columns:
 
     def _decode(self, line: bytes, number: int) -> Any:
         """Decode one line of a batch that held something unusual."""
-        row = _DECODER.one(line)
+        row = _DECODER.decode(line)
         if row is not None:
             return row
         stripped = line.strip().removeprefix(b"\xef\xbb\xbf")

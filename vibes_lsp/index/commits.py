@@ -11,7 +11,7 @@ from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver, Re
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.vocabulary import Action
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 
 def recorded_commit(lineage: Lineage) -> str | None:

@@ -26,7 +26,7 @@ from vibes_lsp.index.older_text import Standing
 from vibes_lsp.index.original_text import OriginalTexts
 from vibes_lsp.index.sessions import begun
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.paths import can_be_below, is_too_long, normal_path
+from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
 
 _MAX_FILES = 200
 _WITHOUT = "without"
@@ -195,7 +195,7 @@ class FileHistories:
     def _names(self) -> Sequence[str]:
         """The names that annotations have for files of this project (R19), and those that no file can have: their text may be here."""
         names = dict.fromkeys(normal_path(path) for path in self._trail.paths())
-        return [name for name in names if can_be_below(name) or is_too_long(name)]
+        return [name for name in names if can_be_in_project(name) or is_too_long(name)]
 
     def _is_there(self, name: str) -> bool:
         try:

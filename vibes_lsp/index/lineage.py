@@ -15,7 +15,7 @@ import msgspec
 
 from vibes_lsp.anchors.located import AnchoredRange
 from vibes_lsp.index.records import Edge, LogRecord, recorded_range
-from vibes_lsp.model.canonical import canonical, same_value
+from vibes_lsp.model.canonical_json import canonical_json, same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256
 from vibes_lsp.model.members import Members, integer
 from vibes_lsp.model.vocabulary import Action, RecordType, SupersedesReason
@@ -139,7 +139,7 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
             for name, value in self.current.members.items()
             if value is not None and name not in _PASSING
         }
-        return sha256(canonical(members))
+        return sha256(canonical_json(members))
 
 
 def join_lineages(

@@ -23,11 +23,11 @@ from vibes_lsp.index.columns import (
     key_of,
 )
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
-from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import EdgeType
-from vibes_lsp.store.log import LogFollower, read_lines
+from vibes_lsp.store.log_follower import LogFollower, read_lines
 
 _OTHERS: Final = frozenset({Kind.SESSION, Kind.EDGE, Kind.DELEGATION, Kind.OTHER})
 _TIMESTAMP: Final = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\d)')
@@ -108,7 +108,7 @@ class LogIndex:
 
     def torn_tail(self) -> bytes:
         """Return the beginning of a record whose end was never written; empty in a sound log."""
-        return self._follower.tail()
+        return self._follower.unfinished_line()
 
     def raw(self, line: int) -> bytes:
         """Return the bytes of a line without its newline."""

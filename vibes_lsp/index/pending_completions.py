@@ -10,12 +10,12 @@ from typing import Final
 from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.records import LogRecord
-from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, RecordType
-from vibes_lsp.store.disk import Signature, read_file, signature
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import FileSignature, file_signature, read_file
 
 _AFTER_ALL: Final = 1 << 62
 """The line of what is in no log: it comes after all that is."""
@@ -30,8 +30,8 @@ class PendingCompletions:
     """
 
     def __init__(self, directory: AuditDir) -> None:
-        self._folder = directory.held
-        self._seen: dict[str, Signature] = {}
+        self._folder = directory.pending_completions
+        self._seen: dict[str, FileSignature] = {}
         self._held: dict[str, LogRecord | None] = {}
 
     def __bool__(self) -> bool:
@@ -69,7 +69,7 @@ class PendingCompletions:
         ]
         return [Lineage((record,), record, is_pending=True) for record in found]
 
-    def _files(self) -> Iterator[tuple[str, Signature]]:
+    def _files(self) -> Iterator[tuple[str, FileSignature]]:
         try:
             names = [
                 entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".json")
@@ -78,7 +78,7 @@ class PendingCompletions:
             return
         for name in names:
             try:
-                found = signature(self._folder / name)
+                found = file_signature(self._folder / name)
             except UnreadableFile:
                 continue
             if found is not None:

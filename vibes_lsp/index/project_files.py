@@ -9,7 +9,7 @@ from typing import Final
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
-from vibes_lsp.store.disk import inside, is_circular, read_file
+from vibes_lsp.store.files import is_circular, is_inside, read_file
 
 _MAX_SOURCE: Final = 64 << 20
 """Largest source file that is looked at, in bytes."""
@@ -34,7 +34,7 @@ def read_content(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: st
     Raises:
         UnreadableFile: It is not there, cannot be read, or is a link out of the project (R19).
     """
-    if not inside(project / path, project) and not is_circular(project / path):
+    if not is_inside(project / path, project) and not is_circular(project / path):
         raise UnreadableFile(f"{path} leads out of the project")
     data = read_file(project / path, limit=limit)
     if data is None:

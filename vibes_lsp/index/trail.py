@@ -14,8 +14,8 @@ from vibes_lsp.index.records import Edge, LogRecord, is_supersedes, read_edge
 from vibes_lsp.index.reviews import Review, read_reviews
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
-from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.manifest import LastRead, Manifest, ManifestForm, read_manifest
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.manifest import Manifest, ManifestCache, ManifestForm, read_manifest
 
 
 class Trail:
@@ -30,7 +30,7 @@ class Trail:
     Attributes:
         log: The annotation log.
         manifest: The context entries as of the last refresh.
-        last_read: What all who follow the trail in this program have read of the manifest.
+        manifest_cache: What all who follow the trail in this program have read of the manifest.
     """
 
     def __init__(
@@ -44,7 +44,9 @@ class Trail:
         self.directory = directory
         self.log = LogIndex(directory.log, now_ns=now_ns)
         self.manifest = Manifest(ManifestForm.ABSENT)
-        self.last_read: LastRead = LastRead() if beside is None else beside.last_read
+        self.manifest_cache: ManifestCache = (
+            ManifestCache() if beside is None else beside.manifest_cache
+        )
         self._nearest = nearest
         self._joined = LineageCache(self.log, nearest)
 
@@ -52,7 +54,7 @@ class Trail:
         """Take in what changed on disk; say whether anything did. Call it before every answer: it costs two stats."""
         changed = self.log.refresh(thorough=thorough, progress=progress)
         manifest = read_manifest(
-            self.directory, self.manifest, last=self.last_read
+            self.directory, self.manifest, manifest_cache=self.manifest_cache
         )  # after the log: entries are written before the records that name them
         changed = changed or manifest is not self.manifest
         self.manifest = manifest

@@ -10,13 +10,11 @@ from lsprotocol.types import MarkupKind
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.snapshot import DocumentSnapshot
-from vibes_lsp.model.inert import fenced, flat, span
+from vibes_lsp.model.escaping import code_span, single_line
 from vibes_lsp.model.members import JsonValue, Members, text, texts
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.reports.words import model_name, review_label, title, whereabouts
 from vibes_lsp.store.reasoning import reasoning_text
-
-__all__ = ["Markup", "fenced", "flat"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class Markup:
 
     def quote(self, value: object, limit: int) -> str:
         """Write untrusted text, on one line, cut to `limit` characters."""
-        return span(value, limit) if self._marks else flat(value, limit)
+        return code_span(value, limit) if self._marks else single_line(value, limit)
 
 
 READING = "reading the audit trail …"
@@ -56,7 +54,7 @@ _BETWEEN = " · "
 
 def label(view: DocumentSnapshot, placement: Placement, facts: Members) -> str:
     """Return what a lens says, above the lines: what was done, and all there is to say about where they are now."""
-    parts = [_model(facts), flat(title(placement), 40), whereabouts(placement)]
+    parts = [_model(facts), single_line(title(placement), 40), whereabouts(placement)]
     if placement.is_pending:
         parts.append("pending")
     return _joined([*parts, *_standing(view, placement, facts)])
@@ -75,11 +73,11 @@ def line_text(view: DocumentSnapshot, placement: Placement, facts: Members) -> s
         *_standing(view, placement, facts),
     ]
     prompt = facts.get("prompt")
-    return _joined([*parts, f"“{flat(prompt, 70)}”"] if isinstance(prompt, str) else parts)
+    return _joined([*parts, f"“{single_line(prompt, 70)}”"] if isinstance(prompt, str) else parts)
 
 
 def _model(facts: Members) -> str:
-    return flat(model_name(facts), 40)
+    return single_line(model_name(facts), 40)
 
 
 def _standing(view: DocumentSnapshot, placement: Placement, facts: Members) -> Iterator[str]:

@@ -24,7 +24,7 @@ from vibes_lsp.lsp.project import Project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
 from vibes_lsp.lsp.uris import path_of
-from vibes_lsp.store.layout import find_audit_dir
+from vibes_lsp.store.audit_dir import find_audit_dir
 
 _logger = logging.getLogger(__name__)
 _EVERY: Final = "**/.ai-audit/**"

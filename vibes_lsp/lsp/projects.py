@@ -13,8 +13,8 @@ from vibes_lsp.lsp.placement_tracker import PlacementTracker
 from vibes_lsp.lsp.project import Project
 from vibes_lsp.lsp.snapshot import DocumentSnapshot
 from vibes_lsp.lsp.uris import path_of
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.layout import AuditDir, find_audit_dir
 
 
 def _project(directory: AuditDir) -> Project:

@@ -24,9 +24,9 @@ from pygls.protocol.language_server import lsp_method
 from typing_extensions import override
 
 from vibes_lsp.errors import InternalError, VibesError
-from vibes_lsp.lsp.description import flat
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceRequest
+from vibes_lsp.model.escaping import single_line
 
 _MAX_MESSAGE: Final = 500
 
@@ -152,7 +152,7 @@ class Protocol(LanguageServerProtocol):
             data = (
                 None if isinstance(error.data, dict) and "traceback" in error.data else error.data
             )
-            error = types.ResponseError(error.code, flat(error.message, _MAX_MESSAGE), data)
+            error = types.ResponseError(error.code, single_line(error.message, _MAX_MESSAGE), data)
         super()._send_response(msg_id, result, error)
 
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)

@@ -24,7 +24,7 @@ from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.showing import Showing
 from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.model.members import Members
-from vibes_lsp.store.layout import find_audit_dir
+from vibes_lsp.store.audit_dir import find_audit_dir
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from uuid import uuid4
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from vibes_lsp.lsp.description import flat
+from vibes_lsp.model.escaping import single_line
 
 if TYPE_CHECKING:
     from vibes_lsp.lsp.server import Server
@@ -55,7 +55,7 @@ class Showing:
         """
         if not _shows_documents(ls):
             ls.window_show_message(
-                types.ShowMessageParams(types.MessageType.Info, flat(text, _MAX_MESSAGE))
+                types.ShowMessageParams(types.MessageType.Info, single_line(text, _MAX_MESSAGE))
             )
             return None
         uri = (

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcPar
 from pygls.io_ import StdoutWriter
 
 from vibes_lsp.errors import MalformedJson, report
-from vibes_lsp.model.canonical import parse
+from vibes_lsp.model.canonical_json import parse_json
 
 if TYPE_CHECKING:
     from vibes_lsp.lsp.server import Server
@@ -148,7 +148,7 @@ def _take(server: Server, body: bytes) -> None:
     protocol = server.protocol
     number: object = None
     try:
-        data = parse(body)
+        data = parse_json(body)
         if not isinstance(data, dict):
             raise JsonRpcInvalidRequest("a message is one JSON object")  # noqa: TRY301
         number = data.get("id")

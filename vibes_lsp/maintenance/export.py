@@ -22,14 +22,14 @@ from vibes_lsp.index.places import Places
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.canonical import canonical
+from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.hashing import annotation_id, sha256
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.vocabulary import Action, RecordType
-from vibes_lsp.store.disk import read_file
-from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.files import read_file
 from vibes_lsp.store.manifest import Manifest, ManifestForm
-from vibes_lsp.store.manifest_text import extended, one_line
+from vibes_lsp.store.manifest_format import add_entries, to_one_line
 from vibes_lsp.store.reasoning import blob_file
 
 SOURCE_ID: Final = "source_annotation_id"
@@ -355,8 +355,10 @@ class CurrentTrail:
     def files(self, config: bytes | None) -> dict[str, bytes]:
         """Return the files of the audit directory by their paths below it, the policy as it is; `COLUMNS` is the log's first line."""
         made = {
-            LOG_NAME: b"".join(canonical(record) + b"\n" for record in (COLUMNS, *self.records)),
-            MANIFEST_NAME: extended(Manifest(ManifestForm.ABSENT), self.entries),
+            LOG_NAME: b"".join(
+                canonical_json(record) + b"\n" for record in (COLUMNS, *self.records)
+            ),
+            MANIFEST_NAME: add_entries(Manifest(ManifestForm.ABSENT), self.entries),
             **self.blobs,
         }
         return made if config is None else {CONFIG_NAME: config, **made}
@@ -441,7 +443,7 @@ def _add_entries(current: CurrentTrail, trail: Trail) -> None:
     for record in current.records:
         for value in record.values():
             if isinstance(value, str) and value not in current.entries and value in trail.manifest:
-                current.entries[value] = one_line(trail.manifest.raw(value))
+                current.entries[value] = to_one_line(trail.manifest.raw(value))
                 _add_blob(current, trail.manifest.entry(value) or {}, trail.directory)
 
 

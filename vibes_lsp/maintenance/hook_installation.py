@@ -15,8 +15,7 @@ from vibes_lsp.errors import HistoryUnavailable, RefusedWrite
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.maintenance.hook_script import PREVIOUS_HOOK, Script, read_script, write_script
-from vibes_lsp.store.disk import inside
-from vibes_lsp.store.durability import refusal, replace_file, write_temporary
+from vibes_lsp.store.files import is_inside, replace_file, write_error, write_temporary
 
 NAMES: Final = ("pre-commit", "pre-commit.legacy")
 """Where ours may be: the pre-commit framework, installed after it, renames it and runs it first."""
@@ -54,8 +53,8 @@ def hooks_folder(repository: Repository) -> HooksFolder:
     own = common / "hooks"
     configured = _configured(repository)
     path = own if configured is None else repository.root / configured
-    in_work_tree = inside(path, repository.root) and not inside(path, common)
-    reachable = configured != "" and (in_work_tree or inside(path, common))
+    in_work_tree = is_inside(path, repository.root) and not is_inside(path, common)
+    reachable = configured != "" and (in_work_tree or is_inside(path, common))
     return HooksFolder(path, own, configured, reachable, in_work_tree)
 
 
@@ -225,7 +224,7 @@ def remove_hook(project: Path) -> HookResult:
             else:
                 file.unlink()
         except OSError as error:
-            raise refusal(file, error) from error
+            raise write_error(file, error) from error
         done = HookResult(file, HookChange.REMOVED, file if restored else None, folder.in_work_tree)
     return done
 
@@ -255,7 +254,7 @@ def _move_away(file: Path, before: Path) -> bool:
     try:
         file.rename(before)
     except OSError as error:
-        raise refusal(before, error) from error
+        raise write_error(before, error) from error
     return True
 
 
@@ -263,7 +262,7 @@ def _put(file: Path, text: bytes) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise refusal(file.parent, error) from error
+        raise write_error(file.parent, error) from error
     temporary = write_temporary(file.parent, text)
     with suppress(OSError):
         temporary.chmod(0o755)

@@ -15,16 +15,19 @@ from typing import Final
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, UnsupportedVersion, VibesError
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.history.staging import UnmergedFile, mark_resolved, merge_base, unmerged_files
-from vibes_lsp.store.appending import repair
+from vibes_lsp.store.appending import repair_partial_line
+from vibes_lsp.store.audit_dir import CONFIG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import parse_config
-from vibes_lsp.store.disk import read_file
-from vibes_lsp.store.durability import replace_file, write_temporary
-from vibes_lsp.store.folders import make_hidden_folder
-from vibes_lsp.store.folding import append_lock, fold_lock
-from vibes_lsp.store.journal import own_file
-from vibes_lsp.store.layout import CONFIG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.files import make_ignored_folder, read_file, replace_file, write_temporary
+from vibes_lsp.store.journal import entries_file
+from vibes_lsp.store.locks import append_lock, fold_lock
 from vibes_lsp.store.manifest import parse_manifest
-from vibes_lsp.store.merging import MERGES, Sides, has_markers, without_markers
+from vibes_lsp.store.three_way_merge import (
+    MERGE_FUNCTIONS,
+    MergeSides,
+    has_conflict_markers,
+    remove_conflict_markers,
+)
 from vibes_lsp.store.versions import unsupported_versions
 
 _PLAIN: Final = frozenset({"100644", "100755"})
@@ -76,14 +79,14 @@ def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
     commit = None if revision is None else repository.resolve(revision)
     common = None if commit is None else merge_base(repository, commit)
 
-    def sides(name: str) -> Sides:
+    def sides(name: str) -> MergeSides:
         return _sides(repository, directory.path / name, conflicts.get(name), commit, common)
 
-    links = [name for name in MERGES if (directory.path / name).is_symlink()]
-    names = [name for name in MERGES if name not in links]
+    links = [name for name in MERGE_FUNCTIONS if (directory.path / name).is_symlink()]
+    names = [name for name in MERGE_FUNCTIONS if name not in links]
     _refuse_versions({name: sides(name) for name in names if name in {CONFIG_NAME, MANIFEST_NAME}})
     with fold_lock(directory).acquire(), append_lock(directory).acquire() as held:
-        repair((directory.log, own_file(directory)), held)
+        repair_partial_line((directory.log, entries_file(directory)), held)
         merged = [
             _merge(directory, name, sides(name), in_conflict=name in conflicts) for name in names
         ]
@@ -99,33 +102,33 @@ def _sides(
     conflict: UnmergedFile | None,
     commit: str | None,
     common: str | None,
-) -> Sides:
+) -> MergeSides:
     standing = read_file(path)
-    clean = None if standing is None else without_markers(standing)
+    clean = None if standing is None else remove_conflict_markers(standing)
     if conflict is not None:
         base, ours, theirs = (conflict.stages.get(stage) for stage in (1, 2, 3))
         by_hand = (
             standing is not None
-            and not has_markers(standing)
+            and not has_conflict_markers(standing)
             and standing not in conflict.stages.values()
         )
         if by_hand and path.name == CONFIG_NAME:
-            return Sides(standing, standing, standing, standing)
-        return Sides(base, standing if by_hand else ours, theirs, standing)
+            return MergeSides(standing, standing, standing, standing)
+        return MergeSides(base, standing if by_hand else ours, theirs, standing)
     base = None if common is None else repository.read(common, path)
     theirs = None if commit is None else repository.read(commit, path)
-    return Sides(base, clean, theirs if theirs is not None else base or clean, standing)
+    return MergeSides(base, clean, theirs if theirs is not None else base or clean, standing)
 
 
-def _merge(directory: AuditDir, name: str, sides: Sides, *, in_conflict: bool) -> MergedFile:
+def _merge(directory: AuditDir, name: str, sides: MergeSides, *, in_conflict: bool) -> MergedFile:
     path = directory.path / name
     try:
-        if not in_conflict and sides.standing == sides.ours == sides.theirs:
+        if not in_conflict and sides.current == sides.ours == sides.theirs:
             return MergedFile(name, MergeOutcome.UNCHANGED)
-        data = MERGES[name](sides)
-        if data == (sides.standing or b""):
+        data = MERGE_FUNCTIONS[name](sides)
+        if data == (sides.current or b""):
             return MergedFile(name, MergeOutcome.UNCHANGED)
-        make_hidden_folder(directory.journal)
+        make_ignored_folder(directory.journal)
         replace_file(write_temporary(directory.journal, data, like=path), path)
     except VibesError as error:
         return MergedFile(name, MergeOutcome.REFUSED, problem=error)
@@ -161,7 +164,7 @@ def _resolved(
 
 
 def _others(conflicts: dict[str, UnmergedFile]) -> Iterator[MergedFile]:
-    for name in sorted(set(conflicts) - set(MERGES)):
+    for name in sorted(set(conflicts) - set(MERGE_FUNCTIONS)):
         problem = RefusedWrite(
             f"{name} is no file that can be merged",
             hint="take one side with `git checkout --ours` or `--theirs`",
@@ -169,7 +172,7 @@ def _others(conflicts: dict[str, UnmergedFile]) -> Iterator[MergedFile]:
         yield MergedFile(name, MergeOutcome.REFUSED, problem=problem)
 
 
-def _refuse_versions(sides: dict[str, Sides]) -> None:
+def _refuse_versions(sides: dict[str, MergeSides]) -> None:
     configs, manifests = (
         [each.ours, each.theirs] if each else [None]
         for each in (sides.get(CONFIG_NAME), sides.get(MANIFEST_NAME))

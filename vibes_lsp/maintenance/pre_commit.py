@@ -16,10 +16,10 @@ from vibes_lsp.history.staging import CommitIndex, open_commit_index
 from vibes_lsp.model.vocabulary import BackfillWhen
 from vibes_lsp.recording.backfilling import Scope
 from vibes_lsp.recording.recorder import Recorder, utc_now
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.disk import inside
-from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
-from vibes_lsp.store.writing import is_cut_back
+from vibes_lsp.store.files import is_inside
+from vibes_lsp.store.writer import is_truncated
 
 RECENT: Final = timedelta(days=90)
 """How old an annotation is at most whose commit is looked for while a commit waits; `vibes backfill` looks for all."""
@@ -68,7 +68,7 @@ def prepare_commit(
     if index is None or index.is_empty():
         return []
     named = [named_audit_dir(audit_dir)] if audit_dir is not None else _trails(folder, index)
-    own = [directory for directory in named if inside(directory.path, index.repository.root)]
+    own = [directory for directory in named if is_inside(directory.path, index.repository.root)]
     return [
         _prepare(directory, index, now, by_framework="PRE_COMMIT" in environment)
         for directory in own
@@ -101,7 +101,7 @@ def _prepare(
     backfilled: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
     try:
-        if by_framework and (is_cut_back(directory) or not index.differs_from_head(directory.log)):
+        if by_framework and (is_truncated(directory) or not index.differs_from_head(directory.log)):
             return PreparedTrail(directory)
         with Recorder(directory, now=now) as recorder:
             backfilled = _backfill(recorder, index)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, StringConstraints, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from vibes_lsp.model.defaults import (
@@ -15,7 +16,9 @@ from vibes_lsp.model.defaults import (
     DEFAULT_WEIGHTS,
 )
 from vibes_lsp.model.gitignore import MAX_PATTERN
-from vibes_lsp.model.schema_types import Fraction, LaxLevel, LaxRuleAction, NonEmpty, Number, Strict
+from vibes_lsp.model.members import JsonValue, Members, mapping
+from vibes_lsp.model.schemas import Fraction, LaxLevel, LaxRuleAction, NonEmpty, Number, StrictModel
+from vibes_lsp.model.validation import Problem, problems_in
 from vibes_lsp.model.vocabulary import (
     AssuranceLevel,
     BackfillWhen,
@@ -62,14 +65,14 @@ Baseline: TypeAlias = Annotated[
 Pattern: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
-class ReviewRule(Strict):
+class ReviewRule(StrictModel):
     """A condition over signals and what it asks for (RFC 10.4.6, R20)."""
 
     condition: NonEmpty
     action: LaxRuleAction
 
 
-class Baselines(Strict):
+class Baselines(StrictModel):
     """What counts as 1.0, of the signals that have no upper end (RFC 10.4.1)."""
 
     scope_files: Baseline | None = Field(
@@ -80,7 +83,7 @@ class Baselines(Strict):
     )
 
 
-class RiskScoring(Strict):
+class RiskScoring(StrictModel):
     """How PRISM scores here (RFC 10.4.6); absent or disabled means off (R27)."""
 
     enabled: bool = False
@@ -103,7 +106,7 @@ class RiskScoring(Strict):
         return thresholds
 
 
-class Backfill(Strict):
+class Backfill(StrictModel):
     """How commits get into the log (R4)."""
 
     when: LaxWhen = BackfillWhen.NEXT_COMMIT
@@ -135,7 +138,7 @@ MaskPattern: TypeAlias = Annotated[
 AllowedText: TypeAlias = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
-class Redaction(Strict):
+class Redaction(StrictModel):
     """What is masked beyond the known formats of secrets, and what is none; nothing here can switch masking off.
 
     Attributes:
@@ -154,7 +157,7 @@ class Redaction(Strict):
 ExcludePattern: TypeAlias = Annotated[str, StringConstraints(max_length=MAX_PATTERN)]
 
 
-class Config(Strict):
+class Config(StrictModel):
     """What a project decided about its audit trail."""
 
     standard: Literal["VIBES"] = "VIBES"
@@ -173,3 +176,80 @@ class Config(Strict):
 
 REQUIRED_MEMBERS: Final = ("standard", "standard_version", "assurance_level", "project_name")
 """What RFC 8.1 requires; a reader falls back on the defaults above and reports the absence."""
+
+
+def validate_config(members: Members) -> tuple[Config, list[Problem]]:
+    """Return the policy that the members state, and what is wrong with them; a broken part, or a null, counts as not given."""
+    problems = [
+        Problem(name, "is required", "missing") for name in REQUIRED_MEMBERS if name not in members
+    ]
+    kept: Members = {
+        name: value
+        for name, value in members.items()
+        if value is not None or name in REQUIRED_MEMBERS
+    }
+    while True:
+        try:
+            return Config.model_validate(kept), problems
+        except ValidationError as error:
+            problems.extend(problems_in(error))
+            reduced = _without(
+                kept,
+                [
+                    tuple(item["loc"])
+                    for item in error.errors(include_url=False, include_input=False)
+                ],
+            )
+            kept = reduced if reduced != kept else {}
+
+
+_IN_PARTS: Final = ("redaction", "risk_scoring")
+"""Members of which a broken part is dropped alone, so that one mistake does not switch off the rest."""
+
+
+_LISTS: Final = ("tracked_extensions", "exclude_patterns")
+"""Likewise, of an array at the top."""
+
+
+def _without(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
+    """Drop what is broken: of what has parts only the weight, rule, pattern or extension concerned, elsewhere the top-level member."""
+    kept = dict(members)
+    for name in _LISTS:
+        value = kept.get(name)
+        wrong = {location[1] for location in locations if len(location) > 1 and location[0] == name}
+        if isinstance(value, list) and wrong:
+            kept[name] = [each for number, each in enumerate(value) if number not in wrong]
+    for name in _IN_PARTS:
+        whole = mapping(kept, name)
+        inside = [
+            location[1:] for location in locations if len(location) > 1 and location[0] == name
+        ]
+        if whole and inside:
+            kept[name] = _without_parts(whole, inside)
+    for location in locations:
+        if not location:  # some name is no Unicode text, and pydantic does not say which
+            kept = {name: value for name, value in kept.items() if _is_text(name)}
+        elif len(location) == 1 or location[0] not in (*_IN_PARTS, *_LISTS):
+            kept.pop(str(location[0]), None)
+    return kept
+
+
+def _without_parts(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
+    kept = dict(members)
+    for name in dict.fromkeys(str(location[0]) for location in locations):
+        parts = {location[1] for location in locations if location[0] == name and len(location) > 1}
+        value, whole = kept.pop(name, None), any(location == (name,) for location in locations)
+        if whole or not parts:
+            continue
+        rest: JsonValue = None
+        if isinstance(value, dict):
+            rest = {part: each for part, each in value.items() if part not in parts}
+        elif isinstance(value, list):
+            rest = [each for number, each in enumerate(value) if number not in parts]
+        if rest:
+            kept[name] = rest
+    return kept
+
+
+def _is_text(name: str) -> bool:
+    return name == name.encode("utf-8", "ignore").decode()

@@ -62,7 +62,7 @@ class IgnorePattern:
         return self.beginning.match(name) is not None
 
 
-def read_pattern(line: str) -> IgnorePattern | None:
+def parse_pattern(line: str) -> IgnorePattern | None:
     """Return what a line says; None for a blank line, a comment, and one that can match nothing."""
     text = (
         _without_trailing_blanks(line).encode("utf-8", "surrogatepass").decode("latin-1")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
-from vibes_lsp.model.canonical import canonical
+from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import ContextType
 
@@ -53,12 +53,12 @@ def sha256(data: bytes) -> str:
 
 def context_hash(entry: Members) -> str:
     """Return the key under which a manifest entry is stored (RFC 5.2): all members but `created_at`, nulls as stored."""
-    return sha256(canonical(_without(entry, "created_at")))
+    return sha256(canonical_json(_without(entry, "created_at")))
 
 
 def annotation_id(record: Members) -> str:
     """Return the id of a log record (RFC 5.4): all members but `annotation_id`, anchors and risk included (R3)."""
-    return sha256(canonical(_without(record, "annotation_id")))
+    return sha256(canonical_json(_without(record, "annotation_id")))
 
 
 def explain_context_hash(key: str, entry: Members) -> tuple[ContextVariant, ...]:
@@ -95,7 +95,7 @@ class _Form:
 
     def digest(self) -> str:
         return sha256(
-            canonical(
+            canonical_json(
                 self.members, ascii_only=self.ascii_only, javascript_numbers=self.javascript_numbers
             )
         )
@@ -194,7 +194,7 @@ def _has_numbers(value: JsonValue) -> bool:
 
 
 def _has_non_ascii(members: Members) -> bool:
-    return not canonical(members).isascii() or b"\x7f" in canonical(members)
+    return not canonical_json(members).isascii() or b"\x7f" in canonical_json(members)
 
 
 _CONTEXT_CHANGES: Final[tuple[_Change[ContextVariant], ...]] = (

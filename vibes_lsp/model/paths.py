@@ -47,7 +47,7 @@ def is_too_long(path: str) -> bool:
     )
 
 
-def can_be_below(path: str) -> bool:
+def can_be_in_project(path: str) -> bool:
     """Whether a recorded path can be that of a file below the project on some system: control characters are no reason against it."""
     return "\0" not in path and path_kind(path) not in {
         PathKind.ABSOLUTE,

@@ -1,30 +1,297 @@
-"""JSON Schemas of the three files, made from the models: `docs/schema/` publishes them for other tools."""
+"""Field types that the record, context and config models share; strict, with unknown members kept (RFC 12.2, 12.3)."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
-from vibes_lsp.model.config import REQUIRED_MEMBERS, Config
-from vibes_lsp.model.contexts import ManifestFrame
-from vibes_lsp.model.records import Record
-
-_DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
-
-
-def schemas() -> dict[str, dict[str, Any]]:
-    """Return the schema of each file by the schema's own file name; of the log, that of one line."""
-    config = TypeAdapter(Config).json_schema()
-    config["required"] = list(REQUIRED_MEMBERS)  # readers fall back on defaults, writers must say
-    return {
-        "config.schema.json": _framed("config.json", config),
-        "manifest.schema.json": _framed("manifest.json", TypeAdapter(ManifestFrame).json_schema()),
-        "record.schema.json": _framed(
-            "one line of annotations.jsonl", TypeAdapter(Record).json_schema()
-        ),
-    }
+from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.model.vocabulary import (
+    Action,
+    AssuranceLevel,
+    CommandType,
+    Confidence,
+    DelegationType,
+    EdgeType,
+    NodeType,
+    PromptType,
+    RuleAction,
+    SessionEvent,
+)
 
 
-def _framed(title: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"$schema": _DRAFT, **schema, "title": f"VIBES: {title}"}
+class StrictModel(BaseModel):
+    """An object on disk: declared members are checked without coercion, all others survive a round trip."""
+
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True, protected_namespaces=())
+
+
+def _timestamp(value: str) -> str:
+    if parse_timestamp(value) is None:
+        raise PydanticCustomError("timestamp", "not an ISO-8601 date and time")
+    return value
+
+
+Timestamp: TypeAlias = Annotated[
+    str,
+    AfterValidator(_timestamp),
+    Field(json_schema_extra={"format": "date-time"}, description="ISO-8601, UTC"),
+]
+Digest: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+CommitHash: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4,64}$")]
+NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
+Number: TypeAlias = int | float
+Fraction: TypeAlias = Annotated[Number, Field(ge=0, le=1)]
+LineNumber: TypeAlias = Annotated[int, Field(ge=1)]
+
+# An enum's words arrive as strings, which strict mode refuses: these accept the words, and nothing else.
+LaxAction: TypeAlias = Annotated[Action, Field(strict=False)]
+LaxLevel: TypeAlias = Annotated[AssuranceLevel, Field(strict=False)]
+LaxSessionEvent: TypeAlias = Annotated[SessionEvent, Field(strict=False)]
+LaxEdgeType: TypeAlias = Annotated[EdgeType, Field(strict=False)]
+LaxNodeType: TypeAlias = Annotated[NodeType, Field(strict=False)]
+LaxDelegationType: TypeAlias = Annotated[DelegationType, Field(strict=False)]
+LaxPromptType: TypeAlias = Annotated[PromptType, Field(strict=False)]
+LaxCommandType: TypeAlias = Annotated[CommandType, Field(strict=False)]
+LaxConfidence: TypeAlias = Annotated[Confidence, Field(strict=False)]
+LaxRuleAction: TypeAlias = Annotated[RuleAction, Field(strict=False)]
+
+
+class RiskFactor(StrictModel):
+    """One signal of a stored risk score (RFC 10.4.4)."""
+
+    signal: NonEmpty
+    value: Fraction
+    weight: Number
+    reason: str | None = None
+
+
+class Identified(StrictModel):
+    """What every record has: an instant, and an id computed from its content (RFC 5.4)."""
+
+    annotation_id: Digest | None = Field(
+        default=None, description="SHA-256 of the record; always written (R3)"
+    )
+    timestamp: Timestamp
+
+
+class Annotation(Identified):
+    """The members that line and function records share (RFC 7.3, 7.4)."""
+
+    file_path: NonEmpty = Field(description="relative to the project root, forward slashes")
+    environment_hash: Digest
+    command_hash: Digest | None = None
+    prompt_hash: Digest | None = None
+    reasoning_hash: Digest | None = None
+    decision_hash: Digest | None = None
+    action: LaxAction
+    commit_hash: CommitHash | None = Field(
+        default=None, description="null until the change is committed (R4)"
+    )
+    session_id: NonEmpty | None = None
+    assurance_level: LaxLevel
+    anchor_context: str | None = Field(
+        default=None, description="first three lines, at most 256 bytes (R14)"
+    )
+    anchor_hash: Digest | None = None
+    file_content_hash: Digest | None = None
+    risk_score: Fraction | None = None
+    risk_factors: list[RiskFactor] | None = None
+
+
+class LineRecord(Annotation):
+    """A range of lines that an AI wrote, changed, removed or reviewed (RFC 7.3); lines are 1-based and inclusive."""
+
+    type: Literal["line"]
+    line_start: LineNumber
+    line_end: LineNumber
+
+    @field_validator("line_end")
+    @classmethod
+    def _ordered(cls, line_end: int, info: Any) -> int:
+        line_start = info.data.get("line_start")
+        if line_start is not None and line_end < line_start:
+            raise PydanticCustomError("range", "the range ends before it starts")
+        return line_end
+
+
+class FunctionRecord(Annotation):
+    """A function, method or class that an AI wrote or changed (RFC 7.4)."""
+
+    type: Literal["function"]
+    function_name: NonEmpty
+    function_signature: str | None = None
+
+
+class SessionRecord(Identified):
+    """The start or the end of a session (RFC 7.5)."""
+
+    type: Literal["session"]
+    event: LaxSessionEvent
+    session_id: NonEmpty
+    environment_hash: Digest | None = Field(default=None, description="required on a start")
+    assurance_level: LaxLevel | None = Field(default=None, description="required on a start")
+    description: str | None = None
+    parent_session_id: NonEmpty | None = None
+    agent_name: str | None = None
+    agent_type: str | None = None
+
+    @model_validator(mode="after")
+    def _start_is_complete(self) -> SessionRecord:
+        if self.event == "start":
+            for name in ("environment_hash", "assurance_level"):
+                if getattr(self, name) is None:
+                    raise PydanticCustomError(
+                        "missing_on_start", "is required on a start", {"member": name}
+                    )
+        return self
+
+
+class EdgeRecord(Identified):
+    """A directed relation, read "source [edge_type] target" (RFC 7.6); the ends also in their older names, without types (R5)."""
+
+    type: Literal["edge"]
+    edge_type: LaxEdgeType
+    source_ref: NonEmpty | None = None
+    source_type: LaxNodeType | None = None
+    target_ref: NonEmpty | None = None
+    target_type: LaxNodeType | None = None
+    source_id: NonEmpty | None = None
+    target_id: NonEmpty | None = None
+    session_id: NonEmpty | None = None
+    metadata: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _has_ends(self) -> EdgeRecord:
+        for end in ("source", "target"):
+            named = getattr(self, f"{end}_ref") is not None
+            if not named and getattr(self, f"{end}_id") is None:
+                raise PydanticCustomError("missing_end", "is required", {"member": f"{end}_ref"})
+            if named and getattr(self, f"{end}_type") is None:
+                raise PydanticCustomError("missing_end", "is required", {"member": f"{end}_type"})
+        return self
+
+
+class DelegationRecord(Identified):
+    """A session handing work to another session (RFC 7.7)."""
+
+    type: Literal["delegation"]
+    parent_session_id: NonEmpty
+    child_session_id: NonEmpty
+    task_description: str | None = None
+    delegated_files: list[str] | None = None
+    delegation_type: LaxDelegationType | None = None
+    parent_environment_hash: Digest | None = None
+    child_environment_hash: Digest | None = None
+
+
+Record: TypeAlias = Annotated[
+    LineRecord | FunctionRecord | SessionRecord | EdgeRecord | DelegationRecord,
+    Field(discriminator="type"),
+]
+
+
+class Context(StrictModel):
+    """What every entry has; the instant is no part of its hash (RFC 5.2)."""
+
+    created_at: Timestamp
+
+
+class EnvironmentContext(Context):
+    """Tool, model and parameters (RFC 6.2)."""
+
+    type: Literal["environment"]
+    tool_name: str
+    tool_version: str
+    model_name: str
+    model_version: str
+    model_parameters: dict[str, Any] | None = None
+    tool_extensions: list[str] | None = None
+
+
+class PromptContext(Context):
+    """What the AI was asked (RFC 6.3)."""
+
+    type: Literal["prompt"]
+    prompt_text: str
+    prompt_type: LaxPromptType
+    prompt_context_files: list[str] | None = None
+
+
+class CommandContext(Context):
+    """A tool invocation or shell command (RFC 6.4)."""
+
+    type: Literal["command"]
+    command_text: str
+    command_type: LaxCommandType
+    command_exit_code: int | None = None
+    command_output_summary: str | None = None
+    working_directory: str | None = None
+
+
+class ReasoningContext(Context):
+    """How the AI reasoned: inline, compressed or in a blob (RFC 6.5, 6.7, R8).
+
+    `reasoning_model` is required by RFC 6.5 and absent from RFC 6.7's own examples, so a check of its own asks for it.
+    """
+
+    type: Literal["reasoning"]
+    reasoning_text: str | None = None
+    reasoning_text_compressed: str | None = None
+    compressed: bool | None = None
+    external: bool | None = None
+    blob_path: str | None = None
+    reasoning_token_count: int | None = None
+    reasoning_model: str | None = None
+
+
+class OptionEntry(StrictModel):
+    """One alternative of a decision (RFC 6.6)."""
+
+    id: NonEmpty
+    description: str
+    pros: list[str] | None = None
+    cons: list[str] | None = None
+
+
+class DecisionContext(Context):
+    """A choice between alternatives (RFC 6.6)."""
+
+    type: Literal["decision"]
+    decision_point: str
+    options: list[OptionEntry]
+    selected: str
+    rationale: str
+    confidence: LaxConfidence | None = None
+
+    @model_validator(mode="after")
+    def _selected_is_an_option(self) -> DecisionContext:
+        if self.selected not in {option.id for option in self.options}:
+            raise PydanticCustomError(
+                "selected", "names none of the options", {"member": "selected"}
+            )
+        return self
+
+
+ContextEntry: TypeAlias = Annotated[
+    EnvironmentContext | PromptContext | CommandContext | ReasoningContext | DecisionContext,
+    Field(discriminator="type"),
+]
+
+
+class ManifestFrame(StrictModel):
+    """The frame of `manifest.json` (RFC 6.1)."""
+
+    standard: Literal["VIBES"]
+    version: str
+    entries: dict[str, ContextEntry]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from vibes_lsp.model import private_keys
-from vibes_lsp.model.secret_contexts import context_spans
+from vibes_lsp.model import secret_formats
 from vibes_lsp.model.secret_formats import FORMATS, PATTERNS
+from vibes_lsp.model.secret_keywords import keyword_spans
 
 MASK: Final = "[masked]"
 """What stands in the place of a secret; no rule takes it for one."""
@@ -26,7 +26,7 @@ _Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class MaskingRules:
     """What a project adds to the known formats.
 
     Attributes:
@@ -39,15 +39,15 @@ class Rules:
     allow: Sequence[str] = ()
 
 
-NO_RULES: Final = Rules()
+NO_MASKING_RULES: Final = MaskingRules()
 
 
-def secret_kinds(text: str, rules: Rules = NO_RULES) -> set[str]:
+def secret_kinds(text: str, rules: MaskingRules = NO_MASKING_RULES) -> set[str]:
     """Return the names of the kinds of secret that a text seems to contain."""
     return {kind for kind, _ in _found(text, rules)}
 
 
-def mask_secrets(text: str, rules: Rules = NO_RULES) -> tuple[str, int]:
+def mask_secrets(text: str, rules: MaskingRules = NO_MASKING_RULES) -> tuple[str, int]:
     """Return a text with `MASK` for every secret, and how many there were.
 
     What is masked stays as it is when it is masked again.
@@ -63,7 +63,7 @@ def mask_secrets(text: str, rules: Rules = NO_RULES) -> tuple[str, int]:
     return masked, count + more
 
 
-def _all_spans(text: str, rules: Rules) -> list[_Span]:
+def _all_spans(text: str, rules: MaskingRules) -> list[_Span]:
     spans = [span for _, span in _found(text, rules)]
     own = list(_own_spans(text, rules))
     if own:
@@ -72,15 +72,17 @@ def _all_spans(text: str, rules: Rules) -> list[_Span]:
     return sorted(spans)
 
 
-def _found(text: str, rules: Rules) -> list[tuple[str, _Span]]:
+def _found(text: str, rules: MaskingRules) -> list[tuple[str, _Span]]:
     """Return the secrets of known kinds that a text contains and the rules do not allow."""
     found = [(each.kind, span) for each in FORMATS for span in each.spans(text)]
     found += [(kind, match.span()) for kind, each in PATTERNS for match in each.finditer(text)]
-    found += context_spans(text)
+    found += keyword_spans(text)
     if found and rules.allow:
         allowed = _Cover(_allowed(text, rules))
         found = [(kind, span) for kind, span in found if not allowed.holds(span)]
-    return found + [(private_keys.KIND, span) for span in private_keys.private_keys(text)]
+    return found + [
+        (secret_formats.PRIVATE_KEY, span) for span in secret_formats.private_keys(text)
+    ]
 
 
 def _replaced(text: str, spans: Iterable[_Span]) -> tuple[str, int]:
@@ -125,11 +127,11 @@ class _Cover:
         return before > 0 and self._furthest[before - 1] >= span[1]
 
 
-def _allowed(text: str, rules: Rules) -> Iterator[_Span]:
+def _allowed(text: str, rules: MaskingRules) -> Iterator[_Span]:
     return (place for allowed in rules.allow for place in _places(allowed, text))
 
 
-def _own_spans(text: str, rules: Rules) -> Iterator[_Span]:
+def _own_spans(text: str, rules: MaskingRules) -> Iterator[_Span]:
     """Give where the project's own texts are."""
     words: list[_Span] | None = None
     for pattern in rules.mask:

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Sequence
 from typing import Final
 
-from vibes_lsp.model.gitignore import MAX_PATTERN, IgnorePattern, read_pattern
+from vibes_lsp.model.gitignore import MAX_PATTERN, IgnorePattern, parse_pattern
 
 MAX_PATTERNS: Final = 500
 """Patterns that are read: a path takes at most their number times the length of one times its own."""
@@ -28,7 +28,7 @@ class Tracking:
         self._extensions = (
             None if extensions is None else frozenset(extension.lower() for extension in extensions)
         )
-        read = (read_pattern(line) for line in excludes[:MAX_PATTERNS] if len(line) <= MAX_PATTERN)
+        read = (parse_pattern(line) for line in excludes[:MAX_PATTERNS] if len(line) <= MAX_PATTERN)
         self._patterns = [pattern for pattern in read if pattern is not None]
         self._in_order = any(pattern.negated for pattern in self._patterns)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from vibes_lsp.model.config import REQUIRED_MEMBERS, Config
-from vibes_lsp.model.contexts import ContextEntry
-from vibes_lsp.model.members import JsonValue, Members, mapping, text
-from vibes_lsp.model.records import Record
+from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.schemas import ContextEntry, Record
 from vibes_lsp.model.vocabulary import ContextType, RecordType
 
 _MAX_PROBLEMS: Final = 20
@@ -54,81 +52,6 @@ def entry_problems(entry: Members) -> list[Problem]:
     )
 
 
-def read_config(members: Members) -> tuple[Config, list[Problem]]:
-    """Return the policy that the members state, and what is wrong with them; a broken part, or a null, counts as not given."""
-    problems = [
-        Problem(name, "is required", "missing") for name in REQUIRED_MEMBERS if name not in members
-    ]
-    kept: Members = {
-        name: value
-        for name, value in members.items()
-        if value is not None or name in REQUIRED_MEMBERS
-    }
-    while True:
-        try:
-            return Config.model_validate(kept), problems
-        except ValidationError as error:
-            problems.extend(_translate(error))
-            reduced = _without(
-                kept,
-                [
-                    tuple(item["loc"])
-                    for item in error.errors(include_url=False, include_input=False)
-                ],
-            )
-            kept = reduced if reduced != kept else {}
-
-
-_IN_PARTS: Final = ("redaction", "risk_scoring")
-"""Members of which a broken part is dropped alone, so that one mistake does not switch off the rest."""
-_LISTS: Final = ("tracked_extensions", "exclude_patterns")
-"""Likewise, of an array at the top."""
-
-
-def _without(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
-    """Drop what is broken: of what has parts only the weight, rule, pattern or extension concerned, elsewhere the top-level member."""
-    kept = dict(members)
-    for name in _LISTS:
-        value = kept.get(name)
-        wrong = {location[1] for location in locations if len(location) > 1 and location[0] == name}
-        if isinstance(value, list) and wrong:
-            kept[name] = [each for number, each in enumerate(value) if number not in wrong]
-    for name in _IN_PARTS:
-        whole = mapping(kept, name)
-        inside = [
-            location[1:] for location in locations if len(location) > 1 and location[0] == name
-        ]
-        if whole and inside:
-            kept[name] = _without_parts(whole, inside)
-    for location in locations:
-        if not location:  # some name is no Unicode text, and pydantic does not say which
-            kept = {name: value for name, value in kept.items() if _is_text(name)}
-        elif len(location) == 1 or location[0] not in (*_IN_PARTS, *_LISTS):
-            kept.pop(str(location[0]), None)
-    return kept
-
-
-def _without_parts(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
-    kept = dict(members)
-    for name in dict.fromkeys(str(location[0]) for location in locations):
-        parts = {location[1] for location in locations if location[0] == name and len(location) > 1}
-        value, whole = kept.pop(name, None), any(location == (name,) for location in locations)
-        if whole or not parts:
-            continue
-        rest: JsonValue = None
-        if isinstance(value, dict):
-            rest = {part: each for part, each in value.items() if part not in parts}
-        elif isinstance(value, list):
-            rest = [each for number, each in enumerate(value) if number not in parts]
-        if rest:
-            kept[name] = rest
-    return kept
-
-
-def _is_text(name: str) -> bool:
-    return name == name.encode("utf-8", "ignore").decode()
-
-
 def _untyped(members: Members) -> list[Problem]:
     if isinstance(members.get("type"), str):
         return []
@@ -151,11 +74,11 @@ def _problems(adapter: TypeAdapter[Any], members: Members) -> list[Problem]:
     try:
         adapter.validate_python(members)
     except ValidationError as error:
-        return list(_translate(error))
+        return list(problems_in(error))
     return []
 
 
-def _translate(error: ValidationError) -> Iterator[Problem]:
+def problems_in(error: ValidationError) -> Iterator[Problem]:
     """Give the problems, one for each field: a union has one for each of its members."""
     seen: set[str] = set()
     for item in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:

@@ -201,7 +201,7 @@ class ReviewerKind(StrEnum):
 NO_MODEL: Final = "none"
 """The `model_name` of a reviewing person's environment: never counted as a model (R6)."""
 
-CAPTURED: Final = "vibes:captured-low-confidence"
+CAPTURED_COMPLETION: Final = "vibes:captured-low-confidence"
 """Among the `tool_extensions` of an environment (RFC 6.2): an editor saw a completion being accepted, and whoever made it said nothing.
 
 The standard has a confidence for decisions alone; this is the place where a tool may say what was active when something was generated.

@@ -10,7 +10,7 @@ from reprlib import repr as shortened
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from vibes_lsp.model.canonical import MAX_DEPTH
+from vibes_lsp.model.canonical_json import MAX_DEPTH
 from vibes_lsp.recording.arguments import WrongArgument
 
 

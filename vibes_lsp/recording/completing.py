@@ -26,8 +26,8 @@ from vibes_lsp.recording.idempotency import LOCK, PATIENCE
 from vibes_lsp.recording.paths import required_path, source_text
 from vibes_lsp.recording.pending_completions import Done, HeldCompletion, PendingStore, name_of
 from vibes_lsp.recording.results import Pending, Recorded
-from vibes_lsp.store.folders import make_hidden_folder
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import make_ignored_folder
 from vibes_lsp.store.locks import FileLock
 from vibes_lsp.store.locks import LockHandle as Lock
 
@@ -189,7 +189,7 @@ class Completions:
             return any(True for _ in self._holding.waiting())
 
     def _lock(self) -> Lock:
-        make_hidden_folder(self._folder)
+        make_ignored_folder(self._folder)
         return FileLock(self._folder / LOCK, timeout=PATIENCE).acquire()
 
     def _settle(

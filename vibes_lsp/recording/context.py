@@ -13,6 +13,7 @@ from vibes_lsp.errors import UnknownId
 from vibes_lsp.index.placements import Known
 from vibes_lsp.index.sessions import LoggedSession, read_session
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.canonical_json import portable
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp
@@ -20,8 +21,7 @@ from vibes_lsp.model.validation import entry_problems, record_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType, EdgeType, NodeType, RecordType
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.store.config import LoadedConfig
-from vibes_lsp.store.packing import portable
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.writer import AuditWriter
 
 _FILES: Final = 16
 """Files that are remembered: those that somebody is at work on."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from vibes_lsp.anchors.text import readable
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.model.secrets import Rules, mask_secrets
+from vibes_lsp.model.secrets import MaskingRules, mask_secrets
 from vibes_lsp.model.vocabulary import CommandType, ContextType
 from vibes_lsp.recording.arguments import (
     Command,
@@ -138,7 +138,7 @@ class Entries:
         if os.environ.get(REDACTION) == "off":
             return text
         redaction = self.situation.config.config.redaction
-        masked, count = mask_secrets(text, Rules(redaction.mask, redaction.allow))
+        masked, count = mask_secrets(text, MaskingRules(redaction.mask, redaction.allow))
         self.masked += count
         return masked
 

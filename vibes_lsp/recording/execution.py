@@ -14,9 +14,9 @@ from vibes_lsp.recording.context import Draft, KnownLocations, RecordingContext
 from vibes_lsp.recording.idempotency import CompletedRequests
 from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.results import Result
+from vibes_lsp.store.audit_dir import CONFIG_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.layout import CONFIG_NAME, AuditDir
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.writer import AuditWriter
 
 _R = TypeVar("_R", bound=Result)
 
@@ -45,7 +45,7 @@ class Execution:
     ) -> None:
         self._directory: Final = directory
         self._trail: Final = Trail(directory, beside=beside)
-        self._writer: Final = AuditWriter(directory, last=self._trail.last_read)
+        self._writer: Final = AuditWriter(directory, manifest_cache=self._trail.manifest_cache)
         self._repeats: Final = CompletedRequests(directory)
         self._now = now
         self._new_id = new_id

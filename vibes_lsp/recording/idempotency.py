@@ -18,16 +18,14 @@ from typing import Final, TypeVar
 from pydantic import TypeAdapter
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.model.canonical import canonical, parse_object
+from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.recording.context import Draft
 from vibes_lsp.recording.results import Result, as_json
 from vibes_lsp.recording.spooled import TrackedSpoolFiles, are_written_by
-from vibes_lsp.store.disk import read_file
-from vibes_lsp.store.durability import replace_file, write_temporary
-from vibes_lsp.store.folders import make_hidden_folder
-from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.locks import TIMEOUT, FileLock
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import make_ignored_folder, read_file, replace_file, write_temporary
+from vibes_lsp.store.locks import LOCK_TIMEOUT, FileLock
 
 _logger = logging.getLogger(__name__)
 
@@ -40,7 +38,7 @@ _LOOKED: Final = "forgotten"
 
 LOCK: Final = "requests.lock"
 """Keeps two programs with one request apart."""
-PATIENCE: Final = 6 * TIMEOUT
+PATIENCE: Final = 6 * LOCK_TIMEOUT
 """Seconds to wait for it: who holds it may be waiting for the lock of the log, and for all who come before there."""
 
 _R = TypeVar("_R", bound=Result)
@@ -75,7 +73,7 @@ class CompletedRequests:
             f"{kind.__name__} {request_id}".encode("utf-8", "surrogatepass")
         ).hexdigest()
         path = self._folder / f"{digest}.json"
-        make_hidden_folder(self._folder)
+        make_ignored_folder(self._folder)
         with FileLock(self._folder / LOCK, timeout=PATIENCE).acquire():
             known = self._read(path, kind)
             if known is not None:
@@ -84,7 +82,9 @@ class CompletedRequests:
                 return result
             draft, result = decide()
             members: Members = {"records": [*draft.records], "result": as_json(result)}
-            replace_file(write_temporary(self._folder, canonical(members), durable=False), path)
+            replace_file(
+                write_temporary(self._folder, canonical_json(members), durable=False), path
+            )
             self.brought.not_this(path)
             write(draft.records, False)  # noqa: FBT003
         return result
@@ -138,5 +138,5 @@ def _age(path: Path) -> float | None:
 
 
 def _result(kind: type[_R], members: dict[str, JsonValue]) -> _R:
-    result: _R = TypeAdapter(kind).validate_json(canonical(members))
+    result: _R = TypeAdapter(kind).validate_json(canonical_json(members))
     return result

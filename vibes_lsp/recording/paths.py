@@ -13,8 +13,8 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.recording.arguments import WrongArgument
-from vibes_lsp.store.disk import inside
-from vibes_lsp.store.layout import AUDIT_DIR_NAME
+from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
+from vibes_lsp.store.files import is_inside
 
 _BOOKKEEPING: Final = frozenset({".git", AUDIT_DIR_NAME})
 """Folders of which no file is annotated, in any case: some systems do not tell `.GIT` from `.git`."""
@@ -35,7 +35,7 @@ def project_path(project: Path, path: str) -> str | None:
     if (
         relative is None
         or path_kind(relative) != PathKind.INSIDE
-        or not inside(project / relative, project)
+        or not is_inside(project / relative, project)
     ):
         return None
     return relative
@@ -68,7 +68,7 @@ def is_bookkeeping(project: Path, relative: str) -> bool:
     there = (project / relative).resolve()
     parts = [
         *relative.split("/"),
-        *(there.relative_to(project.resolve()).parts if inside(there, project) else ()),
+        *(there.relative_to(project.resolve()).parts if is_inside(there, project) else ()),
     ]
     return any(part.casefold() in _BOOKKEEPING for part in parts)
 

@@ -17,16 +17,14 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import TypeAdapter
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.model.canonical import canonical, parse
+from vibes_lsp.model.canonical_json import canonical_json, parse_json
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotating import Contexts
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.results import Recorded
 from vibes_lsp.recording.spooled import TrackedSpoolFiles, is_completion
-from vibes_lsp.store.disk import read_file
-from vibes_lsp.store.durability import replace_file, write_temporary
-from vibes_lsp.store.folders import make_folder
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import make_folder, read_file, replace_file, write_temporary
 
 _logger = logging.getLogger(__name__)
 
@@ -92,7 +90,7 @@ class _Files(Generic[_T]):
             data = read_file(self.folder / name, limit=_MAX_FILE)
             if data is None:
                 return None
-            value = self.form.validate_json(canonical(parse(data)))
+            value = self.form.validate_json(canonical_json(parse_json(data)))
         except (
             MalformedJson,
             UnreadableFile,
@@ -113,7 +111,7 @@ class _Files(Generic[_T]):
         members: Members = self.form.dump_python(value, mode="json", by_alias=True)
         make_folder(self.folder)
         replace_file(
-            write_temporary(self.folder, canonical(members), durable=False), self.folder / name
+            write_temporary(self.folder, canonical_json(members), durable=False), self.folder / name
         )
         self.brought.not_this(self.folder / name)
 
@@ -130,7 +128,9 @@ class PendingStore:
         object.__setattr__(
             self,
             "held",
-            _Files(self.directory.held, TypeAdapter(HeldCompletion), self._may_be_held),
+            _Files(
+                self.directory.pending_completions, TypeAdapter(HeldCompletion), self._may_be_held
+            ),
         )
         object.__setattr__(
             self, "done", _Files(self.directory.spool, TypeAdapter(Done), self._may_be_done)
@@ -139,7 +139,11 @@ class PendingStore:
     def waiting(self) -> Iterator[tuple[str, float, HeldCompletion]]:
         """Give what is held: the name of its file, the seconds since something of it was last accepted, and it."""
         try:
-            paths = sorted(path for path in self.directory.held.iterdir() if path.suffix == ".json")
+            paths = sorted(
+                path
+                for path in self.directory.pending_completions.iterdir()
+                if path.suffix == ".json"
+            )
         except OSError:  # nothing was ever held
             return
         for path in paths:
@@ -154,7 +158,7 @@ class PendingStore:
         with suppress(
             PermissionError
         ):  # Windows, while a reader has it open: what it holds is recorded, and it goes next time
-            (self.directory.held / name).unlink(missing_ok=True)
+            (self.directory.pending_completions / name).unlink(missing_ok=True)
 
     def _may_be_held(self, held: HeldCompletion) -> bool:
         project = self.directory.project

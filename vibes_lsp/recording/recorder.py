@@ -41,7 +41,7 @@ from vibes_lsp.recording.results import (
     Session,
 )
 from vibes_lsp.recording.reviewed import Reviewing
-from vibes_lsp.store.layout import AuditDir, find_audit_dir
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 
 
 def utc_now() -> datetime:

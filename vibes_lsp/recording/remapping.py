@@ -16,7 +16,7 @@ from vibes_lsp.model.vocabulary import Action, SupersedesReason
 from vibes_lsp.recording.commit_attribution import Attributions, Renewals, grouped, may_land
 from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.results import Remapped
-from vibes_lsp.store.disk import inside, read_file
+from vibes_lsp.store.files import is_inside, read_file
 
 
 def remap(situation: RecordingContext) -> tuple[Draft, Remapped]:
@@ -92,7 +92,7 @@ def _is_unchanged(situation: RecordingContext, lineage: Lineage) -> bool:
     """Whether the file is on disk as the record saw it (RFC 7.3.1): whatever was rewritten, its lines still hold."""
     path = situation.project / normal_path(lineage.current.text("file_path") or "")
     try:
-        data = read_file(path) if inside(path, situation.project) else None
+        data = read_file(path) if is_inside(path, situation.project) else None
     except UnreadableFile:
         return False
     return data is not None and sha256(data) == lineage.current.text("file_content_hash")

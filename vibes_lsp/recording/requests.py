@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from typing_extensions import override
 
-from vibes_lsp.model.canonical import canonical
+from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Confidence, DelegationType, EdgeType, NodeType
 from vibes_lsp.recording.annotating import Edit
@@ -244,7 +244,7 @@ def parse(kind: type[Request], members: Members) -> Request:
         WrongArgument: A member is missing, unknown or not what it may be.
     """
     try:
-        return kind.model_validate_json(canonical(members))
+        return kind.model_validate_json(canonical_json(members))
     except ValidationError as error:
         raise _wrong(kind, error) from None
     except (TypeError, ValueError) as error:  # a lone surrogate is no text

@@ -7,7 +7,7 @@ from typing import Final
 
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import text, texts
-from vibes_lsp.model.vocabulary import CAPTURED, NO_MODEL, ContextType
+from vibes_lsp.model.vocabulary import CAPTURED_COMPLETION, NO_MODEL, ContextType
 
 UNKNOWN: Final = "unknown"
 
@@ -60,6 +60,6 @@ class Authors:
                 tool_version=text(named, "tool_version") or UNKNOWN,
                 model=text(named, "model_name") or UNKNOWN,
                 model_version=text(named, "model_version") or UNKNOWN,
-                is_captured=CAPTURED in texts(named, "tool_extensions"),
+                is_captured=CAPTURED_COMPLETION in texts(named, "tool_extensions"),
             )
         return self._known[environment_hash]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.store.durability import flush, flush_folder, open_to_write, refusal
+from vibes_lsp.store.files import flush_folder, flush_to_disk, open_for_writing, write_error
 from vibes_lsp.store.locks import LockHandle
 
 _ATTEMPTS: Final = 5
@@ -46,7 +46,7 @@ def append_lines(path: Path, lines: bytes, held: LockHandle, *, durable: bool = 
         try:
             written = _append(path, lines, held, durable=durable)
         except OSError as error:
-            raise refusal(path, error) from error
+            raise write_error(path, error) from error
         if _inode(path) == written.inode:
             return written
     raise RefusedWrite(
@@ -55,7 +55,7 @@ def append_lines(path: Path, lines: bytes, held: LockHandle, *, durable: bool = 
     )
 
 
-def repair(paths: Iterable[Path], held: LockHandle) -> None:
+def repair_partial_line(paths: Iterable[Path], held: LockHandle) -> None:
     """Cut off the unfinished line that a writer left which died within a write, if one did.
 
     Args:
@@ -65,7 +65,7 @@ def repair(paths: Iterable[Path], held: LockHandle) -> None:
     Raises:
         RefusedWrite: The file cannot be repaired.
     """
-    name, _, place = held.note.partition(" ")
+    name, _, place = held.intent.partition(" ")
     inode, _, size = place.partition(" ")
     if not name:
         return
@@ -74,14 +74,14 @@ def repair(paths: Iterable[Path], held: LockHandle) -> None:
             try:
                 _cut(path, Extent(int(inode), int(size)))
             except OSError as error:
-                raise refusal(path, error) from error
+                raise write_error(path, error) from error
     with suppress(OSError):
-        held.write_note("")
+        held.write_intent("")
 
 
 def _append(path: Path, lines: bytes, held: LockHandle, *, durable: bool) -> Extent:
     new = durable and not path.exists()
-    descriptor = open_to_write(path, os.O_CREAT | os.O_APPEND)
+    descriptor = open_for_writing(path, os.O_CREAT | os.O_APPEND)
     try:
         status = os.fstat(descriptor)
         before = Extent(status.st_ino, status.st_size)
@@ -90,11 +90,11 @@ def _append(path: Path, lines: bytes, held: LockHandle, *, durable: bool) -> Ext
             if before.size and _byte_at(descriptor, before.size - 1) != b"\n"
             else lines
         )
-        held.write_note(f"{path.name} {before.inode} {before.size}")
+        held.write_intent(f"{path.name} {before.inode} {before.size}")
         _write_or_undo(descriptor, data, before)
-        held.write_note("")
+        held.write_intent("")
         if durable:
-            flush(descriptor)
+            flush_to_disk(descriptor)
     finally:
         os.close(descriptor)
     if new:
@@ -119,7 +119,7 @@ def _write_or_undo(descriptor: int, data: bytes, before: Extent) -> None:
 
 def _cut(path: Path, before: Extent) -> None:
     try:
-        descriptor = open_to_write(path)
+        descriptor = open_for_writing(path)
     except FileNotFoundError:
         return
     try:

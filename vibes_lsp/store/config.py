@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
-from vibes_lsp.model.canonical import parse_object, parse_object_with_any_number
+from vibes_lsp.model.canonical_json import parse_object, parse_object_allowing_non_finite
 from vibes_lsp.model.gitignore import MAX_PATTERN
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import MAX_PATTERNS, Tracking
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.risk.policy import Policy, read_policy
-from vibes_lsp.store import disk
-from vibes_lsp.store.disk import Clock, FileState, Signature, read_file
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store import files
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import Clock, FileSignature, FileState, read_file
 
 if TYPE_CHECKING:
     from vibes_lsp.model.config import Config
@@ -45,8 +45,8 @@ class LoadedConfig:
     members: Members = field(default_factory=dict, repr=False)
     data: bytes = field(default=b"", repr=False)
     odd_numbers: tuple[str, ...] = ()
-    signature: Signature | None = field(default=None, repr=False)
-    look: FileState = field(default_factory=FileState, repr=False, compare=False)
+    signature: FileSignature | None = field(default=None, repr=False)
+    file_state: FileState = field(default_factory=FileState, repr=False, compare=False)
 
     @property
     def config(self) -> Config:
@@ -85,12 +85,12 @@ class LoadedConfig:
 
     @cached_property
     def _checked(self) -> tuple[Config, tuple[Problem, ...], Policy]:
-        from vibes_lsp.model.config import Config  # noqa: PLC0415  # these import pydantic
-        from vibes_lsp.model.validation import Problem, read_config  # noqa: PLC0415
+        from vibes_lsp.model.config import Config, validate_config  # noqa: PLC0415  # needs pydantic
+        from vibes_lsp.model.validation import Problem  # noqa: PLC0415
 
         if not self.present or self.problem is not None:
             return Config(), (), Policy()
-        config, problems = read_config(self.members)
+        config, problems = validate_config(self.members)
         policy, unusable = read_policy(config, self.members)
         found = [
             Problem(field, "is no number that JSON knows", "number") for field in self.odd_numbers
@@ -111,11 +111,11 @@ def load_config(
 ) -> LoadedConfig:
     """Return the policy; the previous one when the file has not changed. Never raises."""
     try:
-        found = disk.signature(directory.config)
+        found = files.file_signature(directory.config)
         same = previous if previous is not None and found == previous.signature else None
         if (
             same is not None
-            and (found is None or same.look.settled)
+            and (found is None or same.file_state.settled)
             and not isinstance(same.problem, UnreadableFile)
         ):
             return same
@@ -132,9 +132,11 @@ def load_config(
         data is None or found is None
     ):  # it is not there, or it comes while we look and is found next time
         return LoadedConfig()
-    if same is not None and same.look.again(data, [found], now_ns):
+    if same is not None and same.file_state.recheck(data, [found], now_ns):
         return same
-    return replace(parse_config(data), signature=found, look=FileState.at(data, [found], now_ns))
+    return replace(
+        parse_config(data), signature=found, file_state=FileState.of(data, [found], now_ns)
+    )
 
 
 def parse_config(data: bytes) -> LoadedConfig:
@@ -144,7 +146,7 @@ def parse_config(data: bytes) -> LoadedConfig:
         members = parse_object(data)
     except MalformedJson:
         try:
-            members, odd = parse_object_with_any_number(data)
+            members, odd = parse_object_allowing_non_finite(data)
         except MalformedJson as error:
             return LoadedConfig(present=True, problem=error, data=data)
     return LoadedConfig(present=True, members=members, data=data, odd_numbers=tuple(odd))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -12,28 +14,34 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
-from vibes_lsp.model.canonical import canonical
 from vibes_lsp.model.hashing import context_hash
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.model.versions import CURRENT_VERSION, STANDARD
 from vibes_lsp.model.vocabulary import NO_MODEL, AssuranceLevel, ContextType
+from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, AuditDir
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.disk import create_file, inside, read_file
-from vibes_lsp.store.durability import open_to_write, refusal
-from vibes_lsp.store.layout import AUDIT_DIR_NAME, AuditDir
+from vibes_lsp.store.files import (
+    TEMPORARY_SUFFIX,
+    create_file,
+    flush_folder,
+    is_inside,
+    open_for_writing,
+    read_file,
+    write_error,
+)
 from vibes_lsp.store.manifest import read_manifest
-from vibes_lsp.store.versions import unsupported_versions
+from vibes_lsp.store.manifest_format import new_manifest
+from vibes_lsp.store.versions import CURRENT_VERSION, STANDARD, unsupported_versions
 
-IGNORED: Final = ("audit.db*", "*.lock", "wal/", "spool/")
+IGNORE_LINES: Final = ("audit.db*", "*.lock", "wal/", "spool/")
 """Derived and temporary files."""
-ATTRIBUTES: Final = (
+ATTRIBUTE_LINES: Final = (
     "annotations.jsonl merge=union -text linguist-generated",
     "manifest.json merge=union -text linguist-generated",
 )
 """Both growing files merge by union, keep their line ends, and are folded by hosts in diffs."""
-NEEDED: Final = {"merge": "union", "text": "unset"}
+REQUIRED_ATTRIBUTES: Final = {"merge": "union", "text": "unset"}
 """Values of git's attributes, as `git check-attr` prints them, that both growing files must have."""
 
 _EXAMPLES: Final = {
@@ -48,7 +56,7 @@ _EXAMPLES: Final = {
 def missing_ignores(directory: AuditDir) -> list[str]:
     """Return the ignore patterns of ours that the directory's own `.gitignore` has no equal for."""
     own = _own_ignores(directory)
-    return [pattern for pattern in IGNORED if any(map(own.tracks, _EXAMPLES[pattern]))]
+    return [pattern for pattern in IGNORE_LINES if any(map(own.tracks, _EXAMPLES[pattern]))]
 
 
 def ignores_database(directory: AuditDir) -> bool:
@@ -59,7 +67,7 @@ def ignores_database(directory: AuditDir) -> bool:
 def missing_attributes(directory: AuditDir) -> list[str]:
     """Return the attribute lines of ours that the directory's own `.gitattributes` has no equal for; the last match counts."""
     present = [line.split() for line in _lines(directory, directory.gitattributes.name)]
-    return [line for line in ATTRIBUTES if not _has_needed(line.split()[0], present)]
+    return [line for line in ATTRIBUTE_LINES if not _has_needed(line.split()[0], present)]
 
 
 def _has_needed(name: str, lines: list[list[str]]) -> bool:
@@ -68,7 +76,7 @@ def _has_needed(name: str, lines: list[list[str]]) -> bool:
         if words and fnmatchcase(name, words[0].removeprefix("/")):
             for word in words[1:]:
                 found |= _attributes(word)
-    return found.items() >= NEEDED.items()
+    return found.items() >= REQUIRED_ATTRIBUTES.items()
 
 
 def _attributes(word: str) -> dict[str, str]:
@@ -97,20 +105,20 @@ REVIEWER_TOOL: Final = "vibes-lsp"
 
 
 @dataclass(frozen=True, slots=True)
-class Initialised:
+class InitResult:
     """What `initialise` found and did: file names within the directory.
 
     Attributes:
         directory: The trail.
         created: Files that were missing.
         completed: Files that lacked lines, which were added behind those that are there.
-        kept: Files that are as they were.
+        unchanged: Files that are as they were.
     """
 
     directory: AuditDir
     created: tuple[str, ...]
     completed: tuple[str, ...]
-    kept: tuple[str, ...]
+    unchanged: tuple[str, ...]
 
 
 def initialise(
@@ -121,7 +129,7 @@ def initialise(
     extensions: Sequence[str] | None,
     tool_version: str,
     now: datetime,
-) -> Initialised:
+) -> InitResult:
     """Create `.ai-audit/` in `project` with its files, each only where nothing is, and add the lines for git that are missing.
 
     Args:
@@ -143,7 +151,7 @@ def initialise(
             unsupported[0],
             hint="nothing was changed; upgrade, or correct the version if it is a mistake",
         )
-    if not inside(directory.path, project):
+    if not is_inside(directory.path, project):
         raise RefusedWrite(
             f"{directory.path} is a link out of the project",
             hint="remove it, or run init where it leads",
@@ -165,10 +173,10 @@ def initialise(
         config["tracked_extensions"] = list(extensions)
     files = {
         directory.config: json.dumps(config, indent=2, ensure_ascii=False).encode() + b"\n",
-        directory.manifest: manifest_bytes({**_reviewer(tool_version, now)}),
+        directory.manifest: new_manifest({**_reviewer(tool_version, now)}),
         directory.log: b"",
-        directory.gitignore: "".join(f"{line}\n" for line in IGNORED).encode(),
-        directory.gitattributes: "".join(f"{line}\n" for line in ATTRIBUTES).encode(),
+        directory.gitignore: "".join(f"{line}\n" for line in IGNORE_LINES).encode(),
+        directory.gitattributes: "".join(f"{line}\n" for line in ATTRIBUTE_LINES).encode(),
     }
     created = [path.name for path, data in files.items() if create_file(path, data)]
     lacking = {
@@ -176,8 +184,8 @@ def initialise(
         directory.gitattributes: missing_attributes(directory),
     }
     completed = [path.name for path, lines in lacking.items() if lines and _add_lines(path, lines)]
-    kept = [path.name for path in files if path.name not in {*created, *completed}]
-    return Initialised(directory, tuple(created), tuple(completed), tuple(kept))
+    unchanged = [path.name for path in files if path.name not in {*created, *completed}]
+    return InitResult(directory, tuple(created), tuple(completed), tuple(unchanged))
 
 
 def _add_lines(path: Path, lines: Sequence[str]) -> bool:
@@ -189,23 +197,14 @@ def _add_lines(path: Path, lines: Sequence[str]) -> bool:
     if path.is_symlink() or not path.is_file():
         return False
     try:
-        with os.fdopen(open_to_write(path, os.O_APPEND), "r+b") as file:
+        with os.fdopen(open_for_writing(path, os.O_APPEND), "r+b") as file:
             before = file.read()
             end = b"\r\n" if before.endswith(b"\r\n") else b"\n"
             begin = b"" if not before or before.endswith(b"\n") else end
             file.write(begin + b"".join(line.encode() + end for line in lines))
     except OSError as error:
-        raise refusal(path, error) from error
+        raise write_error(path, error) from error
     return True
-
-
-def manifest_bytes(entries: dict[str, Members]) -> bytes:
-    """Lay a manifest out as R10 wants: one entry per line, comma first, so that a union merge of two stays valid JSON."""
-    head = f'{{"standard":"{STANDARD}","version":"{CURRENT_VERSION}","entries":{{\n'.encode()
-    lines = (
-        b'"' + key.encode() + b'":' + canonical(entry) + b"\n" for key, entry in entries.items()
-    )
-    return head + b",".join(lines) + b"}}\n"
 
 
 def _reviewer(tool_version: str, now: datetime) -> dict[str, Members]:
@@ -218,3 +217,63 @@ def _reviewer(tool_version: str, now: datetime) -> dict[str, Members]:
         "created_at": format_timestamp(now),
     }
     return {context_hash(entry): entry}
+
+
+def export_trail(folder: Path, files: Mapping[str, bytes], *, source: AuditDir) -> AuditDir:
+    """Write a new trail into `.ai-audit/` of a folder, with what git must know about it (R13).
+
+    Args:
+        folder: Empty, or not there yet.
+        files: The content of each file by its path below the audit directory.
+        source: The trail that it was made of.
+
+    Raises:
+        RefusedWrite: Something is in the folder, it lies in the trail itself, or it cannot be written; nothing was.
+    """
+    check_export_folder(folder, source)
+    made = {
+        **files,
+        source.gitignore.name: "".join(f"{line}\n" for line in IGNORE_LINES).encode(),
+        source.gitattributes.name: "".join(f"{line}\n" for line in ATTRIBUTE_LINES).encode(),
+    }
+    target = AuditDir(folder.absolute() / AUDIT_DIR_NAME)
+    temporary = target.path.with_name(f"{os.urandom(8).hex()}{TEMPORARY_SUFFIX}")
+    was_there = folder.is_dir()
+    try:
+        temporary.mkdir(parents=True)
+        for name, content in made.items():
+            path = temporary / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        temporary.rename(target.path)
+    except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if not was_there:
+            with suppress(OSError):
+                folder.rmdir()
+        raise write_error(target.path, error) from error
+    flush_folder(folder)
+    return target
+
+
+def check_export_folder(folder: Path, source: AuditDir) -> None:
+    """Refuse a folder that a trail must not be written into.
+
+    Raises:
+        RefusedWrite: Something is in it, it is none, or it lies in the trail itself.
+    """
+    if is_inside(folder, source.path):
+        raise RefusedWrite(
+            f"{folder} lies in the trail that is exported",
+            hint="give a folder elsewhere; nothing was written",
+        )
+    try:
+        occupied = folder.exists() and any(folder.iterdir())
+    except OSError as error:
+        raise RefusedWrite(
+            f"{folder} cannot be written to: {error.strerror}", hint="give an empty or a new folder"
+        ) from error
+    if occupied:
+        raise RefusedWrite(
+            f"{folder} is not empty", hint="give an empty or a new folder; nothing was written"
+        )

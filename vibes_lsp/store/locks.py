@@ -18,10 +18,10 @@ from types import TracebackType
 from typing import Final, Self
 
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.store.durability import open_to_write
-from vibes_lsp.store.folders import make_hidden_folder
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import make_ignored_folder, open_for_writing
 
-TIMEOUT: Final = 10.0
+LOCK_TIMEOUT: Final = 10.0
 """Seconds that a program waits for a lock that nobody does anything with; what is done under one takes microseconds, and at most a second for a large manifest."""
 
 _SHORTEST: Final = 50e-6
@@ -45,12 +45,12 @@ class LockHandle:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        signed, self.note = _read_note(descriptor)
+        signed, self.intent = _read_note(descriptor)
         if signed != str(os.getpid()):
             with suppress(
                 OSError, ValueError
             ):  # it only serves those who wait; a full disk, or a note from elsewhere, is no reason to fail
-                self.write_note(self.note)
+                self.write_intent(self.intent)
 
     def __enter__(self) -> Self:
         return self
@@ -66,7 +66,7 @@ class LockHandle:
         finally:
             os.close(self._descriptor)
 
-    def write_note(self, intent: str) -> None:
+    def write_intent(self, intent: str) -> None:
         """Say what is about to be done; an empty intent says that it is done.
 
         Raises:
@@ -76,9 +76,9 @@ class LockHandle:
         if len(note) >= _NOTE:
             raise ValueError("the note is too long")
         _write_at(self._descriptor, note.ljust(_NOTE - 1) + b"\n", 0)
-        self.note = intent
+        self.intent = intent
 
-    def write_reach(self, size: int) -> None:
+    def record_size(self, size: int) -> None:
         """Remember how many bytes the file has that this lock is for; where the disk is full, what was remembered before stays."""
         with suppress(OSError):
             _write_at(self._descriptor, str(size).encode().ljust(_REACH - 1) + b"\n", _NOTE)
@@ -100,7 +100,7 @@ class FileLock:
         path: Path,
         *,
         hidden: bool = False,
-        timeout: float = TIMEOUT,
+        timeout: float = LOCK_TIMEOUT,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -155,20 +155,20 @@ class FileLock:
                 descriptor
             )  # somebody removed the file meanwhile; a lock on it would keep nobody out
 
-    def unfinished(self) -> bool:
+    def has_unfinished_write(self) -> bool:
         """Whether a holder left something unfinished, or is just at work; False when the lock was never taken."""
         return bool(self._read()[1])
 
-    def reach(self) -> int:
+    def recorded_size(self) -> int:
         """Return how many bytes the file had, when it was last written, that this lock is for; 0 where that is not known."""
         return self._read()[2]
 
     def _open(self) -> int:
         folder = self.path.parent
         if self._hidden and folder.parent.is_dir() and not self.path.exists():
-            make_hidden_folder(folder)
+            make_ignored_folder(folder)
         try:
-            return open_to_write(self.path, os.O_CREAT)
+            return open_for_writing(self.path, os.O_CREAT)
         except FileNotFoundError as error:
             missing = folder if folder.parent.is_dir() else folder.parent
             raise RefusedWrite(
@@ -273,3 +273,13 @@ def _release_windows(descriptor: int) -> None:
 
 def _refused(path: Path, error: OSError, hint: str) -> RefusedWrite:
     return RefusedWrite(f"cannot lock {path}: {error.strerror or error}", hint=hint)
+
+
+def append_lock(directory: AuditDir, timeout: float = LOCK_TIMEOUT) -> FileLock:
+    """Return the lock under which log, journal and blobs are written."""
+    return FileLock(directory.journal / "append.lock", hidden=True, timeout=timeout)
+
+
+def fold_lock(directory: AuditDir, timeout: float = LOCK_TIMEOUT) -> FileLock:
+    """Return the lock under which the manifest is replaced; a program that holds it may take the other one, never the reverse."""
+    return FileLock(directory.journal / "fold.lock", hidden=True, timeout=timeout)

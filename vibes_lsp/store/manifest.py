@@ -14,20 +14,26 @@ from typing import Any, Final
 import msgspec
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
-from vibes_lsp.model.canonical import (
-    QuickDecoder,
-    canonical,
-    kind_of,
-    parse,
-    parse_beginning,
+from vibes_lsp.model.canonical_json import (
+    FastDecoder,
+    canonical_json,
+    json_type,
+    parse_json,
+    parse_json_prefix,
     parse_object,
     same_value,
 )
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.store.disk import Clock, FileState, Signature, is_settled, read_file, signature
-from vibes_lsp.store.entry_lines import entries_by_line
-from vibes_lsp.store.journal import Journal, journal_files, read_journal
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import (
+    Clock,
+    FileSignature,
+    FileState,
+    file_signature,
+    is_settled,
+    read_file,
+)
+from vibes_lsp.store.journal import Journal, journal_files, parse_entry_lines, read_journal
 
 
 class ManifestForm(StrEnum):
@@ -54,7 +60,7 @@ class _Frame(msgspec.Struct):
     version: Any = None
 
 
-_DECODER: Final = QuickDecoder(_Frame)
+_DECODER: Final = FastDecoder(_Frame)
 
 
 @dataclass(frozen=True)
@@ -80,8 +86,8 @@ class Manifest:
     journal: Journal = field(default_factory=Journal, repr=False)
     data: bytes = field(default=b"", repr=False)
     stored: dict[str, msgspec.Raw] = field(default_factory=dict, repr=False)
-    signatures: tuple[tuple[str, Signature | None], ...] | None = field(default=(), repr=False)
-    look: FileState = field(default_factory=FileState, repr=False, compare=False)
+    signatures: tuple[tuple[str, FileSignature | None], ...] | None = field(default=(), repr=False)
+    file_state: FileState = field(default_factory=FileState, repr=False, compare=False)
 
     def __contains__(self, key: str) -> bool:
         return key in self.stored or key in self.journal.entries
@@ -141,17 +147,17 @@ class Manifest:
         return lines
 
 
-class LastRead:
+class ManifestCache:
     """The manifest as somebody in this program has read or written it last: several who follow one trail take it from here."""
 
     def __init__(self) -> None:
         self._manifest: Manifest | None = None
 
-    def tell(self, manifest: Manifest) -> None:
+    def put(self, manifest: Manifest) -> None:
         """Take a manifest in; its signature was taken before its content was read, or is that of the file that was written."""
         self._manifest = manifest
 
-    def at(self, found: Signature | None) -> Manifest | None:
+    def get(self, found: FileSignature | None) -> Manifest | None:
         """Return the manifest that a file with this signature holds; None when another one was told of."""
         manifest = self._manifest
         if found is None or manifest is None or not manifest.signatures:
@@ -163,7 +169,7 @@ def read_manifest(
     directory: AuditDir,
     previous: Manifest | None = None,
     *,
-    last: LastRead | None = None,
+    manifest_cache: ManifestCache | None = None,
     now_ns: Clock = time.time_ns,
 ) -> Manifest:
     """Return the manifest with its journal; the previous one when nothing has changed on disk. Never raises.
@@ -179,10 +185,16 @@ def read_manifest(
     """
     try:
         signatures = tuple(_signatures(directory))
-        if previous is not None and signatures == previous.signatures and previous.look.settled:
+        if (
+            previous is not None
+            and signatures == previous.signatures
+            and previous.file_state.settled
+        ):
             return previous
         journal = read_journal(directory, None if previous is None else previous.journal)
-        read = _read_file(directory, previous, signatures[0], last or LastRead(), now_ns)
+        read = _read_file(
+            directory, previous, signatures[0], manifest_cache or ManifestCache(), now_ns
+        )
     except UnreadableFile as error:
         if (
             previous is not None
@@ -199,8 +211,8 @@ def read_manifest(
 def _read_file(
     directory: AuditDir,
     previous: Manifest | None,
-    signed: tuple[str, Signature | None],
-    last: LastRead,
+    signed: tuple[str, FileSignature | None],
+    manifest_cache: ManifestCache,
     now_ns: Clock,
 ) -> Manifest:
     """Return the manifest without its journal, or the one that was read before when the file itself has not changed."""
@@ -212,26 +224,26 @@ def _read_file(
         and previous.signatures[:1] == (signed,)
         else None
     )
-    same = same or last.at(signed[1])
+    same = same or manifest_cache.get(signed[1])
     if same is not None and (
-        same.look.settled or (len(same.data) > _QUICK and not is_settled(times, now_ns))
+        same.file_state.settled or (len(same.data) > _QUICK and not is_settled(times, now_ns))
     ):
         return same
     data = read_file(directory.manifest)
-    if same is not None and same.look.again(data, times, now_ns):
+    if same is not None and same.file_state.recheck(data, times, now_ns):
         return same
     read = replace(
-        parse_manifest(data), look=FileState.at(data, times, now_ns), signatures=(signed,)
+        parse_manifest(data), file_state=FileState.of(data, times, now_ns), signatures=(signed,)
     )
-    last.tell(read)
+    manifest_cache.put(read)
     return read
 
 
-def _signatures(directory: AuditDir) -> Iterator[tuple[str, Signature | None]]:
+def _signatures(directory: AuditDir) -> Iterator[tuple[str, FileSignature | None]]:
     """Give the signature of the manifest, None when it is not there, and then those of the journal's files."""
-    yield directory.manifest.name, signature(directory.manifest)
+    yield directory.manifest.name, file_signature(directory.manifest)
     for path in journal_files(directory):
-        found = signature(path)
+        found = file_signature(path)
         if found is not None:
             yield path.name, found
 
@@ -241,7 +253,7 @@ def parse_manifest(data: bytes | None) -> Manifest:
     if data is None:
         return Manifest(ManifestForm.ABSENT)
     data = data.removeprefix(b"\xef\xbb\xbf")
-    frame = _DECODER.one(data)
+    frame = _DECODER.decode(data)
     if frame is None:
         return _read_otherwise(data)
     return Manifest(
@@ -251,19 +263,19 @@ def parse_manifest(data: bytes | None) -> Manifest:
 
 def _read_otherwise(data: bytes) -> Manifest:
     """Read what is not the RFC's object: its JSONL form, else whatever entries stand on lines of their own."""
-    entries, strays = entries_by_line(data)
+    entries, strays = parse_entry_lines(data)
     if entries and not strays:
         return Manifest(ManifestForm.JSONL, "VIBES", "1.0", data=data, stored=entries)
     try:
-        value = parse(data)
+        value = parse_json(data)
     except MalformedJson as error:
         return Manifest(ManifestForm.BROKEN, problem=error, data=data, stored=entries)
     if not isinstance(value, dict):
-        reason = f"a JSON {kind_of(value)} where an object is needed"
+        reason = f"a JSON {json_type(value)} where an object is needed"
         return Manifest(ManifestForm.BROKEN, problem=MalformedJson(reason), data=data)
     standard, version, members = value.get("standard"), value.get("version"), value.get("entries")
     if isinstance(members, dict):  # only a lone surrogate makes it unusual
-        stored = {key: msgspec.Raw(canonical(entry)) for key, entry in members.items()}
+        stored = {key: msgspec.Raw(canonical_json(entry)) for key, entry in members.items()}
         return Manifest(ManifestForm.OBJECT, standard, version, data=data, stored=stored)
     reason = (
         "member 'entries' is missing"
@@ -273,7 +285,7 @@ def _read_otherwise(data: bytes) -> Manifest:
     return Manifest(ManifestForm.BROKEN, standard, version, MalformedJson(reason), data=data)
 
 
-def contradictory_keys(data: bytes) -> list[tuple[str, int]]:
+def conflicting_keys(data: bytes) -> list[tuple[str, int]]:
     """Return the keys that stand more than once with different entries, each with the line where it stands again."""
     first: dict[bytes, re.Match[bytes]] = {}
     again: list[tuple[str, int]] = []
@@ -287,8 +299,8 @@ def contradictory_keys(data: bytes) -> list[tuple[str, int]]:
 def _same_entry(data: bytes, one: int, other: int) -> bool:
     """Whether two entries are one but for the time at which they were recorded, which no hash covers (RFC 5.2)."""
     try:
-        return same_but_for_time(
-            *(parse_beginning(_text_at(data, start)) for start in (one, other))
+        return equal_except_time(
+            *(parse_json_prefix(_text_at(data, start)) for start in (one, other))
         )
     except MalformedJson:
         return False
@@ -298,7 +310,7 @@ def _text_at(data: bytes, start: int) -> str:
     return data[start : start + _MAX_ENTRY].decode("utf-8", "replace")
 
 
-def same_but_for_time(one: JsonValue, other: JsonValue) -> bool:
+def equal_except_time(one: JsonValue, other: JsonValue) -> bool:
     """Whether two entries differ in nothing but `created_at`, which no hash covers (RFC 5.2)."""
     return same_value(_without_time(one), _without_time(other))
 

@@ -6,15 +6,25 @@ import base64
 import binascii
 import re
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import BrokenBlob, EscapingBlob, MalformedJson, MissingBlob, UnreadableFile
-from vibes_lsp.model.canonical import parse_object
+from vibes_lsp.errors import (
+    BrokenBlob,
+    EscapingBlob,
+    MalformedJson,
+    MissingBlob,
+    RefusedWrite,
+    UnreadableFile,
+)
+from vibes_lsp.model.canonical_json import canonical_json, parse_object, portable
+from vibes_lsp.model.config import Config
 from vibes_lsp.model.hashing import context_hash, sha256
 from vibes_lsp.model.members import Members, text
-from vibes_lsp.store.disk import inside, read_file
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.model.vocabulary import ContextType
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import is_inside, read_file
 
 MAX_TEXT: Final = 16 << 20
 """Largest reasoning text that is unpacked, in bytes."""
@@ -71,7 +81,7 @@ def blob_file(path: str, directory: AuditDir) -> Path:
         EscapingBlob: It leaves the audit directory, as written or through a link.
     """
     target = directory.path / path.replace("\\", "/")
-    if "\0" in path or not inside(target, directory.path):
+    if "\0" in path or not is_inside(target, directory.path):
         raise EscapingBlob(f"blob_path {path[:120]!r} leaves the audit directory")
     return target
 
@@ -94,7 +104,7 @@ def read_blob(path: str, directory: AuditDir) -> bytes:
     return _unzip(data, path) if data.startswith(_GZIP_MAGIC) else data
 
 
-def names_its_content(path: str, content: bytes, entry: Members) -> bool:
+def blob_name_matches(path: str, content: bytes, entry: Members) -> bool:
     """Whether a digest in a blob's file name verifies it (R8): that of the inline entry, or of the text; no digest passes.
 
     Raises:
@@ -142,3 +152,71 @@ def _decode(content: bytes, where: str) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BrokenBlob(f"{where}: not UTF-8 at byte {error.start}") from None
+
+
+_GZIP_HEAD: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
+"""Of a gzip file that says neither when nor on which system it was made (R8): best compression, time 0, system 255."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedEntry:
+    """An entry as it is stored.
+
+    Attributes:
+        key: Its hash.
+        entry: Its members.
+        blob: Name and content of its external file; None when it has none.
+    """
+
+    key: str
+    entry: Members
+    blob: tuple[str, bytes] | None = None
+
+
+def pack_entry(members: Members, config: Config) -> PackedEntry:
+    """Return an entry, given in its inline form, as the project's thresholds want it stored.
+
+    The thresholds are of the reasoning text in UTF-8; an entry of exactly that many bytes is not above them.
+
+    Raises:
+        RefusedWrite: The text is longer than a reader would unpack, or a number is not finite.
+    """
+    inline = portable(members)
+    body = text(inline, "reasoning_text") if inline.get("type") == ContextType.REASONING else None
+    size = 0 if body is None else len(body.encode("utf-8", "surrogatepass"))
+    if size > MAX_TEXT:
+        raise RefusedWrite(
+            f"a reasoning text of {size:,} bytes is longer than the {MAX_TEXT:,} that are read",
+            hint="shorten it",
+        )
+    if (
+        body is None
+        or size
+        <= min(config.compress_reasoning_threshold_bytes, config.external_blob_threshold_bytes)
+        or not _is_text(body)
+    ):
+        return PackedEntry(context_hash(inline), inline)
+    kept = {name: value for name, value in inline.items() if name != "reasoning_text"}
+    if size <= config.external_blob_threshold_bytes:
+        packed = base64.b64encode(gzip_bytes(body.encode())).decode()
+        entry: Members = {**kept, "reasoning_text_compressed": packed, "compressed": True}
+        return PackedEntry(context_hash(entry), entry)
+    name = f"{context_hash(inline)}.json.gz"
+    entry = {**kept, "external": True, "blob_path": f"blobs/{name}"}
+    return PackedEntry(context_hash(entry), entry, (name, gzip_bytes(canonical_json(inline))))
+
+
+def gzip_bytes(data: bytes) -> bytes:
+    """Return gzip data that depends on nothing but the content and the compressor (R8)."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    tail = zlib.crc32(data).to_bytes(4, "little") + (len(data) & 0xFFFFFFFF).to_bytes(4, "little")
+    return _GZIP_HEAD + packer.compress(data) + packer.flush() + tail
+
+
+def _is_text(body: str) -> bool:
+    """Whether it can be written as UTF-8; a lone surrogate can only be escaped, inline."""
+    try:
+        body.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.store.layout import AUDIT_DIR_NAME
+from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME
 
 MAX_CACHED: Final = 8 << 20
 """Largest file that is kept, in bytes."""

@@ -1,11 +1,30 @@
-"""The version gate over a whole directory (RFC 12.1, R11): what may be read as far as possible, and is never modified."""
+"""The version gate (RFC 12.1, R11): what may be done with a file that declares some version of the standard."""
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from vibes_lsp.model.members import text
-from vibes_lsp.model.versions import may_write
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.manifest import Manifest
+
+SUPPORTED_MAJOR: Final = 1
+CURRENT_VERSION: Final = "1.0"
+STANDARD: Final = "VIBES"
+
+_VERSION: Final = re.compile(r"(\d{1,9})(?:\.\d+)*(?:[-+].*)?\Z")
+
+
+def major_version(declared: str) -> int | None:
+    """Return the major version, or None when the text is not a version."""
+    match = _VERSION.match(declared.strip())
+    return int(match[1]) if match else None
+
+
+def may_write(declared: str) -> bool:
+    """Whether data of this version may be modified: only a known major version (any minor is fine)."""
+    return major_version(declared) == SUPPORTED_MAJOR
 
 
 def unsupported_versions(config: LoadedConfig, manifest: Manifest) -> list[str]:

@@ -12,7 +12,7 @@ from tests.trails import SOURCES, CompleteTrail, Repository, TrailWriter, comple
 from tests.trails.stories import LIMITS_BEFORE
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import Report, check_trail
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from pathlib import Path

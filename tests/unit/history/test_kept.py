@@ -16,7 +16,7 @@ from tests.unit.index.opened import ENVIRONMENT, opened
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.commits import resolve_commits
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from tests.unit.index.opened import ENVIRONMENT, opened
 from vibes_lsp.errors import AmbiguousId, UnknownId
 from vibes_lsp.index import log
 from vibes_lsp.index.lookup import look_up
-from vibes_lsp.store.log import read_lines
+from vibes_lsp.store.log_follower import read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.lookup import look_up
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical import (
+from vibes_lsp.model.canonical_json import (
     MAX_DEPTH,
-    canonical,
+    canonical_json,
     javascript_number,
-    parse,
+    parse_json,
     parse_object,
     same_value,
 )
@@ -19,12 +19,12 @@ from vibes_lsp.model.canonical import (
 
 def refusal(data: bytes | str) -> MalformedJson:
     with pytest.raises(MalformedJson) as caught:
-        parse(data)
+        parse_json(data)
     if isinstance(
         data, str
     ):  # bytes have a quicker reader, which leaves to the strict one what is to be refused
         with pytest.raises(MalformedJson) as again:
-            parse(data.encode())
+            parse_json(data.encode())
         assert (again.value.reason, again.value.line, again.value.column) == (
             caught.value.reason,
             caught.value.line,
@@ -35,7 +35,7 @@ def refusal(data: bytes | str) -> MalformedJson:
 
 def test_the_example_of_the_rfc() -> None:
     entry = '{"type": "environment", "model_parameters": {"temperature": 0.7, "max_tokens": 4096}, "tool_extensions": ["filesystem", "git"]}'
-    assert canonical(parse(entry)) == (
+    assert canonical_json(parse_json(entry)) == (
         b'{"model_parameters":{"max_tokens":4096,"temperature":0.7},"tool_extensions":["filesystem","git"],"type":"environment"}'
     )
 
@@ -52,7 +52,7 @@ def test_numbers_beyond_a_double_are_refused(digits: str) -> None:
 
 def test_integers_of_any_size_keep_every_digit() -> None:
     digits = "9" * 4000
-    assert canonical(parse(digits)) == digits.encode()
+    assert canonical_json(parse_json(digits)) == digits.encode()
 
 
 def test_an_integer_beyond_the_limit_of_the_interpreter_is_refused() -> None:
@@ -71,7 +71,7 @@ def test_an_integer_beyond_the_limit_of_the_interpreter_is_refused() -> None:
     ],
 )
 def test_numbers_are_printed_as_the_reference_prints_them(text: str, printed: bytes) -> None:
-    assert canonical(parse(text)) == printed
+    assert canonical_json(parse_json(text)) == printed
 
 
 @pytest.mark.parametrize(
@@ -103,17 +103,17 @@ def test_a_long_name_is_not_repeated_in_the_reason() -> None:
 
 
 def test_lone_surrogates_are_kept_and_printed_as_javascript_prints_them() -> None:
-    value = parse('{"\\ud800":"\\udfff x \\ud83d\\ude00"}')
+    value = parse_json('{"\\ud800":"\\udfff x \\ud83d\\ude00"}')
     assert value == {"\ud800": "\udfff x 😀"}
-    assert canonical(value) == '{"\\ud800":"\\udfff x 😀"}'.encode()
-    assert canonical(value, ascii_only=True) == b'{"\\ud800":"\\udfff x \\ud83d\\ude00"}'
-    assert canonical(value, javascript_numbers=True) == canonical(value)
+    assert canonical_json(value) == '{"\\ud800":"\\udfff x 😀"}'.encode()
+    assert canonical_json(value, ascii_only=True) == b'{"\\ud800":"\\udfff x \\ud83d\\ude00"}'
+    assert canonical_json(value, javascript_numbers=True) == canonical_json(value)
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_nesting_has_a_limit(opening: str) -> None:
     closing = "]" if opening == "[" else "}"
-    assert parse(
+    assert parse_json(
         opening * (MAX_DEPTH - 1) + opening.rstrip(":").replace('{"a"', "{") + closing * MAX_DEPTH
     )
     assert (
@@ -123,7 +123,7 @@ def test_nesting_has_a_limit(opening: str) -> None:
 
 
 def test_many_brackets_side_by_side_are_no_nesting() -> None:
-    assert parse("[" + "[],{}," * 1000 + '"[[[["]') is not None
+    assert parse_json("[" + "[],{}," * 1000 + '"[[[["]') is not None
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_refusal_says_where(data: bytes, line: int, column: int, reason: str) 
     "data", [b'\xef\xbb\xbf{"a":1}', '\ufeff{"a":1}', b'{"a":1}', ' {"a":1}\r\n']
 )
 def test_a_byte_order_mark_and_white_space_are_allowed(data: bytes | str) -> None:
-    assert parse(data) == {"a": 1}
+    assert parse_json(data) == {"a": 1}
 
 
 @pytest.mark.parametrize(
@@ -172,12 +172,12 @@ def test_what_must_be_an_object(data: bytes, kind: str) -> None:
 
 
 def test_keys_are_sorted_by_code_point_at_every_depth() -> None:
-    value = parse('{"b":[{"z":1,"é":2,"\\uffff":3,"😀":4,"Z":5}],"a":0}')
-    assert canonical(value) == '{"a":0,"b":[{"Z":5,"z":1,"é":2,"\uffff":3,"😀":4}]}'.encode()
+    value = parse_json('{"b":[{"z":1,"é":2,"\\uffff":3,"😀":4,"Z":5}],"a":0}')
+    assert canonical_json(value) == '{"a":0,"b":[{"Z":5,"z":1,"é":2,"\uffff":3,"😀":4}]}'.encode()
 
 
 def test_nothing_but_quotes_and_controls_is_escaped() -> None:
-    assert canonical('"\\/\u2028\x7f\x00\n') == b'"\\"\\\\/\xe2\x80\xa8\x7f\\u0000\\n"'
+    assert canonical_json('"\\/\u2028\x7f\x00\n') == b'"\\"\\\\/\xe2\x80\xa8\x7f\\u0000\\n"'
 
 
 def test_equality_of_values_is_equality_of_their_hashed_form() -> None:
@@ -219,14 +219,14 @@ def test_numbers_as_ecmascript_prints_them(number: float, printed: str) -> None:
 
 def test_integers_in_javascript_form() -> None:
     assert (
-        canonical([1, -7, 2**53 + 1, 10**21, True], javascript_numbers=True)
+        canonical_json([1, -7, 2**53 + 1, 10**21, True], javascript_numbers=True)
         == b"[1,-7,9007199254740992,1e+21,true]"
     )
-    assert canonical([10**400, -(10**400)], javascript_numbers=True) == b"[null,null]", (
+    assert canonical_json([10**400, -(10**400)], javascript_numbers=True) == b"[null,null]", (
         "JavaScript reads them as infinite"
     )
 
 
 def test_what_json_cannot_hold_is_not_printed() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        canonical(json.loads("NaN"))
+        canonical_json(json.loads("NaN"))

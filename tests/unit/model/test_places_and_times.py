@@ -10,7 +10,7 @@ import pytest
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.model.timestamps import format_timestamp, parse_timestamp
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.model.versions import major_version, may_write
+from vibes_lsp.store.versions import major_version, may_write
 
 TEN = datetime(2026, 2, 3, 10, tzinfo=UTC)
 

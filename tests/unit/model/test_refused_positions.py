@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical import parse
-from vibes_lsp.model.positions import find_value
+from vibes_lsp.model.canonical_json import parse_json
+from vibes_lsp.model.json_positions import find_value
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from vibes_lsp.model.positions import find_value
 )
 def test_what_is_refused_is_found(text: str, place: tuple[int, int]) -> None:
     with pytest.raises(MalformedJson) as caught:
-        parse(text)
+        parse_json(text)
     assert (caught.value.line, caught.value.column) == place
 
 

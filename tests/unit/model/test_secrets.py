@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.model.secret_contexts import is_reference
 from vibes_lsp.model.secret_formats import FORMATS, PATTERNS, Format
-from vibes_lsp.model.secrets import MASK, Rules, mask_secrets, secret_kinds
+from vibes_lsp.model.secret_keywords import is_reference
+from vibes_lsp.model.secrets import MASK, MaskingRules, mask_secrets, secret_kinds
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -365,7 +365,7 @@ def test_masking_twice_is_masking_once_for_pieces_and_own_texts(
     one: str, two: str, cut: int, mask: list[str]
 ) -> None:
     text = one[: cut % (len(one) + 1)] + two
-    rules = Rules(mask=mask, allow=[one[:9]] if one[:9] else [])
+    rules = MaskingRules(mask=mask, allow=[one[:9]] if one[:9] else [])
     masked, _ = mask_secrets(text, rules)
     assert mask_secrets(masked, rules) == (masked, 0)
 

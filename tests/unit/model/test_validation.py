@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.trails import OMIT, TrailWriter, complete
-from vibes_lsp.model.config import Config, RiskScoring
+from vibes_lsp.model.config import Config, RiskScoring, validate_config
 from vibes_lsp.model.defaults import DEFAULT_THRESHOLDS, DEFAULT_WEIGHTS
-from vibes_lsp.model.validation import entry_problems, read_config, record_problems
+from vibes_lsp.model.validation import entry_problems, record_problems
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
 def test_nothing_is_wrong_with_a_complete_trail(tmp_path: Path, level: str) -> None:
-    from vibes_lsp.store.layout import AuditDir
+    from vibes_lsp.store.audit_dir import AuditDir
     from vibes_lsp.store.manifest import read_manifest
 
     made = complete(tmp_path, level)
@@ -130,7 +130,7 @@ def test_a_choice_must_be_among_its_options() -> None:
 
 
 def test_an_empty_config_is_the_default_and_says_what_it_lacks() -> None:
-    config, problems = read_config({})
+    config, problems = validate_config({})
     assert config == Config()
     assert [problem.field for problem in problems] == [
         "standard",
@@ -169,7 +169,7 @@ SOUND: Members = {
 def test_a_broken_member_or_item_counts_as_not_given(
     name: str, value: Any, fallback: object
 ) -> None:
-    config, problems = read_config({**SOUND, name: value})
+    config, problems = validate_config({**SOUND, name: value})
     assert getattr(config, name) == fallback
     assert {problem.field.split(".")[0] for problem in problems} == {name}
 
@@ -190,7 +190,7 @@ def test_a_broken_member_of_the_risk_part_leaves_the_others(
     name: str, value: Any, fallback: object
 ) -> None:
     sound: Members = {"enabled": True, "algorithm": "own", "weights": {"temperature": 1}}
-    config, problems = read_config({**SOUND, "risk_scoring": {**sound, name: value}})
+    config, problems = validate_config({**SOUND, "risk_scoring": {**sound, name: value}})
     risk = config.risk_scoring
     assert risk is not None
     assert getattr(risk, name) == fallback
@@ -201,13 +201,13 @@ def test_a_broken_member_of_the_risk_part_leaves_the_others(
 
 
 def test_a_name_that_is_no_text_is_dropped_alone() -> None:
-    config, problems = read_config({**SOUND, "\ud800": 1, "later": 2})
+    config, problems = validate_config({**SOUND, "\ud800": 1, "later": 2})
     assert config.assurance_level == "high"
     assert config.model_extra == {"later": 2}
     assert problems
 
 
 def test_bounds_of_some_bands_are_laid_over_the_defaults() -> None:
-    config, problems = read_config({**SOUND, "risk_scoring": {"thresholds": {"critical": 0.7}}})
+    config, problems = validate_config({**SOUND, "risk_scoring": {"thresholds": {"critical": 0.7}}})
     assert not problems
     assert config.risk_scoring == RiskScoring(thresholds={"critical": 0.7})  # type: ignore[dict-item]

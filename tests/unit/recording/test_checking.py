@@ -11,7 +11,7 @@ import pytest
 from vibes_lsp import recording
 from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.model.canonical import parse
+from vibes_lsp.model.canonical_json import parse_json
 from vibes_lsp.recording import (
     Command,
     CommandType,
@@ -30,7 +30,7 @@ from vibes_lsp.recording import (
     VibesError,
     WrongArgument,
 )
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,7 +169,7 @@ def test_what_may_be_is_taken(project: Project) -> None:
     trail.refresh()
     (record,) = trail.log.of_kind(Kind.LINE)
     assert trail.manifest.entry(record.text("environment_hash") or "") is not None
-    assert parse((project.root / ".ai-audit" / "manifest.json").read_bytes())
+    assert parse_json((project.root / ".ai-audit" / "manifest.json").read_bytes())
 
 
 def test_the_errors_that_are_documented_can_be_imported() -> None:

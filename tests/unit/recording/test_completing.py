@@ -100,7 +100,7 @@ def test_a_repeat_finishes_what_a_crash_left_out_of_the_log(
 ) -> None:
     project.file("a.py")
     with monkeypatch.context() as dying:
-        dying.setattr("vibes_lsp.store.writing.append_lines", _die)
+        dying.setattr("vibes_lsp.store.writer.append_lines", _die)
         with pytest.raises(KeyboardInterrupt):
             project.recorder.record_inline_completion(PUT, ORIGIN)
     answer = Recorder(project.root).record_inline_completion(PUT, ORIGIN)

@@ -12,7 +12,7 @@ from vibes_lsp.errors import UnknownId
 from vibes_lsp.index.placements import place
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import Reanchoring, WrongArgument
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from vibes_lsp.index.placements import Placement

@@ -19,7 +19,7 @@ from vibes_lsp.recording import (
     Relation,
     WrongArgument,
 )
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.recording.projects import PROMPT, Project, by, new_project
-from vibes_lsp.model.secrets import MASK, Rules, mask_secrets, secret_kinds
+from vibes_lsp.model.secrets import MASK, MaskingRules, mask_secrets, secret_kinds
 from vibes_lsp.recording import (
     Command,
     CommandType,
@@ -148,28 +148,28 @@ OTHER_KEY = "AKIAIOSFODNN7EXAMPLF"
 @pytest.mark.parametrize(
     ("rules", "text", "masked"),
     [
-        (Rules(mask=["hunter2"]), "say hunter2, hunter22", (f"say {MASK}, {MASK}2", 2)),
-        (Rules(mask=["the old pass"]), "it is the old pass.", (f"it is {MASK}.", 1)),
-        (Rules(mask=["ACME-*"]), "ACME-1;x ACME-\nACME-2", (f"{MASK} {MASK}\n{MASK}", 3)),
-        (Rules(mask=["*.corp.example"]), "at db.corp.example:80", (f"at {MASK}:80", 1)),
-        (Rules(mask=["key*end*"]), "key1end2 key1 end", (f"{MASK} key1 end", 1)),
-        (Rules(mask=["wxyz*"]), "nothing", ("nothing", 0)),
-        (Rules(allow=[KEY_ID]), f"{KEY_ID} {OTHER_KEY}", (f"{KEY_ID} {MASK}", 1)),
+        (MaskingRules(mask=["hunter2"]), "say hunter2, hunter22", (f"say {MASK}, {MASK}2", 2)),
+        (MaskingRules(mask=["the old pass"]), "it is the old pass.", (f"it is {MASK}.", 1)),
+        (MaskingRules(mask=["ACME-*"]), "ACME-1;x ACME-\nACME-2", (f"{MASK} {MASK}\n{MASK}", 3)),
+        (MaskingRules(mask=["*.corp.example"]), "at db.corp.example:80", (f"at {MASK}:80", 1)),
+        (MaskingRules(mask=["key*end*"]), "key1end2 key1 end", (f"{MASK} key1 end", 1)),
+        (MaskingRules(mask=["wxyz*"]), "nothing", ("nothing", 0)),
+        (MaskingRules(allow=[KEY_ID]), f"{KEY_ID} {OTHER_KEY}", (f"{KEY_ID} {MASK}", 1)),
         (
-            Rules(allow=["postgres://ada:hunter2@localhost"]),
+            MaskingRules(allow=["postgres://ada:hunter2@localhost"]),
             "postgres://ada:hunter2@localhost/x",
             ("postgres://ada:hunter2@localhost/x", 0),
         ),
         (
-            Rules(mask=[KEY_ID], allow=[f"id {KEY_ID}"]),
+            MaskingRules(mask=[KEY_ID], allow=[f"id {KEY_ID}"]),
             f"id {KEY_ID}, {KEY_ID}",
             (f"id {KEY_ID}, {MASK}", 1),
         ),
-        (Rules(allow=[KEY]), KEY, (MASK, 1)),
+        (MaskingRules(allow=[KEY]), KEY, (MASK, 1)),
     ],
 )
 def test_a_project_says_what_else_is_a_secret_and_what_is_none(
-    rules: Rules, text: str, masked: tuple[str, int]
+    rules: MaskingRules, text: str, masked: tuple[str, int]
 ) -> None:
     assert mask_secrets(text, rules) == masked
     assert not secret_kinds(masked[0], rules)
@@ -182,7 +182,7 @@ def test_a_project_says_what_else_is_a_secret_and_what_is_none(
 )
 def test_what_names_no_secret_whole_lets_none_through(allow: list[str]) -> None:
     text = f"{KEY_ID} and ghp_{'a1B2' * 9}"
-    assert mask_secrets(text, Rules(allow=allow)) == (f"{MASK} and {MASK}", 2)
+    assert mask_secrets(text, MaskingRules(allow=allow)) == (f"{MASK} and {MASK}", 2)
 
 
 @given(st.text("ab* ", max_size=40), st.text("ab", min_size=4, max_size=9))
@@ -191,11 +191,11 @@ def test_a_pattern_fits_what_a_simple_reading_of_it_says(text: str, words: str) 
     simple = re.sub(
         r"\S*?".join(map(re.escape, pattern.split("*"))), lambda _: MASK, text.replace("*", "c")
     )
-    assert mask_secrets(text.replace("*", "c"), Rules(mask=[pattern]))[0] == simple
+    assert mask_secrets(text.replace("*", "c"), MaskingRules(mask=[pattern]))[0] == simple
 
 
 def test_no_pattern_is_slow() -> None:
-    rules = Rules(mask=["a*" * 90 + "bbbb", *(f"{number:04}*" for number in range(99))])
+    rules = MaskingRules(mask=["a*" * 90 + "bbbb", *(f"{number:04}*" for number in range(99))])
     assert mask_secrets("a" * 50_000, rules) == ("a" * 50_000, 0)
 
 

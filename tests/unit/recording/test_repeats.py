@@ -23,7 +23,7 @@ from vibes_lsp.recording import (
     WrongArgument,
 )
 from vibes_lsp.recording.idempotency import KEPT_SECONDS
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

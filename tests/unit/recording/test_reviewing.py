@@ -27,7 +27,7 @@ from vibes_lsp.recording import (
     WrongArgument,
 )
 from vibes_lsp.reports.placements import PlacementReport
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from markdown_it import MarkdownIt
 
-from vibes_lsp.model.inert import span
+from vibes_lsp.model.escaping import code_span
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -25,7 +25,7 @@ def inline(tokens: list[Token]) -> list[Token]:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_untrusted_text_is_one_code_span(text: str) -> None:
-    line = f"- **block** {span(text, 200)} · end"
+    line = f"- **block** {code_span(text, 200)} · end"
     tokens = MarkdownIt("gfm-like", {"html": True}).parse(line)
     assert [token.type for token in tokens] == [
         "bullet_list_open", "list_item_open", "paragraph_open", "inline", "paragraph_close", "list_item_close", "bullet_list_close",

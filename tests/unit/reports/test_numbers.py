@@ -11,7 +11,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.authors import Author, Authors
 from vibes_lsp.reports.statistics import model_shares, session_summaries, trail_stats
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from pathlib import Path

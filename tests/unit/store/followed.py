@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.store.log import LogFollower
+from vibes_lsp.store.log_follower import LogFollower
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.store.followed import Followed
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.store.appending import append_lines, repair
+from vibes_lsp.store.appending import append_lines, repair_partial_line
 from vibes_lsp.store.locks import FileLock
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def test_lines_come_last(log: Path, held: LockHandle) -> None:
     reached = append_lines(log, b"[]\n[]\n", held, durable=True)
     assert log.read_bytes() == b"{}\n[]\n[]\n"
     assert (reached.inode, reached.size) == (log.stat().st_ino, 9)
-    assert held.note == ""
+    assert held.intent == ""
 
 
 @pytest.mark.parametrize("tail", [b'{"whole":1}', b'{"torn":'])
@@ -132,7 +132,7 @@ def test_what_cannot_be_undone_is_cut_off_by_the_next_writer(
         with pytest.raises(RefusedWrite):
             append_lines(log, b"[1]\n[2]\n", held)
         assert log.read_bytes() == b"{}\n[1]\n"[: 3 + 4]
-    repair((log,), held)
+    repair_partial_line((log,), held)
     assert log.read_bytes() == b"{}\n[1]\n", "a whole line that came through is one"
     append_lines(log, b"[3]\n", held)
     assert log.read_bytes() == b"{}\n[1]\n[3]\n"
@@ -153,10 +153,10 @@ def test_a_writer_that_died_within_its_write(
     log: Path, held: LockHandle, after: bytes, kept: bytes
 ) -> None:
     log.write_bytes(b"{}\n" + after)
-    held.write_note(f"{log.name} {log.stat().st_ino} 3")
-    repair((log,), held)
+    held.write_intent(f"{log.name} {log.stat().st_ino} 3")
+    repair_partial_line((log,), held)
     assert log.read_bytes() == b"{}\n" + kept
-    assert held.note == ""
+    assert held.intent == ""
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def test_a_writer_that_died_within_its_write(
 def test_a_note_about_something_else_cuts_nothing(log: Path, held: LockHandle, note: str) -> None:
     """The log was replaced, as git does, or the lock file came with a clone from who knows where."""
     log.write_bytes(b"{}\ntorn")
-    held.write_note(note.format(inode=log.stat().st_ino))
-    repair((log,), held)
+    held.write_intent(note.format(inode=log.stat().st_ino))
+    repair_partial_line((log,), held)
     assert log.read_bytes() == b"{}\ntorn"
 
 

@@ -10,8 +10,8 @@ import pytest
 from tests.trails import complete, quirks
 from tests.unit.store.followed import Clock, rewrite_unnoticed
 from vibes_lsp.model.config import Config
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config, parse_config
-from vibes_lsp.store.layout import AuditDir
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.store import durability
-from vibes_lsp.store.durability import (
-    flush,
+from vibes_lsp.store import files
+from vibes_lsp.store.files import (
     flush_file,
     flush_folder,
+    flush_to_disk,
     replace_file,
-    temporaries,
+    temporary_files,
     write_temporary,
 )
 
@@ -27,12 +27,12 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
         replace_file(write_temporary(tmp_path / "folder", b"new"), tmp_path / "a")
         assert reader.read() == b"old", "who reads the old one goes on reading it"
     assert (tmp_path / "a").read_bytes() == b"new"
-    assert temporaries(tmp_path / "folder") == []
+    assert temporary_files(tmp_path / "folder") == []
 
 
 def test_names_of_temporary_files_are_never_the_same(tmp_path: Path) -> None:
     assert len({write_temporary(tmp_path, b"") for _ in range(50)}) == 50
-    assert len(temporaries(tmp_path)) == 50
+    assert len(temporary_files(tmp_path)) == 50
 
 
 def test_a_temporary_file_that_cannot_be_finished_is_removed(
@@ -41,7 +41,7 @@ def test_a_temporary_file_that_cannot_be_finished_is_removed(
     def refuse(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(durability, "flush", refuse)
+    monkeypatch.setattr(files, "flush_to_disk", refuse)
     with pytest.raises(RefusedWrite, match="No space left"):
         write_temporary(tmp_path, b"x")
     assert list(tmp_path.iterdir()) == []
@@ -51,7 +51,7 @@ def test_where_the_file_cannot_be_replaced_the_temporary_one_is_removed(tmp_path
     (tmp_path / "folder" / "not empty").mkdir(parents=True)
     with pytest.raises(RefusedWrite, match="folder"):
         replace_file(write_temporary(tmp_path, b"x"), tmp_path / "folder")
-    assert temporaries(tmp_path) == []
+    assert temporary_files(tmp_path) == []
 
 
 @pytest.mark.parametrize("refusals", [3, 1000])
@@ -70,7 +70,7 @@ def test_on_windows_it_waits_for_readers_of_the_old_file(
 
     temporary = write_temporary(tmp_path, b"new")
     monkeypatch.setattr(os, "replace", refuse)
-    monkeypatch.setattr(durability, "os", SimpleNamespace(name="nt"))
+    monkeypatch.setattr(files, "os", SimpleNamespace(name="nt"))
     if refusals == 3:
         replace_file(temporary, tmp_path / "a", sleep=waits.append)
         assert len(waits) == 3
@@ -79,7 +79,7 @@ def test_on_windows_it_waits_for_readers_of_the_old_file(
         with pytest.raises(RefusedWrite, match="Access is denied"):
             replace_file(temporary, tmp_path / "a", sleep=waits.append)
         assert 0 < sum(waits) < 1
-    assert temporaries(tmp_path) == []
+    assert temporary_files(tmp_path) == []
 
 
 def test_flushing_what_is_not_there_is_no_error(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_on_macos_the_drive_is_told_to_flush_as_well(
 ) -> None:
     asked: list[int] = []
     fake = SimpleNamespace(F_FULLFSYNC=51, fcntl=lambda _, command: asked.append(command))
-    monkeypatch.setattr("vibes_lsp.store.durability.importlib.import_module", lambda _: fake)
+    monkeypatch.setattr("vibes_lsp.store.files.importlib.import_module", lambda _: fake)
     with (tmp_path / "a").open("wb") as file:
-        flush(file.fileno())
+        flush_to_disk(file.fileno())
     assert asked == [51]

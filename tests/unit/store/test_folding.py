@@ -13,16 +13,17 @@ import pytest
 from tests.trails import Repository, context_hash
 from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.store import folding, manifest
-from vibes_lsp.store.folding import append_lock, fold, fold_lock
-from vibes_lsp.store.journal import own_file, read_journal
-from vibes_lsp.store.manifest import LastRead, read_manifest
-from vibes_lsp.store.manifest_text import extended
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store import journal_folding, manifest
+from vibes_lsp.store.journal import entries_file, read_journal
+from vibes_lsp.store.journal_folding import fold_journal
+from vibes_lsp.store.locks import append_lock, fold_lock
+from vibes_lsp.store.manifest import ManifestCache, read_manifest
+from vibes_lsp.store.manifest_format import add_entries
+from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
+    from vibes_lsp.store.audit_dir import AuditDir
     from vibes_lsp.store.journal import Journal
-    from vibes_lsp.store.layout import AuditDir
     from vibes_lsp.store.locks import LockHandle
 
 
@@ -38,7 +39,7 @@ def writer(directory: AuditDir) -> AuditWriter:
 
 def test_a_quiet_trail_is_not_touched(directory: AuditDir) -> None:
     before = sorted(path.name for path in directory.path.iterdir())
-    assert fold(directory) == 0
+    assert fold_journal(directory) == 0
     assert sorted(path.name for path in directory.path.iterdir()) == before
 
 
@@ -57,7 +58,7 @@ def test_who_does_not_wait_leaves_it_to_the_one_who_folds(
     with fold_lock(directory).acquire():
         assert writer.fold(wait=False) == 0
         with pytest.raises(RefusedWrite, match=r"fold\.lock is held"):
-            fold(directory, timeout=0.01)
+            fold_journal(directory, timeout=0.01)
         key = writer.entry(prompt("b"))
     assert writer.fold(wait=False) == 2
     assert key in look(directory).entries
@@ -68,17 +69,19 @@ def test_what_comes_while_it_folds_is_folded_as_well(
 ) -> None:
     """The late one did not get the lock, and nobody else comes: it must not wait for ever in a quiet trail."""
     late = AuditWriter(directory)
-    real = folding._fold_once
+    real = journal_folding._fold_once
     told: list[str] = []
 
-    def fold_then_write(place: AuditDir, held: LockHandle, timeout: float, last: LastRead) -> int:
+    def fold_then_write(
+        place: AuditDir, held: LockHandle, timeout: float, last: ManifestCache
+    ) -> int:
         gained = real(place, held, timeout, last)
         if len(told) < 3:
             told.append(late.entry(prompt(f"late {len(told)}")))
             assert late.fold(wait=False) == 0
         return gained
 
-    monkeypatch.setattr(folding, "_fold_once", fold_then_write)
+    monkeypatch.setattr(journal_folding, "_fold_once", fold_then_write)
     writer.entry(prompt("a"))
     assert writer.fold() == 4
     assert set(told) <= set(look(directory).entries)
@@ -98,8 +101,8 @@ def test_an_entry_that_comes_after_the_journal_was_read_stays_in_it(
             directory.manifest.touch()
         return journal
 
-    monkeypatch.setattr(folding, "read_journal", read_then_write)
-    monkeypatch.setattr(folding, "_ROUNDS", 1)
+    monkeypatch.setattr(journal_folding, "read_journal", read_then_write)
+    monkeypatch.setattr(journal_folding, "_ROUNDS", 1)
     writer.entry(prompt("a"))
     assert writer.fold() == 1
     assert told[0] not in look(directory).entries
@@ -112,7 +115,7 @@ def test_a_manifest_that_is_replaced_while_it_is_folded_is_folded_anew(
     directory: AuditDir, writer: AuditWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Git puts another one there: neither what it brought nor what waits may be lost."""
-    real = extended
+    real = add_entries
     brought = directory.manifest.read_bytes().replace(
         b"}}\n", b',"%s":{"type":"other"}\n}}\n' % (b"b" * 64)
     )
@@ -126,7 +129,7 @@ def test_a_manifest_that_is_replaced_while_it_is_folded_is_folded_anew(
             (directory.path / "new").replace(directory.manifest)
         return text
 
-    monkeypatch.setattr(folding, "extended", replace_meanwhile)
+    monkeypatch.setattr(journal_folding, "add_entries", replace_meanwhile)
     key = writer.entry(prompt("a"))
     assert writer.fold() == 1
     assert {"b" * 64, key} <= set(json.loads(directory.manifest.read_bytes())["entries"])
@@ -167,7 +170,7 @@ def test_a_failure_leaves_the_manifest_and_the_journal(
         with pytest.raises(RefusedWrite, match="No space left"):
             writer.fold()
     assert directory.manifest.read_bytes() == before
-    assert left_behind(directory) == [own_file(directory).name], "no temporary file"
+    assert left_behind(directory) == [entries_file(directory).name], "no temporary file"
     assert writer.fold() == 1
     assert key in look(directory).entries
 
@@ -178,10 +181,10 @@ def test_what_dead_programs_left_is_cleared_away(directory: AuditDir, writer: Au
     (directory.journal / "0123.tmp").write_bytes(b"half of a mani")
     size = directory.log.stat().st_size
     with append_lock(directory).acquire() as held:
-        held.write_note(f"{directory.log.name} {directory.log.stat().st_ino} {size}")
+        held.write_intent(f"{directory.log.name} {directory.log.stat().st_ino} {size}")
     with directory.log.open("ab") as log:
         log.write(b'{"type":"sess')
-    assert fold(directory) == 0
+    assert fold_journal(directory) == 0
     assert left_behind(directory) == []
     assert look(directory).lines == 1
 
@@ -190,10 +193,10 @@ def test_a_journal_that_was_folded_but_not_removed_adds_nothing(
     directory: AuditDir, writer: AuditWriter
 ) -> None:
     writer.entry(prompt("a"))
-    journal = own_file(directory).read_bytes()
+    journal = entries_file(directory).read_bytes()
     writer.fold()
     manifest = directory.manifest.read_bytes()
-    own_file(directory).write_bytes(journal)
+    entries_file(directory).write_bytes(journal)
     assert writer.fold() == 0
     assert directory.manifest.read_bytes() == manifest
     assert left_behind(directory) == []
@@ -207,21 +210,21 @@ def test_entries_in_the_files_of_other_tools_are_folded_and_the_files_stay(
     other = directory.journal / "agent-7.jsonl"
     other.write_bytes(json.dumps({context_hash(prompt("a")): prompt("a")}).encode() + b'\n{"torn')
     before = other.read_bytes()
-    assert fold(directory) == 1
+    assert fold_journal(directory) == 1
     assert context_hash(prompt("a")) in look(directory).entries
     assert other.read_bytes() == before
-    assert fold(directory) == 0
+    assert fold_journal(directory) == 0
 
 
 def test_a_line_that_is_no_entry_is_kept_for_someone_to_look_at(
     directory: AuditDir, writer: AuditWriter
 ) -> None:
     key = writer.entry(prompt("a"))
-    with own_file(directory).open("ab") as journal:
+    with entries_file(directory).open("ab") as journal:
         journal.write(b"\0\0\0\0\n")
     assert writer.fold() == 1
     (kept,) = left_behind(directory)
-    assert kept != own_file(directory).name, "what comes next must not wait beside it for ever"
+    assert kept != entries_file(directory).name, "what comes next must not wait beside it for ever"
     assert b"\0\0\0\0\n" in (directory.journal / kept).read_bytes()
     assert [name for name, _ in read_manifest(directory).journal_problems] == [kept]
     assert key in look(directory).entries

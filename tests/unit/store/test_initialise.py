@@ -12,17 +12,17 @@ from tests.trails import Repository, TrailWriter, context_hash
 from vibes_lsp.errors import AuditDirNotFound, RefusedWrite
 from vibes_lsp.model.validation import entry_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.initialise import (
-    ATTRIBUTES,
-    Initialised,
+    ATTRIBUTE_LINES,
+    InitResult,
     initialise,
-    manifest_bytes,
     missing_attributes,
     missing_ignores,
 )
-from vibes_lsp.store.layout import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.manifest import ManifestForm, read_manifest
+from vibes_lsp.store.manifest_format import new_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ FILES = {"config.json", "manifest.json", "annotations.jsonl", ".gitignore", ".gi
 NOW = datetime(2026, 2, 3, 10, tzinfo=UTC)
 
 
-def init(project: Path, extensions: Sequence[str] | None = (".py",)) -> Initialised:
+def init(project: Path, extensions: Sequence[str] | None = (".py",)) -> InitResult:
     return initialise(
         project,
         project_name='Größe "1"',
@@ -45,7 +45,7 @@ def init(project: Path, extensions: Sequence[str] | None = (".py",)) -> Initiali
 
 def test_all_files_are_created_and_sound(tmp_path: Path) -> None:
     made = init(tmp_path)
-    assert (set(made.created), made.kept) == (FILES, ())
+    assert (set(made.created), made.unchanged) == (FILES, ())
     assert {path.name for path in made.directory.path.iterdir()} == FILES
     loaded = load_config(made.directory)
     assert loaded.problems == ()
@@ -82,7 +82,7 @@ def test_a_second_time_changes_nothing(tmp_path: Path) -> None:
     directory = init(tmp_path).directory
     before = {path: path.read_bytes() for path in directory.path.iterdir()}
     again = init(tmp_path, [".rs"])
-    assert (again.created, set(again.kept)) == ((), FILES)
+    assert (again.created, set(again.unchanged)) == ((), FILES)
     assert {path: path.read_bytes() for path in directory.path.iterdir()} == before
 
 
@@ -91,7 +91,7 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path, name: str) -> None:
     (tmp_path / ".ai-audit").mkdir()
     (tmp_path / ".ai-audit" / name).write_bytes(b"mine, and not JSON")
     made = init(tmp_path)
-    assert (*made.kept, *made.completed) == (name,)
+    assert (*made.unchanged, *made.completed) == (name,)
     assert (made.directory.path / name).read_bytes().startswith(b"mine, and not JSON")
     assert bool(made.completed) == name.startswith(".git")
 
@@ -111,7 +111,7 @@ def test_lines_for_git_that_are_missing_are_added_behind_those_there(
         [b"# mine", b"audit.db", b"!audit.db-wal", b"audit.db*", b"*.lock", b"wal/", b"spool/", b""]
     )
     assert made.directory.gitignore.read_bytes() == expected
-    expected = b"manifest.json merge=union -text\n" + ATTRIBUTES[0].encode() + b"\n"
+    expected = b"manifest.json merge=union -text\n" + ATTRIBUTE_LINES[0].encode() + b"\n"
     assert made.directory.gitattributes.read_bytes() == expected
     assert (missing_ignores(made.directory), missing_attributes(made.directory)) == ([], [])
     assert init(tmp_path).completed == ()
@@ -124,7 +124,7 @@ def test_a_link_in_the_place_of_a_file_for_git_is_not_written_through(tmp_path: 
         (tmp_path / ".ai-audit/.gitignore").symlink_to(tmp_path / "elsewhere")
     except OSError:
         pytest.skip("this account may not make symbolic links here")
-    assert ".gitignore" in init(tmp_path).kept
+    assert ".gitignore" in init(tmp_path).unchanged
     assert (tmp_path / "elsewhere").read_bytes() == b"mine\n"
 
 
@@ -134,7 +134,7 @@ def test_a_dangling_link_is_not_written_through(tmp_path: Path) -> None:
         (tmp_path / ".ai-audit/config.json").symlink_to(tmp_path / "elsewhere.json")
     except OSError:
         pytest.skip("this account may not make symbolic links here")
-    assert init(tmp_path).kept == ("config.json",)
+    assert init(tmp_path).unchanged == ("config.json",)
     assert not (tmp_path / "elsewhere.json").exists()
 
 
@@ -192,7 +192,7 @@ def test_two_branches_of_a_new_trail_merge_to_valid_json(tmp_path: Path) -> None
 
 
 def test_a_manifest_of_no_entries_is_valid_json() -> None:
-    assert json.loads(manifest_bytes({})) == {"standard": "VIBES", "version": "1.0", "entries": {}}
+    assert json.loads(new_manifest({})) == {"standard": "VIBES", "version": "1.0", "entries": {}}
 
 
 @pytest.mark.parametrize(
@@ -229,14 +229,14 @@ def test_which_ignores_are_missing(tmp_path: Path, content: str, missing: list[s
 )
 def test_which_attributes_are_missing(tmp_path: Path, content: str, missing: list[int]) -> None:
     (tmp_path / ".gitattributes").write_text(content)
-    assert missing_attributes(AuditDir(tmp_path)) == [ATTRIBUTES[number] for number in missing]
+    assert missing_attributes(AuditDir(tmp_path)) == [ATTRIBUTE_LINES[number] for number in missing]
 
 
 def test_housekeeping_files_that_cannot_be_read_are_missing(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").mkdir()
     (tmp_path / ".gitattributes").write_bytes(b"\xff\xfe\n")
     assert len(missing_ignores(AuditDir(tmp_path))) == 4
-    assert missing_attributes(AuditDir(tmp_path)) == list(ATTRIBUTES)
+    assert missing_attributes(AuditDir(tmp_path)) == list(ATTRIBUTE_LINES)
 
 
 def test_the_nearest_audit_directory_is_found(tmp_path: Path) -> None:

@@ -9,15 +9,15 @@ import pytest
 from tests.unit.store.trail import look, new_trail, prompt
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.store.folding import fold_lock
-from vibes_lsp.store.journal import own_file
+from vibes_lsp.store.journal import entries_file
+from vibes_lsp.store.locks import fold_lock
 from vibes_lsp.store.manifest import read_manifest
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vibes_lsp.store.layout import AuditDir
+    from vibes_lsp.store.audit_dir import AuditDir
 
 
 @pytest.fixture
@@ -31,20 +31,20 @@ def test_what_this_program_has_folded_it_does_not_read(
     """A manifest may have a hundred megabytes, and the next request would wait for it."""
     trail = Trail(directory)
     beside = Trail(directory, beside=trail)
-    writer = AuditWriter(directory, last=trail.last_read)
+    writer = AuditWriter(directory, manifest_cache=trail.manifest_cache)
     for each in (trail, beside):
         each.refresh()
     keys = [writer.entry(prompt(words)) for words in "abc"]
     writer.fold()
     with monkeypatch.context() as patch:
-        for module in ("manifest", "known", "folding"):
+        for module in ("manifest", "writer", "journal_folding"):
             patch.setattr(f"vibes_lsp.store.{module}.parse_manifest", None)
         for each in (trail, beside):
             each.refresh()
             assert all(key in each.manifest for key in keys)
             assert not each.manifest.pending
         assert writer.entry(prompt("a")) == keys[0]
-        assert not own_file(directory).exists(), "it is known to be there"
+        assert not entries_file(directory).exists(), "it is known to be there"
         keys.append(writer.entry(prompt("d")))
         writer.fold()
         beside.refresh()
@@ -55,7 +55,7 @@ def test_what_this_program_has_folded_it_does_not_read(
 
 def test_what_another_program_has_written_is_read(directory: AuditDir) -> None:
     trail = Trail(directory)
-    writer = AuditWriter(directory, last=trail.last_read)
+    writer = AuditWriter(directory, manifest_cache=trail.manifest_cache)
     trail.refresh()
     mine = writer.entry(prompt("a"))
     writer.fold()
@@ -66,7 +66,7 @@ def test_what_another_program_has_written_is_read(directory: AuditDir) -> None:
     assert mine in trail.manifest
     assert theirs in trail.manifest
     assert writer.entry(prompt("b")) == theirs
-    assert not own_file(directory).exists()
+    assert not entries_file(directory).exists()
 
 
 def test_a_journal_that_took_the_place_of_another_one_is_read_from_its_start(
@@ -79,7 +79,7 @@ def test_a_journal_that_took_the_place_of_another_one_is_read_from_its_start(
     others = new_trail(directory.path / "elsewhere")
     other = AuditWriter(others)
     keys = [other.entry(prompt(words * 300)) for words in "bcd"]
-    own_file(directory).write_bytes(own_file(others).read_bytes())
+    entries_file(directory).write_bytes(entries_file(others).read_bytes())
     trail.refresh()
     assert all(key in trail.manifest for key in keys)
 

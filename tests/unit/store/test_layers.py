@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.store.journal import Layers
+from vibes_lsp.store.journal import LayeredMap
 
 items = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=2), st.integers(), max_size=6)
 
 
 @given(st.lists(items, max_size=12))
 def test_it_is_a_dictionary_whose_first_values_stay(added: list[dict[str, int]]) -> None:
-    kept, wanted = Layers[int](), dict[str, int]()
+    kept, wanted = LayeredMap[int](), dict[str, int]()
     stages = []
     for each in added:
         kept = kept.plus(each)
@@ -31,7 +31,7 @@ def test_it_is_a_dictionary_whose_first_values_stay(added: list[dict[str, int]])
 
 def test_long_growth_makes_few_layers() -> None:
     """Each look-up goes through all of them."""
-    kept = Layers[int]()
+    kept = LayeredMap[int]()
     for number in range(1_000):
         kept = kept.plus({str(number): number})
     assert len(kept._layers) <= 11

@@ -133,16 +133,16 @@ def test_threads_take_turns(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("system")
 def test_the_note_outlives_its_holder_until_somebody_deals_with_it(tmp_path: Path) -> None:
     lock = FileLock(tmp_path / "a.lock")
-    assert not lock.unfinished(), "it was never taken"
+    assert not lock.has_unfinished_write(), "it was never taken"
     with lock.acquire() as held:
-        assert held.note == ""
-        held.write_note("log 12 34")
-    assert lock.unfinished()
+        assert held.intent == ""
+        held.write_intent("log 12 34")
+    assert lock.has_unfinished_write()
     with lock.acquire() as held:
-        assert held.note == "log 12 34"
-        held.write_note("")
-        assert held.note == ""
-    assert not lock.unfinished()
+        assert held.intent == "log 12 34"
+        held.write_intent("")
+        assert held.intent == ""
+    assert not lock.has_unfinished_write()
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_note_outlives_its_holder_until_somebody_deals_with_it(tmp_path: Pat
 def test_a_lock_file_with_another_content_is_a_lock_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.lock").write_bytes(content)
     with FileLock(tmp_path / "a.lock").acquire() as held:
-        assert held.note == ""
+        assert held.intent == ""
 
 
 def test_a_lock_file_that_was_removed_while_it_was_opened_keeps_nobody_out(

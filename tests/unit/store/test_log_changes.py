@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.store.followed import Clock, Followed, rewrite_unnoticed
-from vibes_lsp.store import log as log_module
+from vibes_lsp.store import log_follower as log_module
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -205,7 +205,7 @@ def test_a_log_that_vanishes_and_comes_back(log: Path, followed: Followed) -> No
 def test_a_log_that_was_never_there(tmp_path: Path) -> None:
     followed = Followed(tmp_path / "none" / "annotations.jsonl")
     assert followed.poll() == "same"
-    assert followed.follower.tail() == b""
+    assert followed.follower.unfinished_line() == b""
 
 
 def test_an_empty_log_has_no_lines(log: Path) -> None:

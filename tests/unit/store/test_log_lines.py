@@ -9,9 +9,9 @@ import pytest
 
 from tests.unit.store.followed import Followed
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.store import disk
-from vibes_lsp.store import log as log_module
-from vibes_lsp.store.log import read_lines
+from vibes_lsp.store import files
+from vibes_lsp.store import log_follower as log_module
+from vibes_lsp.store.log_follower import read_lines
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_last_record_that_lacks_its_newline_counts(log: Path) -> None:
     followed = read(log)
     assert followed.lines == [b'{"a":1}', b'{"a":2}']
     assert followed.follower.unterminated
-    assert followed.follower.tail() == b""
+    assert followed.follower.unfinished_line() == b""
     assert followed.poll() == "same"
 
 
@@ -55,17 +55,17 @@ def test_a_torn_record_waits_for_its_end(log: Path) -> None:
     log.write_bytes(b'{"a":1}\n{"a":')
     followed = read(log)
     assert followed.lines == [b'{"a":1}']
-    assert followed.follower.tail() == b'{"a":'
+    assert followed.follower.unfinished_line() == b'{"a":'
     assert not followed.follower.unterminated
     append(log, b"2}\n")
     assert followed.poll() == "more"
     assert followed.lines == [b'{"a":1}', b'{"a":2}']
-    assert followed.follower.tail() == b""
+    assert followed.follower.unfinished_line() == b""
 
 
 def test_the_tail_of_a_torn_record_is_cut(log: Path) -> None:
     log.write_bytes(b'{"a":"' + b"x" * 1000)
-    assert len(read(log).follower.tail()) == 200
+    assert len(read(log).follower.unfinished_line()) == 200
 
 
 @pytest.mark.parametrize("tail", [b"<<<<<<< HEAD", b"[{}", b'{"a":{}', b"null", b"{}}"])
@@ -168,7 +168,7 @@ def test_a_pipe_that_takes_its_place_between_two_looks_is_not_waited_for(
     os.mkfifo(log)
     regular = log.with_name("other")
     regular.write_bytes(b"{}\n")
-    monkeypatch.setattr(log_module, "signature", lambda _: disk.signature(regular))
+    monkeypatch.setattr(log_module, "file_signature", lambda _: files.file_signature(regular))
     with pytest.raises(UnreadableFile, match="not a regular file"):
         read(log)
 
@@ -185,7 +185,7 @@ def test_a_log_that_may_not_be_read_keeps_what_was_delivered(
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("vibes_lsp.store.disk.os.open", refuse)
+        patch.setattr("vibes_lsp.store.files.os.open", refuse)
         with pytest.raises(UnreadableFile, match="cannot be read: Permission denied"):
             followed.poll()
     assert followed.lines == [b'{"a":1}']

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import TrailWriter, complete, context_hash, corrupt_manifest
-from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys, read_manifest
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.manifest import Manifest, ManifestForm, conflicting_keys, read_manifest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -261,8 +261,8 @@ def test_equal_duplicates_are_one_and_others_are_told(directory: AuditDir) -> No
     key = KEY_ONE.encode()
     equal = b'{"version":"1.0","entries":{\n"%b":%b\n,"%b":%b\n}}' % (key, one, key, other)
     assert len(read(directory, equal)) == 1
-    assert contradictory_keys(equal) == []
-    assert contradictory_keys(b'{"entries":{\n"%b":%b\n,"%b":%b\n}}' % (key, one, key, two)) == [
+    assert conflicting_keys(equal) == []
+    assert conflicting_keys(b'{"entries":{\n"%b":%b\n,"%b":%b\n}}' % (key, one, key, two)) == [
         (KEY_ONE, 3)
     ]
 
@@ -270,6 +270,6 @@ def test_equal_duplicates_are_one_and_others_are_told(directory: AuditDir) -> No
 def test_deep_nesting_does_not_stop_the_search_for_contradictions() -> None:
     key = KEY_ONE.encode()
     deep = b"[" * 100_000
-    assert contradictory_keys(b'{"entries":{"%b":%b,\n"%b":%b' % (key, deep, key, deep)) == [
+    assert conflicting_keys(b'{"entries":{"%b":%b,\n"%b":%b' % (key, deep, key, deep)) == [
         (KEY_ONE, 2)
     ]

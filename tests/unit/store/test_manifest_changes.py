@@ -9,7 +9,7 @@ import pytest
 
 from tests.trails import context_hash
 from tests.unit.store.followed import Clock, rewrite_unnoticed
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import Manifest, ManifestForm, read_manifest
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def test_a_manifest_that_may_be_read_again_is_read(
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("vibes_lsp.store.disk.os.open", refuse)
+        patch.setattr("vibes_lsp.store.files.os.open", refuse)
         broken = read_manifest(directory)
         assert "Permission denied" in str(broken.problem)
     assert read_manifest(directory, broken).entry(KEY_ONE) == ONE

@@ -12,7 +12,7 @@ from tests.trails import Repository, context_hash
 from tests.trails.files import GITATTRIBUTES
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store.manifest import parse_manifest
-from vibes_lsp.store.manifest_text import extended, has_duplicates, one_line
+from vibes_lsp.store.manifest_format import add_entries, has_duplicates, to_one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def lines(*entries: dict[str, object]) -> dict[str, bytes]:
 
 
 def extend(data: bytes | None, *entries: dict[str, object]) -> bytes:
-    return extended(parse_manifest(data), lines(*entries))
+    return add_entries(parse_manifest(data), lines(*entries))
 
 
 def whole(*entries: dict[str, object]) -> dict[str, object]:
@@ -215,4 +215,4 @@ def test_branches_that_all_added_entries_merge_by_plain_git(
     ],
 )
 def test_only_white_space_with_a_line_break_goes(raw: bytes, line: bytes) -> None:
-    assert one_line(raw) == line
+    assert to_one_line(raw) == line

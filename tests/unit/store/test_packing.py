@@ -11,10 +11,9 @@ import pytest
 
 from tests.trails import context_hash
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.model.canonical import canonical
+from vibes_lsp.model.canonical_json import canonical_json, portable
 from vibes_lsp.model.config import Config
-from vibes_lsp.store.packing import gzipped, pack, portable
-from vibes_lsp.store.reasoning import MAX_TEXT
+from vibes_lsp.store.reasoning import MAX_TEXT, gzip_bytes, pack_entry
 
 if TYPE_CHECKING:
     from vibes_lsp.model.members import Members
@@ -34,13 +33,13 @@ def reasoning(body: str) -> Members:
 
 
 def test_up_to_the_threshold_it_is_inline() -> None:
-    packed = pack(reasoning("ö" * 5), CONFIG)
+    packed = pack_entry(reasoning("ö" * 5), CONFIG)
     assert (packed.entry, packed.blob) == (reasoning("ö" * 5), None)
     assert packed.key == context_hash(reasoning("ö" * 5))
 
 
 def test_above_it_is_compressed_with_all_else_kept() -> None:
-    packed = pack(reasoning("ö" * 6), CONFIG)
+    packed = pack_entry(reasoning("ö" * 6), CONFIG)
     entry = dict(packed.entry)
     stored = entry.pop("reasoning_text_compressed")
     assert isinstance(stored, str)
@@ -55,7 +54,7 @@ def test_above_it_is_compressed_with_all_else_kept() -> None:
 
 def test_above_the_second_threshold_it_is_external_and_the_name_verifies_the_content() -> None:
     inline = reasoning("ö" * 11)
-    packed = pack(inline, CONFIG)
+    packed = pack_entry(inline, CONFIG)
     assert packed.blob is not None
     name, content = packed.blob
     assert json.loads(gzip.decompress(content)) == inline
@@ -68,7 +67,7 @@ def test_above_the_second_threshold_it_is_external_and_the_name_verifies_the_con
 
 def test_the_time_changes_neither_key_nor_blob_name() -> None:
     one, other = (
-        pack({**reasoning("x" * 99), "created_at": time}, CONFIG)
+        pack_entry({**reasoning("x" * 99), "created_at": time}, CONFIG)
         for time in ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z")
     )
     assert one.blob is not None
@@ -77,7 +76,7 @@ def test_the_time_changes_neither_key_nor_blob_name() -> None:
 
 
 def test_a_blob_threshold_below_the_other_one_makes_blobs() -> None:
-    packed = pack(
+    packed = pack_entry(
         reasoning("x" * 15),
         Config(compress_reasoning_threshold_bytes=100, external_blob_threshold_bytes=10),
     )
@@ -86,17 +85,17 @@ def test_a_blob_threshold_below_the_other_one_makes_blobs() -> None:
 
 def test_only_reasoning_is_packed() -> None:
     entry: Members = {"type": "prompt", "prompt_text": "x" * 99, "reasoning_text": "x" * 99}
-    assert pack(entry, CONFIG).entry == entry
+    assert pack_entry(entry, CONFIG).entry == entry
 
 
 def test_what_is_no_unicode_text_stays_inline() -> None:
     """A lone surrogate can only be escaped, and a compressed text has no escapes."""
-    assert pack(reasoning("\ud800" * 99), CONFIG).blob is None
+    assert pack_entry(reasoning("\ud800" * 99), CONFIG).blob is None
 
 
 def test_more_than_a_reader_unpacks_is_refused() -> None:
     with pytest.raises(RefusedWrite, match="longer than"):
-        pack(reasoning("x" * (MAX_TEXT + 1)), CONFIG)
+        pack_entry(reasoning("x" * (MAX_TEXT + 1)), CONFIG)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,9 @@ def test_more_than_a_reader_unpacks_is_refused() -> None:
 )
 def test_numbers_are_printed_alike_in_every_language(number: str, stored: str) -> None:
     value = json.loads(number)
-    assert canonical(portable({"a": value, "b": [{"c": value}]})) == b'{"a":%b,"b":[{"c":%b}]}' % (
+    assert canonical_json(
+        portable({"a": value, "b": [{"c": value}]})
+    ) == b'{"a":%b,"b":[{"c":%b}]}' % (
         stored.encode(),
         stored.encode(),
     )
@@ -126,4 +127,4 @@ def test_what_json_has_no_word_for_is_refused(value: object) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"x", b"abc" * 100_000])
 def test_gzip_data_is_read_by_any_gzip(data: bytes) -> None:
-    assert gzip.decompress(gzipped(data)) == data
+    assert gzip.decompress(gzip_bytes(data)) == data

@@ -13,12 +13,12 @@ import pytest
 from tests.trails import TrailWriter, context_hash, file_hash, gzipped, quirks
 from vibes_lsp.errors import BrokenBlob, EscapingBlob, MissingBlob
 from vibes_lsp.store import reasoning as reasoning_module
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.reasoning import (
     blob_file,
+    blob_name_matches,
     inline_entry,
-    names_its_content,
     read_blob,
     reasoning_text,
 )
@@ -180,7 +180,7 @@ def test_a_raw_text_blob_of_another_tool_is_read(tmp_path: Path) -> None:
     entry = entry_of(made.writer, quirk.keys[0])
     assert reasoning_text(entry, directory(made.writer)).startswith("A width is never negative.\n")
     assert inline_entry(entry, directory(made.writer))["reasoning_token_count"] == 240
-    assert names_its_content(
+    assert blob_name_matches(
         quirk.paths[0], read_blob(quirk.paths[0], directory(made.writer)), entry
     )
 
@@ -218,23 +218,23 @@ def test_the_name_of_a_blob_is_the_hash_of_its_inline_entry_in_whole_or_in_part(
 ) -> None:
     name = context_hash(INLINE)[:length]
     content = json.dumps({**INLINE, "created_at": "2026-02-03T10:00:00Z"}).encode()
-    assert names_its_content(f"blobs/{name}.json.gz", content, STORED)
-    assert not names_its_content(f"blobs/{name}.json.gz", content.replace(b"und", b"and"), STORED)
+    assert blob_name_matches(f"blobs/{name}.json.gz", content, STORED)
+    assert not blob_name_matches(f"blobs/{name}.json.gz", content.replace(b"und", b"and"), STORED)
 
 
 def test_the_name_of_a_raw_blob_is_the_hash_of_its_text_or_of_the_entry_with_it() -> None:
     for name in (file_hash(TEXT), file_hash(TEXT)[:16], context_hash(INLINE)):
-        assert names_its_content(f"blobs/{name}.txt", TEXT.encode(), STORED)
-        assert not names_its_content(f"blobs/{name}.txt", TEXT.encode() + b".", STORED)
+        assert blob_name_matches(f"blobs/{name}.txt", TEXT.encode(), STORED)
+        assert not blob_name_matches(f"blobs/{name}.txt", TEXT.encode() + b".", STORED)
 
 
 def test_a_name_without_a_digest_promises_nothing() -> None:
     for name in ("thoughts.txt", "ab.json.gz", file_hash(TEXT), file_hash(TEXT).upper() + ".txt"):
-        assert names_its_content(f"blobs/{name}", b"anything", STORED)
+        assert blob_name_matches(f"blobs/{name}", b"anything", STORED)
 
 
 def test_bytes_that_are_no_text_may_still_be_what_their_name_says() -> None:
     content = b"\xff\xfe"
-    assert names_its_content(f"blobs/{file_hash(content)}.bin", content, STORED)
+    assert blob_name_matches(f"blobs/{file_hash(content)}.bin", content, STORED)
     with pytest.raises(BrokenBlob, match="not UTF-8"):
-        names_its_content(f"blobs/{file_hash(b'')}.bin", content, STORED)
+        blob_name_matches(f"blobs/{file_hash(b'')}.bin", content, STORED)

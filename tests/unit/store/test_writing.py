@@ -12,12 +12,12 @@ import pytest
 from tests.trails import annotation_id, context_hash
 from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
 from vibes_lsp.errors import RefusedWrite, UnsupportedVersion
-from vibes_lsp.store.folding import append_lock
-from vibes_lsp.store.journal import own_file
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.journal import entries_file
+from vibes_lsp.store.locks import append_lock
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.reasoning import reasoning_text
-from vibes_lsp.store.writing import AuditWriter
+from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,10 +54,10 @@ def test_the_next_write_cuts_off_what_a_dead_writer_did_not_finish(
 ) -> None:
     key = writer.entry(prompt("a"))
     writer.append([session(1, prompt_hash=key)])
-    path = directory.log if name == "annotations.jsonl" else own_file(directory)
+    path = directory.log if name == "annotations.jsonl" else entries_file(directory)
     status = path.stat()
     with append_lock(directory).acquire() as held:
-        held.write_note(f"{name} {status.st_ino} {status.st_size}")
+        held.write_intent(f"{name} {status.st_ino} {status.st_size}")
     with path.open("ab") as file:
         file.write(b'{"unfinished":')
     writer.append([session(2, prompt_hash=writer.entry(prompt("b")))])
@@ -147,9 +147,10 @@ def test_full_durability_brings_each_batch_to_the_disk(
 ) -> None:
     directory = new_trail(tmp_path, durability=durability)
     flushed: list[str] = []
-    for module in ("appending", "durability"):
+    for module in ("appending", "files"):
         monkeypatch.setattr(
-            f"vibes_lsp.store.{module}.flush", lambda descriptor: flushed.append(str(descriptor))
+            f"vibes_lsp.store.{module}.flush_to_disk",
+            lambda descriptor: flushed.append(str(descriptor)),
         )
     writer = AuditWriter(directory)
     writer.entries([prompt("a"), prompt("b")])
@@ -174,7 +175,7 @@ def test_another_major_version_is_never_written(tmp_path: Path, place: str) -> N
         with pytest.raises(UnsupportedVersion, match=r"2\."):
             write()
     directory.journal.mkdir(exist_ok=True)
-    own_file(directory).write_bytes(
+    entries_file(directory).write_bytes(
         json.dumps({context_hash(prompt("a")): prompt("a")}).encode() + b"\n"
     )
     with pytest.raises(UnsupportedVersion):

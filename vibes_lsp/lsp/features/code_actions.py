@@ -14,11 +14,11 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.located import State
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.description import flat
 from vibes_lsp.lsp.messages import own_capability
 from vibes_lsp.lsp.project import StillReading
 from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
 from vibes_lsp.reports.words import title
 
@@ -178,7 +178,7 @@ class _Offers:
         for each in lost[-_MAX_LOST:]:
             yield self._reanchor(
                 each,
-                f"Re-anchor here: lost {flat(title(each), 40)} {each.current.id[:8]}",
+                f"Re-anchor here: lost {single_line(title(each), 40)} {each.current.id[:8]}",
                 *self._lines,
             )
 

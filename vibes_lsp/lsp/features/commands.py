@@ -19,7 +19,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.reports.find import review_queue
 from vibes_lsp.reports.record import shown
 from vibes_lsp.risk.policy import Policy
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
 
 _LONGEST_QUEUE = 1000
 

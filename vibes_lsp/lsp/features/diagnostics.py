@@ -19,18 +19,19 @@ from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.description import READING, flat
+from vibes_lsp.lsp.description import READING
 from vibes_lsp.lsp.documents import Encoding, columns
 from vibes_lsp.lsp.project import StillReading
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.model.escaping import single_line
+from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import JsonValue
-from vibes_lsp.model.positions import find_member
 from vibes_lsp.model.vocabulary import Action, Band
 from vibes_lsp.reports.words import model_name, title, whereabouts
-from vibes_lsp.store.disk import read_file
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import read_file
 
 SOURCE: Final = "vibes"
 _SEVERITIES: Final = {
@@ -151,7 +152,7 @@ def _risks(view: DocumentSnapshot, settings: Settings) -> list[tuple[Placement, 
         if reviewed is None:
             continue
         figures = view.report.figures(facts)
-        message = f"risk {figures}: {flat(title(placement), 60)} by {flat(model_name(facts), 60)}, {reviewed}"
+        message = f"risk {figures}: {single_line(title(placement), 60)} by {single_line(model_name(facts), 60)}, {reviewed}"
         found += [
             (placement, each)
             for each in _at(placement, message, types.DiagnosticSeverity.Warning, f"risk-{band}")
@@ -176,7 +177,8 @@ def _with_related(
         )
         related = [
             types.DiagnosticRelatedInformation(
-                types.Location(view.uri, place), f"of the same prompt: {flat(title(each), 60)}"
+                types.Location(view.uri, place),
+                f"of the same prompt: {single_line(title(each), 60)}",
             )
             for each in others
             if (place := _place(each)) is not None
@@ -208,7 +210,7 @@ def _doubts(view: DocumentSnapshot) -> list[types.Diagnostic]:
         if placement.located.ambiguous and placement.is_item:
             found += _at(
                 placement,
-                f"{flat(title(placement), 60)}: {whereabouts(placement)}",
+                f"{single_line(title(placement), 60)}: {whereabouts(placement)}",
                 types.DiagnosticSeverity.Hint,
                 "ambiguous",
             )
@@ -287,7 +289,7 @@ def _finding(finding: Finding, lines: list[str], encoding: Encoding) -> types.Di
     place = types.Range(types.Position(number, start), types.Position(number, end))
     return types.Diagnostic(
         place,
-        flat(finding.message, 300),
+        single_line(finding.message, 300),
         _SEVERITIES[finding.severity],
         finding.check.id,
         source=SOURCE,

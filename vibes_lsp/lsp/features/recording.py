@@ -12,12 +12,12 @@ from lsprotocol import types
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.lsp.background_flush import open_texts
-from vibes_lsp.lsp.description import flat
 from vibes_lsp.lsp.documents import Document, Encoding, utf16_column
 from vibes_lsp.lsp.interpreter import keep_what_is_there
 from vibes_lsp.lsp.project import Project
 from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.uris import path_of
+from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import ReviewerKind
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _warn(ls: Server, project: Project, warned: dict[Path, str]) -> None:
     said = project.recorder.warning or ""
     if said and warned.get(project.trail.directory.path) != said:
         ls.window_show_message(
-            types.ShowMessageParams(types.MessageType.Warning, flat(said, _MAX_MESSAGE))
+            types.ShowMessageParams(types.MessageType.Warning, single_line(said, _MAX_MESSAGE))
         )
     warned[project.trail.directory.path] = said
 

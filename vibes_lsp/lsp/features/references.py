@@ -12,8 +12,8 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.server import Server, answered
 from vibes_lsp.lsp.snapshot import DocumentSnapshot
 from vibes_lsp.lsp.uris import uri_in
-from vibes_lsp.model.paths import can_be_below, normal_path
-from vibes_lsp.store.layout import AuditDir
+from vibes_lsp.model.paths import can_be_in_project, normal_path
+from vibes_lsp.store.audit_dir import AuditDir
 
 _MAX_FILES: Final = 200
 _MAX_FOUND: Final = 1_000
@@ -74,7 +74,7 @@ def _files_of(directory: AuditDir, prompts: frozenset[str]) -> list[str]:
         and not lineage.is_review
         and lineage.current.text("prompt_hash") in prompts
     )
-    return [path for path in dict.fromkeys(paths) if can_be_below(path)]
+    return [path for path in dict.fromkeys(paths) if can_be_in_project(path)]
 
 
 def _ranges(view: DocumentSnapshot, prompts: frozenset[str]) -> Iterator[types.Location]:

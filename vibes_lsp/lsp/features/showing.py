@@ -19,14 +19,15 @@ from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp import showing
-from vibes_lsp.lsp.description import Description, Markup, fenced
+from vibes_lsp.lsp.description import Description, Markup
 from vibes_lsp.lsp.server import CommandFailed, Server, answered
 from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.model.escaping import code_block
 from vibes_lsp.reports.changes import ChangedFile, Changes, changes
 from vibes_lsp.reports.words import model_name, review_words, title, whereabouts
 from vibes_lsp.risk.policy import Policy
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import LoadedConfig
-from vibes_lsp.store.layout import AuditDir
 
 _MARKUP: Final = Markup(types.MarkupKind.Markdown)
 _MAX_PROMPT: Final = 300
@@ -125,7 +126,7 @@ def _prompt(ls: Server, view: DocumentSnapshot, placement: Placement) -> str:
             "the prompt is not known, or not to be shown", hint="see the setting vibes.prompts.show"
         )
     told = Description(view, _MARKUP, show_prompts=False).of(placement, owns=True)
-    return f"# Prompt\n\n{fenced(Text(prompt).lines)}\n\n## What came of it\n\n{told}\n"
+    return f"# Prompt\n\n{code_block(Text(prompt).lines)}\n\n## What came of it\n\n{told}\n"
 
 
 def _history(ls: Server, view: DocumentSnapshot, placement: Placement) -> str:
@@ -216,7 +217,7 @@ def _file(file: ChangedFile, *, with_prompts: bool) -> Iterator[str]:
             told = placement.current.id
             yield f"\n{_annotation(placement, file, with_prompts=with_prompts)}\n"
         code = file.text.lines[changed.start - 1 : changed.end]
-        yield f"\nLines {changed.start}-{changed.end}:\n\n{fenced(code, _language(file.path))}\n"
+        yield f"\nLines {changed.start}-{changed.end}:\n\n{code_block(code, _language(file.path))}\n"
 
 
 def _annotation(placement: Placement, file: ChangedFile, *, with_prompts: bool) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical import parse_object
-from vibes_lsp.store.disk import RACY_NS, Signature, open_file, signature
+from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.store.files import RACY_NS, FileSignature, file_signature, open_file
 
 MAX_LINE: Final = 8 << 20
 """Longest line in bytes that is read as a record; real ones are below 2 kB."""
@@ -85,7 +85,7 @@ class LogFollower:
         self._path = path
         self._now_ns = now_ns
         self._delivered = _Delivered()
-        self._seen: Signature | None = None
+        self._seen: FileSignature | None = None
         self._settled = False
 
     @property
@@ -102,7 +102,7 @@ class LogFollower:
         Raises:
             UnreadableFile: The log is there and cannot be read; what was delivered stays as it was.
         """
-        found = signature(self._path)
+        found = file_signature(self._path)
         if found is None:
             self._seen = None
             return self._restart() if self._delivered.end else None
@@ -121,9 +121,9 @@ class LogFollower:
             self._delivered = _Delivered()
         return LogUpdate(reset=not stands, batches=self._read(file))
 
-    def tail(self) -> bytes:
+    def unfinished_line(self) -> bytes:
         """Return the beginning of an unfinished last line, cut to 200 bytes; empty when the log ends in a newline."""
-        found = signature(self._path)
+        found = file_signature(self._path)
         if found is None or found.size <= self._delivered.end:
             return b""
         with open_file(self._path) as file:
@@ -139,7 +139,7 @@ class LogFollower:
         self._delivered = _Delivered()
         return LogUpdate(reset=True, batches=iter(()))
 
-    def _stands(self, file: BinaryIO, found: Signature, *, whole_up_to: int | None) -> bool:
+    def _stands(self, file: BinaryIO, found: FileSignature, *, whole_up_to: int | None) -> bool:
         """Whether the delivered part is still there, unchanged; one of more bytes is believed from its end if the log merely seems to have grown."""
         delivered = self._delivered
         if found.size < delivered.end or (delivered.unterminated and found.size != delivered.end):
@@ -155,7 +155,7 @@ class LogFollower:
                 return False
         return True
 
-    def _looks_appended(self, found: Signature) -> bool:
+    def _looks_appended(self, found: FileSignature) -> bool:
         seen = self._seen
         if seen is None or (seen.device, seen.inode) != (found.device, found.inode):
             return False

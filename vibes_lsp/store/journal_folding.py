@@ -14,44 +14,37 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
-from vibes_lsp.store.appending import repair
+from vibes_lsp.store.appending import repair_partial_line
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.disk import MAX_FILE, FileState, read_file, signature
-from vibes_lsp.store.durability import (
+from vibes_lsp.store.files import (
+    MAX_FILE,
+    FileState,
+    file_signature,
     flush_folder,
-    refusal,
+    make_ignored_folder,
+    read_file,
     replace_file,
-    temporaries,
+    temporary_files,
+    write_error,
     write_temporary,
 )
-from vibes_lsp.store.folders import make_hidden_folder
-from vibes_lsp.store.journal import Journal, journal_files, own_file, read_journal
-from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.locks import TIMEOUT, FileLock, LockHandle
-from vibes_lsp.store.manifest import LastRead, ManifestForm, parse_manifest
-from vibes_lsp.store.manifest_text import extended, has_duplicates
+from vibes_lsp.store.journal import Journal, entries_file, journal_files, read_journal
+from vibes_lsp.store.locks import LOCK_TIMEOUT, LockHandle, append_lock, fold_lock
+from vibes_lsp.store.manifest import ManifestCache, ManifestForm, parse_manifest
+from vibes_lsp.store.manifest_format import add_entries, has_duplicates
 from vibes_lsp.store.versions import unsupported_versions
 
 _ROUNDS: Final = 8
 """How often the journal is folded while others go on writing; what comes then waits for the next call."""
 
 
-def append_lock(directory: AuditDir, timeout: float = TIMEOUT) -> FileLock:
-    """Return the lock under which log, journal and blobs are written."""
-    return FileLock(directory.journal / "append.lock", hidden=True, timeout=timeout)
-
-
-def fold_lock(directory: AuditDir, timeout: float = TIMEOUT) -> FileLock:
-    """Return the lock under which the manifest is replaced; a program that holds it may take the other one, never the reverse."""
-    return FileLock(directory.journal / "fold.lock", hidden=True, timeout=timeout)
-
-
-def fold(
+def fold_journal(
     directory: AuditDir,
     *,
     wait: bool = True,
-    timeout: float = TIMEOUT,
-    last: LastRead | None = None,
+    timeout: float = LOCK_TIMEOUT,
+    manifest_cache: ManifestCache | None = None,
 ) -> int:
     """Fold all that waits, and clear away what dead programs left; return how many entries the manifest gained.
 
@@ -76,31 +69,33 @@ def fold(
         if held is None:
             break
         with held:
-            gained += _fold_once(directory, held, timeout, last or LastRead())
+            gained += _fold_once(directory, held, timeout, manifest_cache or ManifestCache())
     return gained
 
 
 def _anything_waits(directory: AuditDir, *, others: bool) -> bool:
     """Whether there is anything of ours in the journal, left behind, or, if `others`, anything of another tool."""
     if (
-        own_file(directory).exists()
-        or temporaries(directory.journal)
-        or append_lock(directory).unfinished()
+        entries_file(directory).exists()
+        or temporary_files(directory.journal)
+        or append_lock(directory).has_unfinished_write()
     ):
         return True
     return others and bool(journal_files(directory))
 
 
-def _fold_once(directory: AuditDir, folding: LockHandle, timeout: float, last: LastRead) -> int:
+def _fold_once(
+    directory: AuditDir, folding: LockHandle, timeout: float, manifest_cache: ManifestCache
+) -> int:
     journal = read_journal(directory)
-    gained = _merge(directory, journal, folding, last) if journal.entries else 0
+    gained = _merge(directory, journal, folding, manifest_cache) if journal.entries else 0
     with append_lock(directory, timeout).acquire() as held:
         _clear(directory, journal if gained is not None else Journal(), held)
     return gained or 0
 
 
 def _merge(
-    directory: AuditDir, journal: Journal, folding: LockHandle, last: LastRead
+    directory: AuditDir, journal: Journal, folding: LockHandle, manifest_cache: ManifestCache
 ) -> int | None:
     """Bring the journal's entries into the manifest; return how many were new to it, None when it changed meanwhile."""
     path = directory.manifest
@@ -110,8 +105,8 @@ def _merge(
             hint="put the file itself there; a manifest is replaced whole, and the link would go",
         )
     try:
-        before = signature(path)
-        manifest = last.at(before) or parse_manifest(read_file(path))
+        before = file_signature(path)
+        manifest = manifest_cache.get(before) or parse_manifest(read_file(path))
     except UnreadableFile as error:
         raise RefusedWrite(error.message, hint="new entries wait in the journal") from error
     unsupported = unsupported_versions(load_config(directory), manifest)
@@ -123,45 +118,45 @@ def _merge(
     new = {key: bytes(raw) for key, raw in journal.entries.items() if key not in manifest.stored}
     if not new and not has_duplicates(manifest):
         return 0
-    text = extended(manifest, new)
+    text = add_entries(manifest, new)
     if len(text) > MAX_FILE:
         raise RefusedWrite(
             f"manifest.json would have {len(text):,} bytes, more than the {MAX_FILE:,} that are read"
         )
-    make_hidden_folder(directory.journal)
+    make_ignored_folder(directory.journal)
     temporary = write_temporary(directory.journal, text, like=path)
-    if signature(path) != before:
+    if file_signature(path) != before:
         temporary.unlink(missing_ok=True)
         return None  # git or another tool wrote it; the next round begins with what it is now
-    written = signature(temporary)
+    written = file_signature(temporary)
     replace_file(temporary, path)
     if manifest.form is ManifestForm.OBJECT and written is not None:
         stored = {**manifest.stored, **{key: msgspec.Raw(entry) for key, entry in new.items()}}
-        look = FileState.at(text, [written])
-        last.tell(
+        state = FileState.of(text, [written])
+        manifest_cache.put(
             dataclasses.replace(
                 manifest,
                 data=text,
                 stored=stored,
                 journal=Journal(),
                 signatures=((path.name, written),),
-                look=look,
+                file_state=state,
             )
         )
-    folding.write_reach(len(text))
+    folding.record_size(len(text))
     flush_folder(directory.path)
     return len(new)
 
 
 def _clear(directory: AuditDir, folded: Journal, held: LockHandle) -> None:
     """Remove what is folded and what was left behind; under both locks no temporary file is in use."""
-    repair((directory.log, own_file(directory)), held)
+    repair_partial_line((directory.log, entries_file(directory)), held)
     try:
-        for path in temporaries(directory.journal):
+        for path in temporary_files(directory.journal):
             path.unlink(missing_ok=True)
-        own = own_file(directory)
-        found = signature(own)
-        if found is None or found.size != folded.own_size:
+        own = entries_file(directory)
+        found = file_signature(own)
+        if found is None or found.size != folded.entries_file_size:
             return
         if any(name == own.name for name, _ in folded.problems):
             own.replace(
@@ -174,7 +169,7 @@ def _clear(directory: AuditDir, folded: Journal, held: LockHandle) -> None:
                 own.unlink()
     except (OSError, UnreadableFile) as error:
         raise (
-            refusal(directory.journal, error)
+            write_error(directory.journal, error)
             if isinstance(error, OSError)
             else RefusedWrite(error.message)
         ) from error

@@ -15,9 +15,14 @@ from typing import Any, Final, Generic, TypeVar, overload
 
 import msgspec
 
-from vibes_lsp.errors import MalformedJson
+from vibes_lsp.errors import MalformedJson, RefusedWrite
+from vibes_lsp.model.json_positions import (
+    find_long_number,
+    find_repeated_name,
+    find_too_deep,
+    find_value,
+)
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.model.positions import find_depth, find_long_number, find_second, find_value
 
 MAX_DEPTH: Final = 64
 """Deepest nesting we accept; real records nest three levels."""
@@ -27,7 +32,7 @@ _UNUSUAL: Final = (msgspec.MsgspecError, ValueError, RecursionError, OverflowErr
 """What msgspec raises for a text that only the strict parser may refuse."""
 
 
-class QuickDecoder(Generic[_T]):
+class FastDecoder(Generic[_T]):
     """Reads some members of JSON texts fast, and leaves all that is unusual to the strict parser.
 
     Args:
@@ -41,7 +46,7 @@ class QuickDecoder(Generic[_T]):
     def __init__(self, kind: Any) -> None:
         self._decode = msgspec.json.Decoder(kind).decode
 
-    def one(self, data: bytes) -> _T | None:
+    def decode(self, data: bytes) -> _T | None:
         """Return the value of a text; None when the strict parser has to read it."""
         try:
             value: _T = self._decode(data)
@@ -49,7 +54,7 @@ class QuickDecoder(Generic[_T]):
             return None
         return value
 
-    def each(self, texts: Iterable[bytes]) -> list[_T] | None:
+    def decode_all(self, texts: Iterable[bytes]) -> list[_T] | None:
         """Return the values of some texts, in one pass of C code; None when one of them is unusual."""
         try:
             return list(map(self._decode, texts))
@@ -65,7 +70,7 @@ class _Refused(ValueError):
         self.find = find
 
 
-def parse(data: bytes | str) -> JsonValue:
+def parse_json(data: bytes | str) -> JsonValue:
     """Parse one JSON text strictly (R1); a leading byte-order mark is allowed.
 
     Raises:
@@ -75,7 +80,7 @@ def parse(data: bytes | str) -> JsonValue:
     return _parse(data, _STRICT.decode) if value is None else value
 
 
-def parse_beginning(data: bytes | str) -> JsonValue:
+def parse_json_prefix(data: bytes | str) -> JsonValue:
     """Parse the JSON value that a text begins with, whatever stands behind it; else as `parse`."""
     return _parse(data, lambda source: _STRICT.raw_decode(source.lstrip())[0])
 
@@ -139,10 +144,10 @@ def parse_object(
     Raises:
         MalformedJson: As `parse`, and when the value is not an object.
     """
-    return _object(parse(data) if same is None else _parse(data, _strict(same).decode))
+    return _object(parse_json(data) if same is None else _parse(data, _strict(same).decode))
 
 
-def parse_object_with_any_number(data: bytes | str) -> tuple[Members, list[str]]:
+def parse_object_allowing_non_finite(data: bytes | str) -> tuple[Members, list[str]]:
     """Parse a JSON text that must be an object, and in which a number may be what JSON does not know: NaN, or beyond all bounds.
 
     Returns:
@@ -167,7 +172,7 @@ def parse_object_with_any_number(data: bytes | str) -> tuple[Members, list[str]]
 
 def _object(value: JsonValue) -> Members:
     if not isinstance(value, dict):
-        raise MalformedJson(f"a JSON {kind_of(value)} where an object is needed")
+        raise MalformedJson(f"a JSON {json_type(value)} where an object is needed")
     return value
 
 
@@ -179,7 +184,7 @@ _PRINTED_ASCII: Final = json.JSONEncoder(
 ).encode
 
 
-def canonical(
+def canonical_json(
     value: JsonValue, *, ascii_only: bool = False, javascript_numbers: bool = False
 ) -> bytes:
     r"""Return the canonical UTF-8 bytes of a value: keys sorted at every depth, no white space (RFC 5.2).
@@ -210,7 +215,7 @@ def _unique(
             if name in seen and not same(seen[name], value):
                 raise _Refused(
                     f"member {name[:80]!r} is given twice with different values",
-                    partial(find_second, name=name),
+                    partial(find_repeated_name, name=name),
                 )
             seen[name] = value
     return members
@@ -218,7 +223,7 @@ def _unique(
 
 def same_value(one: JsonValue, other: JsonValue) -> bool:
     """Whether two JSON values have one canonical form; unlike `==`, `1`, `1.0` and `true` differ."""
-    return canonical(one) == canonical(other)
+    return canonical_json(one) == canonical_json(other)
 
 
 def _constant(name: str) -> JsonValue:
@@ -233,7 +238,7 @@ def _finite(digits: str) -> float:
 
 
 def _too_deep(source: str) -> MalformedJson:
-    line, column = find_depth(source, MAX_DEPTH)
+    line, column = find_too_deep(source, MAX_DEPTH)
     return MalformedJson(f"nested deeper than {MAX_DEPTH} levels", line=line, column=column)
 
 
@@ -275,7 +280,7 @@ def _depth(value: JsonValue) -> int:
     return deepest
 
 
-def kind_of(value: JsonValue) -> str:
+def json_type(value: JsonValue) -> str:
     """Return JSON's word for a kind of value."""
     match value:
         case None:
@@ -339,3 +344,56 @@ def _shortest(number: float) -> tuple[str, str, int]:
     exponent = int(power or 0) - len(fraction)
     stripped = digits.rstrip("0")
     return "-" if number < 0 else "", stripped, exponent + len(digits) - len(stripped)
+
+
+_RAW_DECODER: Final[FastDecoder[dict[str, msgspec.Raw]]] = FastDecoder(dict[str, msgspec.Raw])
+
+
+def parse_raw_members(text: bytes) -> dict[str, msgspec.Raw] | None:
+    """Take an object apart; the values of one with a lone surrogate, which only the strict parser reads, in canonical form.
+
+    None when it is no object, or one that R1 refuses.
+    """
+    members = _RAW_DECODER.decode(text)
+    if members is not None:
+        return {name: raw.copy() for name, raw in members.items()}
+    try:
+        return {
+            name: msgspec.Raw(canonical_json(value)) for name, value in parse_object(text).items()
+        }
+    except MalformedJson:
+        return None
+
+
+_EXACT: Final = 1 << 53
+"""Integers up to this size are the same in every language."""
+
+
+def portable(members: Members) -> Members:
+    """Return the members with integral numbers as integers, so that JavaScript and Python print them alike (R1).
+
+    Raises:
+        RefusedWrite: A number is not finite, a value is none that JSON has, or the strict parser would not read it.
+    """
+    renewed: Members = {name: _portable(value) for name, value in members.items()}
+    try:
+        parse_json(canonical_json({"entries": {"": renewed}}))  # as deep as it stands in a manifest
+    except MalformedJson as error:
+        raise RefusedWrite(
+            f"this cannot be written as JSON that is read again: {error.reason}"
+        ) from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RefusedWrite(f"this cannot be written as JSON: {error}") from None
+    return renewed
+
+
+def _portable(value: JsonValue) -> JsonValue:
+    match value:
+        case float() if value.is_integer() and abs(value) <= _EXACT:
+            return int(value)
+        case dict():
+            return {name: _portable(child) for name, child in value.items()}
+        case list():
+            return [_portable(child) for child in value]
+        case _:
+            return value

@@ -11,10 +11,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, RefusedWrite, VibesError
-from vibes_lsp.model.canonical import parse, parse_object
-from vibes_lsp.store.entry_lines import raw_members
-from vibes_lsp.store.initialise import manifest_bytes
-from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys, same_but_for_time
+from vibes_lsp.model.canonical_json import (
+    canonical_json,
+    parse_json,
+    parse_object,
+    parse_raw_members,
+)
+from vibes_lsp.model.members import Members
+from vibes_lsp.store.manifest import Manifest, ManifestForm, conflicting_keys, equal_except_time
+from vibes_lsp.store.versions import CURRENT_VERSION, STANDARD
 
 _TAIL: Final = b"}}\n"
 _OPENING: Final = b'"entries":{\n'
@@ -23,7 +28,7 @@ _BREAKS: Final = re.compile(rb"(?<!\s)[ \t\f\v]*+[\r\n]\s*+")
 """White space with a line break in it is always between tokens: JSON has no line breaks within strings."""
 
 
-def extended(manifest: Manifest, entries: Mapping[str, bytes]) -> bytes:
+def add_entries(manifest: Manifest, entries: Mapping[str, bytes]) -> bytes:
     """Return the text of a manifest with further entries; equal duplicates that a merge left in it are one.
 
     Args:
@@ -39,11 +44,11 @@ def extended(manifest: Manifest, entries: Mapping[str, bytes]) -> bytes:
     if not laid_out:
         _refuse_contradictions(manifest)
     try:
-        check_strictly(manifest)
+        check_strict(manifest)
     except MalformedJson as error:
         raise _refusal(error) from None
     if manifest.form is ManifestForm.ABSENT:
-        lines, text = 0, manifest_bytes({})
+        lines, text = 0, new_manifest({})
     elif laid_out:
         text = _without_duplicates(manifest.data, len(manifest.stored))
         lines = len(manifest.stored)
@@ -62,7 +67,7 @@ def _refusal(problem: VibesError | None) -> RefusedWrite:
     )
 
 
-def check_strictly(manifest: Manifest) -> None:
+def check_strict(manifest: Manifest) -> None:
     """Read all of a manifest with the strict parser: whoever rewrites it vouches for every byte (R10).
 
     Equal entries under one key pass, also with different times: a union merge leaves such.
@@ -72,20 +77,20 @@ def check_strictly(manifest: Manifest) -> None:
     """
     if manifest.form is ManifestForm.JSONL:
         for raw in manifest.stored.values():
-            parse(bytes(raw))
+            parse_json(bytes(raw))
     elif manifest.form is ManifestForm.OBJECT and not (
         _is_laid_out(manifest.data) and _are_strict_lines(manifest.data)
     ):
-        parse_object(manifest.data, same=same_but_for_time)
+        parse_object(manifest.data, same=equal_except_time)
 
 
 def _are_strict_lines(data: bytes) -> bool:
     """Whether each line of a manifest that is laid out as ours is strict JSON by itself, which is quick to tell."""
     head, *lines = data.removesuffix(_TAIL).splitlines()
     try:
-        parse(head + b"}}")
+        parse_json(head + b"}}")
         for line in lines:
-            parse(b"{" + line.removeprefix(b",") + b"}")
+            parse_json(b"{" + line.removeprefix(b",") + b"}")
     except MalformedJson:
         return False
     return True
@@ -118,7 +123,7 @@ def _is_laid_out(data: bytes) -> bool:
 def _without_duplicates(data: bytes, keys: int) -> bytes:
     if _line_count(data) <= keys:
         return data
-    contradictory = {key.encode() for key, _ in contradictory_keys(data)}
+    contradictory = {key.encode() for key, _ in conflicting_keys(data)}
     head = data.find(b"\n") + 1
     return (
         data[:head]
@@ -144,14 +149,16 @@ def _is_hash(key: bytes) -> bool:
 def _laid_out(manifest: Manifest) -> bytes:
     """Lay out what another tool wrote: frame and entries value for value, and token for token, in their order."""
     frame = (
-        raw_members(manifest_bytes({}) if manifest.form is ManifestForm.JSONL else manifest.data)
+        parse_raw_members(
+            new_manifest({}) if manifest.form is ManifestForm.JSONL else manifest.data
+        )
         or {}
     )
     members = {name: bytes(raw) for name, raw in frame.items() if name != "entries"}
-    return lay_out(members, {key: bytes(raw) for key, raw in manifest.stored.items()})
+    return format_manifest(members, {key: bytes(raw) for key, raw in manifest.stored.items()})
 
 
-def lay_out(members: Mapping[str, bytes], entries: Mapping[str, bytes]) -> bytes:
+def format_manifest(members: Mapping[str, bytes], entries: Mapping[str, bytes]) -> bytes:
     """Return the text of a manifest (R10): its other members on the first line, then one entry per line, comma first.
 
     Args:
@@ -160,18 +167,18 @@ def lay_out(members: Mapping[str, bytes], entries: Mapping[str, bytes]) -> bytes
     """
     text = (
         b"{"
-        + b"".join(b"%s:%s," % (_name(name), one_line(raw)) for name, raw in members.items())
+        + b"".join(b"%s:%s," % (_name(name), to_one_line(raw)) for name, raw in members.items())
         + _OPENING
     )
     return (
         text
-        + b",".join(b"%s:%s\n" % (_name(key), one_line(raw)) for key, raw in entries.items())
+        + b",".join(b"%s:%s\n" % (_name(key), to_one_line(raw)) for key, raw in entries.items())
         + _TAIL
     )
 
 
 def _refuse_contradictions(manifest: Manifest) -> None:
-    twice = [f"entry {key[:16]} (line {line})" for key, line in contradictory_keys(manifest.data)]
+    twice = [f"entry {key[:16]} (line {line})" for key, line in conflicting_keys(manifest.data)]
     if twice:
         raise RefusedWrite(
             f"manifest.json says different things about one name: {twice[0]}",
@@ -183,6 +190,16 @@ def _name(name: str) -> bytes:
     return json.dumps(name, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
-def one_line(raw: bytes) -> bytes:
+def to_one_line(raw: bytes) -> bytes:
     """Return the bytes of a JSON value without line breaks, token for token."""
     return _BREAKS.sub(b"", raw.strip())
+
+
+def new_manifest(entries: dict[str, Members]) -> bytes:
+    """Lay a manifest out as R10 wants: one entry per line, comma first, so that a union merge of two stays valid JSON."""
+    head = f'{{"standard":"{STANDARD}","version":"{CURRENT_VERSION}","entries":{{\n'.encode()
+    lines = (
+        b'"' + key.encode() + b'":' + canonical_json(entry) + b"\n"
+        for key, entry in entries.items()
+    )
+    return head + b",".join(lines) + b"}}\n"

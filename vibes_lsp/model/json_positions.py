@@ -127,7 +127,7 @@ def find_long_number(source: str, digits: int) -> tuple[int, int]:
     return _line_and_column(source, found)
 
 
-def find_second(source: str, name: str) -> tuple[int, int]:
+def find_repeated_name(source: str, name: str) -> tuple[int, int]:
     """Return the 1-based line and column of a member's name where one object gives it again; the beginning if none does."""
     seen: list[set[str]] = []
     for match in _tokens(source):
@@ -143,7 +143,7 @@ def find_second(source: str, name: str) -> tuple[int, int]:
     return 1, 1
 
 
-def find_depth(source: str, depth: int) -> tuple[int, int]:
+def find_too_deep(source: str, depth: int) -> tuple[int, int]:
     """Return the 1-based line and column of the first bracket that is nested deeper than `depth`; the beginning if none is."""
     level = 0
     for match in _tokens(source):

@@ -11,22 +11,30 @@ from types import TracebackType
 from typing import Final, Self
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
-from vibes_lsp.model.canonical import canonical
+from vibes_lsp.model.canonical_json import canonical_json, portable
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members
-from vibes_lsp.store.appending import Extent, append_lines, repair
+from vibes_lsp.store.appending import Extent, append_lines, repair_partial_line
+from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import LoadedConfig, load_config
-from vibes_lsp.store.disk import Signature, open_file, read_file, signature
-from vibes_lsp.store.durability import flush_file, flush_folder, replace_file, write_temporary
-from vibes_lsp.store.entry_lines import entries_by_line
-from vibes_lsp.store.folders import make_folder, make_hidden_folder
-from vibes_lsp.store.folding import append_lock, fold, fold_lock
-from vibes_lsp.store.journal import Journal, append_entries, own_file
-from vibes_lsp.store.layout import AuditDir
-from vibes_lsp.store.locks import TIMEOUT, LockHandle
-from vibes_lsp.store.log import MAX_LINE
-from vibes_lsp.store.manifest import LastRead, Manifest, ManifestForm, parse_manifest
-from vibes_lsp.store.packing import Packed, pack, portable
+from vibes_lsp.store.files import (
+    FileSignature,
+    file_signature,
+    flush_file,
+    flush_folder,
+    make_folder,
+    make_ignored_folder,
+    open_file,
+    read_file,
+    replace_file,
+    write_temporary,
+)
+from vibes_lsp.store.journal import Journal, append_entries, entries_file, parse_entry_lines
+from vibes_lsp.store.journal_folding import fold_journal
+from vibes_lsp.store.locks import LOCK_TIMEOUT, LockHandle, append_lock, fold_lock
+from vibes_lsp.store.log_follower import MAX_LINE
+from vibes_lsp.store.manifest import Manifest, ManifestCache, ManifestForm, parse_manifest
+from vibes_lsp.store.reasoning import PackedEntry, pack_entry
 from vibes_lsp.store.versions import unsupported_versions
 
 
@@ -38,11 +46,11 @@ class KnownEntries:
         last: What others in this program have read of the manifest.
     """
 
-    def __init__(self, directory: AuditDir, last: LastRead) -> None:
+    def __init__(self, directory: AuditDir, manifest_cache: ManifestCache) -> None:
         self._manifest_path = directory.manifest
-        self._journal_path = own_file(directory)
-        self._last = last
-        self._seen: Signature | None = None
+        self._journal_path = entries_file(directory)
+        self._manifest_cache = manifest_cache
+        self._seen: FileSignature | None = None
         self._keys: Collection[str] = frozenset()
         self._frame = Manifest(ManifestForm.ABSENT)
         self._journal = Extent(0, 0)
@@ -59,9 +67,9 @@ class KnownEntries:
     def refresh(self) -> None:
         """Take in what changed on disk; a manifest that cannot be read holds nothing."""
         try:
-            found = signature(self._manifest_path)
+            found = file_signature(self._manifest_path)
             if found is None or found != self._seen:
-                shared = self._last.at(found)
+                shared = self._manifest_cache.get(found)
                 manifest = shared or parse_manifest(read_file(self._manifest_path))
                 broken = manifest.form is ManifestForm.BROKEN
                 self._keys = (
@@ -89,7 +97,7 @@ class KnownEntries:
 
     def _refresh_journal(self, path: Path) -> None:
         try:
-            found = signature(path)
+            found = file_signature(path)
             if found is None:
                 self._forget_journal()
                 return
@@ -99,7 +107,7 @@ class KnownEntries:
                 return
             with open_file(path) as file:
                 file.seek(self._journal.size, os.SEEK_SET)
-                added, _ = entries_by_line(file.read().rpartition(b"\n")[0])
+                added, _ = parse_entry_lines(file.read().rpartition(b"\n")[0])
         except (UnreadableFile, OSError):
             return
         self._waiting |= set(added)
@@ -118,15 +126,19 @@ class AuditWriter:
     """
 
     def __init__(
-        self, directory: AuditDir, *, timeout: float = TIMEOUT, last: LastRead | None = None
+        self,
+        directory: AuditDir,
+        *,
+        timeout: float = LOCK_TIMEOUT,
+        manifest_cache: ManifestCache | None = None,
     ) -> None:
         self._directory: Final = directory
         self._timeout: Final = timeout
         self._lock: Final = append_lock(directory, timeout)
         self._log: Final = directory.log
-        self._journal: Final = own_file(directory)
-        self._last: Final = last or LastRead()
-        self._known: Final = KnownEntries(directory, self._last)
+        self._journal: Final = entries_file(directory)
+        self._manifest_cache: Final = manifest_cache or ManifestCache()
+        self._known: Final = KnownEntries(directory, self._manifest_cache)
         self._config: LoadedConfig | None = None
         self._threads: Final = threading.Lock()
 
@@ -157,7 +169,7 @@ class AuditWriter:
         """
         with self._threads:
             config = self._load()
-            packed = [pack(members, config.config) for members in items]
+            packed = [pack_entry(members, config.config) for members in items]
             with self._lock.acquire() as held:
                 self._prepare(config, held)
                 new = {each.key: each for each in packed if each.key not in self._known}
@@ -186,7 +198,7 @@ class AuditWriter:
         for record in map(portable, records):
             identifier = annotation_id(record)
             ids.append(identifier)
-            lines[identifier] = canonical({**record, "annotation_id": identifier}) + b"\n"
+            lines[identifier] = canonical_json({**record, "annotation_id": identifier}) + b"\n"
             if len(lines[identifier]) > MAX_LINE:
                 raise RefusedWrite(
                     f"a record of {len(lines[identifier]):,} bytes is longer than the {MAX_LINE:,} that are read"
@@ -199,14 +211,16 @@ class AuditWriter:
             if new:
                 with self._lock.acquire() as held:
                     self._prepare(config, held)
-                    held.write_reach(
+                    held.record_size(
                         append_lines(self._log, new, held, durable=_durable(config)).size
                     )
         return ids
 
     def fold(self, *, wait: bool = True) -> int:
         """Bring the manifest up to date and clear away what dead programs left; see `folding.fold`."""
-        return fold(self._directory, wait=wait, timeout=self._timeout, last=self._last)
+        return fold_journal(
+            self._directory, wait=wait, timeout=self._timeout, manifest_cache=self._manifest_cache
+        )
 
     def sync(self) -> None:
         """Bring to the disk whatever has been written so far, by anyone.
@@ -237,13 +251,13 @@ class AuditWriter:
                 unsupported[0],
                 hint="nothing was changed; upgrade, or correct the version if it is a mistake",
             )
-        repair((self._log, self._journal), held)
+        repair_partial_line((self._log, self._journal), held)
 
-    def _add(self, new: Sequence[Packed], held: LockHandle, *, durable: bool) -> None:
+    def _add(self, new: Sequence[PackedEntry], held: LockHandle, *, durable: bool) -> None:
         for each in new:
             if each.blob is not None:
                 self._write_blob(*each.blob, durable=durable)
-        lines = {each.key: canonical(each.entry) for each in new}
+        lines = {each.key: canonical_json(each.entry) for each in new}
         reached = append_entries(self._journal, lines, held, durable=durable)
         self._known.added(set(lines), reached)
 
@@ -253,20 +267,20 @@ class AuditWriter:
         if path.is_file():
             return
         make_folder(self._directory.blobs)
-        make_hidden_folder(self._directory.journal)
+        make_ignored_folder(self._directory.journal)
         replace_file(write_temporary(self._directory.journal, content, durable=durable), path)
         if durable:
             flush_folder(path.parent)
 
 
-def is_cut_back(directory: AuditDir) -> bool:
+def is_truncated(directory: AuditDir) -> bool:
     """Whether log or manifest are shorter than this program left them, as while another one has put aside what is not staged."""
     locks = {directory.log: append_lock(directory), directory.manifest: fold_lock(directory)}
-    return any(_size(path) < lock.reach() for path, lock in locks.items())
+    return any(_size(path) < lock.recorded_size() for path, lock in locks.items())
 
 
 def _size(path: Path) -> int:
-    found = signature(path)
+    found = file_signature(path)
     return 0 if found is None else found.size
 
 

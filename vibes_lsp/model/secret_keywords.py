@@ -130,7 +130,7 @@ _MAX_REFERENCE: Final = 500
 """Characters of a value that tell whether it is a reference."""
 
 
-def context_spans(text: str) -> Iterator[tuple[str, Span]]:
+def keyword_spans(text: str) -> Iterator[tuple[str, Span]]:
     """Give the secrets that a text shows by what stands around them: the kind, and where."""
     folded = text.replace("\u0130", "i").lower()  # the one letter that grows would move the rest
     for kind, literals, found in _RULES:

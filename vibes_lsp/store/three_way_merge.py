@@ -9,23 +9,28 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from vibes_lsp.errors import MalformedJson, RefusedWrite
-from vibes_lsp.model.canonical import CONFLICT_MARKERS, canonical, parse_object, same_value
+from vibes_lsp.model.canonical_json import (
+    CONFLICT_MARKERS,
+    canonical_json,
+    parse_object,
+    same_value,
+)
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.model.versions import CURRENT_VERSION, STANDARD
-from vibes_lsp.store.layout import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
-from vibes_lsp.store.manifest import Manifest, ManifestForm, contradictory_keys, parse_manifest
-from vibes_lsp.store.manifest_text import check_strictly, extended, lay_out, one_line
+from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME
+from vibes_lsp.store.manifest import Manifest, ManifestForm, conflicting_keys, parse_manifest
+from vibes_lsp.store.manifest_format import add_entries, check_strict, format_manifest, to_one_line
+from vibes_lsp.store.versions import CURRENT_VERSION, STANDARD
 
 
-class _Absent:
+class _Missing:
     """Stands for a member that is not there."""
 
 
-ABSENT: Final = _Absent()
-Version: TypeAlias = "JsonValue | _Absent"
+MISSING: Final = _Missing()
+Version: TypeAlias = "JsonValue | _Missing"
 
 
-class Contradiction(ValueError):
+class MergeConflict(ValueError):
     """Both sides changed one value, each in its own way.
 
     Args:
@@ -54,12 +59,12 @@ def merge_members(
     merged: Members = {}
     for name in dict.fromkeys((*ours, *theirs)):
         value = _merge(
-            (base or {}).get(name, ABSENT),
-            ours.get(name, ABSENT),
-            theirs.get(name, ABSENT),
+            (base or {}).get(name, MISSING),
+            ours.get(name, MISSING),
+            theirs.get(name, MISSING),
             (*where, name),
         )
-        if not isinstance(value, _Absent):
+        if not isinstance(value, _Missing):
             merged[name] = value
     return merged
 
@@ -79,11 +84,11 @@ def _merge(base: Version, ours: Version, theirs: Version, where: tuple[str, ...]
         before = base if isinstance(base, list) else []
         kept = [each for each in ours if each in theirs or each not in before]
         return kept + [each for each in theirs if each not in ours and each not in before]
-    raise Contradiction(where)
+    raise MergeConflict(where)
 
 
 def _same(one: Version, other: Version) -> bool:
-    if isinstance(one, _Absent) or isinstance(other, _Absent):
+    if isinstance(one, _Missing) or isinstance(other, _Missing):
         return one is other
     return same_value(one, other)
 
@@ -96,7 +101,7 @@ _MARKER: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class MergeSides:
     """The versions of one file; None where it is not there.
 
     Attributes:
@@ -109,33 +114,33 @@ class Sides:
     base: bytes | None
     ours: bytes | None
     theirs: bytes | None
-    standing: bytes | None
+    current: bytes | None
 
 
-def has_markers(data: bytes | None) -> bool:
+def has_conflict_markers(data: bytes | None) -> bool:
     """Whether git, or a person, left conflict markers in a text."""
     return data is not None and _MARKER.search(data) is not None
 
 
-def without_markers(data: bytes) -> bytes:
+def remove_conflict_markers(data: bytes) -> bytes:
     """Return a text without the lines that are conflict markers; what stands between them stays."""
     return _MARKER.sub(b"", data)
 
 
-def merge_log(sides: Sides) -> bytes:
+def merge_log(sides: MergeSides) -> bytes:
     """Return the log with every record that either side has, ours first; no line is changed.
 
     Raises:
         RefusedWrite: What is on disk has a line that neither side has, and that is no record.
     """
-    text = without_markers(sides.ours or b"")
+    text = remove_conflict_markers(sides.ours or b"")
     seen = {line.strip() for line in _lines(text)}
     known = seen | {line.strip() for side in (sides.base, sides.theirs) for line in _lines(side)}
-    for number, line in enumerate((sides.standing or b"").split(b"\n"), start=1):
+    for number, line in enumerate((sides.current or b"").split(b"\n"), start=1):
         if line.strip() and line.strip() not in known and not _MARKER.match(line):
             _refuse_no_record(line, number)
     added: dict[bytes, bytes] = {}
-    for side in (sides.base, sides.theirs, sides.standing):
+    for side in (sides.base, sides.theirs, sides.current):
         for line in _lines(side):
             if line.strip() not in seen:
                 added.setdefault(line.strip(), line + b"\n")
@@ -143,7 +148,7 @@ def merge_log(sides: Sides) -> bytes:
     return text + joint + b"".join(added.values())
 
 
-def merge_manifest(sides: Sides) -> bytes:
+def merge_manifest(sides: MergeSides) -> bytes:
     """Return the manifest with every entry that either side has, value for value.
 
     Raises:
@@ -164,16 +169,18 @@ def merge_manifest(sides: Sides) -> bytes:
             if one is not None:
                 changed[key] = one
     new = {
-        key: one_line(bytes(raw)) for key, raw in theirs.stored.items() if key not in ours.stored
+        key: to_one_line(bytes(raw)) for key, raw in theirs.stored.items() if key not in ours.stored
     }
     frame = _merged(_frame(base), _frame(ours), _frame(theirs), MANIFEST_NAME)
-    if not changed and canonical(frame) == canonical(_frame(ours)):
-        return extended(ours, new) if new else (sides.ours or b"")
-    kept = {key: changed.get(key) or one_line(bytes(raw)) for key, raw in ours.stored.items()}
-    return lay_out({name: canonical(value) for name, value in frame.items()}, {**kept, **new})
+    if not changed and canonical_json(frame) == canonical_json(_frame(ours)):
+        return add_entries(ours, new) if new else (sides.ours or b"")
+    kept = {key: changed.get(key) or to_one_line(bytes(raw)) for key, raw in ours.stored.items()}
+    return format_manifest(
+        {name: canonical_json(value) for name, value in frame.items()}, {**kept, **new}
+    )
 
 
-def merge_config(sides: Sides) -> bytes:
+def merge_config(sides: MergeSides) -> bytes:
     """Return the policy with what either side changed.
 
     Raises:
@@ -185,14 +192,14 @@ def merge_config(sides: Sides) -> bytes:
     ours, theirs = _object(sides.ours, "ours"), _object(sides.theirs, "theirs")
     merged = _merged(base, ours, theirs, CONFIG_NAME)
     for data, value in ((sides.ours, ours), (sides.theirs, theirs)):
-        if canonical(merged) == canonical(value):
+        if canonical_json(merged) == canonical_json(value):
             return data
     return (
         json.dumps(merged, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
     )
 
 
-def merge_lines(sides: Sides) -> bytes:
+def merge_lines(sides: MergeSides) -> bytes:
     """Return our lines, and those that only they have."""
     ours = list(_lines(sides.ours))
     return b"".join(
@@ -201,7 +208,7 @@ def merge_lines(sides: Sides) -> bytes:
     )
 
 
-MERGES: Final[Mapping[str, Callable[[Sides], bytes]]] = {
+MERGE_FUNCTIONS: Final[Mapping[str, Callable[[MergeSides], bytes]]] = {
     LOG_NAME: merge_log,
     MANIFEST_NAME: merge_manifest,
     CONFIG_NAME: merge_config,
@@ -235,7 +242,7 @@ def _manifest(data: bytes | None, whose: str) -> Manifest:
             f"{MANIFEST_NAME} ({whose}) cannot be parsed: {why}",
             hint="the file is left as it is; take a good version of it from git",
         )
-    twice = contradictory_keys(manifest.data)
+    twice = conflicting_keys(manifest.data)
     if not twice:
         _refuse_loose(manifest, whose)
     else:
@@ -249,7 +256,7 @@ def _manifest(data: bytes | None, whose: str) -> Manifest:
 
 def _refuse_loose(manifest: Manifest, whose: str) -> None:
     try:
-        check_strictly(manifest)
+        check_strict(manifest)
     except MalformedJson as error:
         raise RefusedWrite(
             f"{MANIFEST_NAME} ({whose}) cannot be parsed: {error.message}",
@@ -263,11 +270,11 @@ def _entry(base: Manifest, ours: Manifest, theirs: Manifest, key: str) -> bytes 
         {name: value for name, value in (each.entry(key) or {}).items() if name != "created_at"}
         for each in (base, ours, theirs)
     ]
-    before, mine, others = map(canonical, versions)
+    before, mine, others = map(canonical_json, versions)
     if others in (mine, before):
         return None
     if mine == before:
-        return one_line(bytes(theirs.stored[key]))
+        return to_one_line(bytes(theirs.stored[key]))
     raise RefusedWrite(
         f"{MANIFEST_NAME}: both sides have an entry {key[:16]}, and it is not the same",
         hint="the file is left as it is; `vibes check` on either side says which of them fits its hash",
@@ -295,7 +302,7 @@ def _object(data: bytes, whose: str) -> Members:
 def _merged(base: Members | None, ours: Members, theirs: Members, name: str) -> Members:
     try:
         return merge_members(base, ours, theirs)
-    except Contradiction as error:
+    except MergeConflict as error:
         raise RefusedWrite(
             f"{name}: both sides changed {error.where}, each in its own way",
             hint="the file is left as it is; decide by hand",

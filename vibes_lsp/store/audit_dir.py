@@ -61,7 +61,7 @@ class AuditDir:
         return self.path / "spool"
 
     @property
-    def held(self) -> Path:
+    def pending_completions(self) -> Path:
         """The folder of inline completions that were accepted, and wait for their last part to be recorded."""
         return self.spool / "held"
 
