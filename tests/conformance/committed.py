@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.stories.workspace import LOG, Workspace
+from vibes_lsp.maintenance.backfill import backfill
 from vibes_lsp.recording import Recorder
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def backfilled(root: Path) -> Workspace:
     """Return the same with its commit filled in, and that committed."""
     work = committed(root)
     with Recorder(root) as recorder:
-        recorder.backfill()
+        backfill(recorder)
     work.commit("Filled in")
     return work
 

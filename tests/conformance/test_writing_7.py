@@ -17,7 +17,8 @@ from tests.conformance.requirement import writing
 from tests.conformance.written import lacking
 from tests.trails import AUDIT_DIR, CompleteTrail
 from tests.unit.recording.projects import SOURCE
-from vibes_lsp.recording import Recorder, Remapped
+from vibes_lsp.maintenance.remap import Remapped, remap
+from vibes_lsp.recording import Recorder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -244,12 +245,12 @@ def test_a_remap_leaves_what_still_holds(tmp_path: Path) -> None:
     untouched = backfilled(tmp_path / "untouched")
     before = log(untouched)
     with Recorder(untouched.path) as recorder:
-        assert recorder.remap() == Remapped((), (), (), (), ())
+        assert remap(recorder) == Remapped((), (), (), (), ())
     assert log(untouched) == before
     unchanged = rewritten(tmp_path / "unchanged", COMMITTED)
     before = log(unchanged)
     with Recorder(unchanged.path) as recorder:
-        result = recorder.remap()
+        result = remap(recorder)
     assert (result.remapped, result.orphaned, len(result.unchanged)) == ((), (), 2)
     assert log(unchanged) == before
 
@@ -270,7 +271,7 @@ def test_a_remap_writes_the_new_place(tmp_path: Path) -> None:
     before = log(work)
     old = work.records()
     with Recorder(work.path) as recorder:
-        result = recorder.remap()
+        result = remap(recorder)
     record, edge = added(work, len(old))
     assert log(work).startswith(before)
     assert (record["line_start"], record["line_end"], record["commit_hash"]) == (3, 8, work.head())
@@ -299,7 +300,7 @@ def test_a_remap_marks_what_is_gone(tmp_path: Path) -> None:
     work = rewritten(tmp_path / "project", "nothing = 'of it'\n")
     before, count = log(work), len(work.records())
     with Recorder(work.path) as recorder:
-        result = recorder.remap()
+        result = remap(recorder)
     record = added(work, count)[0]
     assert log(work).startswith(before)
     assert (record["action"], record["commit_hash"], result.orphaned) == (

@@ -16,6 +16,7 @@ from tests.requirements import REPOSITORY
 from tests.trails import context_hash
 from tests.unit.recording.projects import PROMPT, Project, by, new_project
 from vibes_lsp.errors import UnknownId
+from vibes_lsp.maintenance.backfill import backfill
 from vibes_lsp.recording import Recorder
 from vibes_lsp.store.locks import fold_lock
 from vibes_lsp.store.writer import AuditWriter
@@ -271,7 +272,7 @@ def test_every_annotation_is_linked_to_its_commit(tmp_path: Path) -> None:
     work = committed(tmp_path / "project")
     before, count = log(work), len(work.records())
     with Recorder(work.path) as recorder:
-        result = recorder.backfill()
+        result = backfill(recorder)
     assert log(work).startswith(before)
     assert result.pending == ()
     written = [record for record in added(work, count) if record["type"] == "line"]
@@ -281,5 +282,5 @@ def test_every_annotation_is_linked_to_its_commit(tmp_path: Path) -> None:
     ]
     again = log(work)
     with Recorder(work.path) as recorder:
-        assert recorder.backfill().backfilled == ()
+        assert backfill(recorder).backfilled == ()
     assert log(work) == again

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from tests.crash.checking import check
 from tests.crash.work import ORIGIN, backfilling, committed, completing, completion, endless, steps
 from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
+from vibes_lsp.maintenance.backfill import backfill
 from vibes_lsp.recording import Recorded, Recorder
 from vibes_lsp.store.locks import append_lock
 from vibes_lsp.store.log_follower import LogFollower
@@ -149,7 +150,7 @@ def settled(directory: AuditDir, held: Iterable[str]) -> set[str]:
 
 def filled_in(directory: AuditDir) -> int:
     """Fill in what is left, and return how many annotations have their commit, each by one record."""
-    Recorder(directory).backfill()
+    backfill(Recorder(directory))
     written = [json.loads(line) for line in directory.log.read_bytes().splitlines()]
     commits = Counter(record["file_path"] for record in written if record.get("commit_hash"))
     assert set(commits.values()) == {1}, commits

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tests.trails import Repository
 from tests.unit.store.trail import prompt, session
+from vibes_lsp.maintenance.backfill import backfill
 from vibes_lsp.recording import InlineCompletion, Model, Origin, Recorded, Recorder, Tool
 from vibes_lsp.store.writer import AuditWriter
 
@@ -83,7 +84,7 @@ def backfilling(directory: AuditDir, seed: int, tell: Tell) -> None:
     """Write the commits of annotations into the log, so many at a time that chance may end it within."""
     recorder = Recorder(directory)
     tell("begun", [str(seed)])
-    done = recorder.backfill()
+    done = backfill(recorder)
     tell("record", [*done.backfilled, *done.edges])
     endless(directory, seed, tell)
 

@@ -11,6 +11,7 @@ from pygls.exceptions import JsonRpcException
 from tests.server.editor import PROVENANCE_CHANGED, Editor, Message
 from tests.server.project import AS_RECORDED, STORY, Project
 from tests.trails import Repository
+from vibes_lsp.maintenance.backfill import backfill
 from vibes_lsp.recording import Recorder
 
 TOOL = {"name": "Claude Code", "version": "1.5.2"}
@@ -208,7 +209,7 @@ async def test_a_rewritten_commit_is_remapped(editor: Editor, project: Project) 
     old = repository.commit("One")
     repository.commit("Two")
     with Recorder(project.root) as recorder:
-        assert len(recorder.backfill().backfilled) == 1
+        assert len(backfill(recorder).backfilled) == 1
     repository.git("checkout", "--quiet", "--orphan", "other")
     project.file("a.py", "# another line\n" + STORY)
     new = repository.commit("All at once")

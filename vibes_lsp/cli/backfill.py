@@ -7,12 +7,14 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp import recording
 from vibes_lsp.cli.findings import print_records
 from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
 from vibes_lsp.cli.output import plain, print_json, print_line, print_warning
 from vibes_lsp.errors import VibesError, report
+from vibes_lsp.maintenance.backfill import backfill
+from vibes_lsp.recording import Recorder
+from vibes_lsp.recording import as_json as result_as_json
 
 
 @click.command("backfill")
@@ -29,12 +31,12 @@ def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | No
     if pre_commit:
         _prepare(audit_dir)
         return
-    recorder = recording.Recorder(directory_of(audit_dir))
-    result = recorder.backfill(dry_run=dry_run)
+    recorder = Recorder(directory_of(audit_dir))
+    result = backfill(recorder, dry_run=dry_run)
     if not dry_run:
         finish(recorder)
     if as_json:
-        print_json(recording.as_json(result))
+        print_json(result_as_json(result))
         return
     print_records(result.records)
     verb = "would get" if dry_run else "got"

@@ -13,8 +13,8 @@ from typing import Final
 
 from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.history.staging import CommitIndex, open_commit_index
+from vibes_lsp.maintenance.backfill import BackfillScope, backfill
 from vibes_lsp.model.vocabulary import BackfillWhen
-from vibes_lsp.recording.backfilling import Scope
 from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import load_config
@@ -123,7 +123,7 @@ def _backfill(recorder: Recorder, index: CommitIndex) -> tuple[str, ...]:
     when = load_config(recorder.directory).config.backfill.when
     if when == BackfillWhen.MANUAL or index.is_rebasing:
         return ()
-    return recorder.backfill(Scope(when, recorder.now() - RECENT)).backfilled
+    return backfill(recorder, BackfillScope(when, recorder.now() - RECENT)).backfilled
 
 
 def _blobs(directory: AuditDir) -> Iterator[Path]:

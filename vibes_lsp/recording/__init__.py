@@ -11,7 +11,6 @@ from vibes_lsp.errors import (
 )
 from vibes_lsp.model.vocabulary import (
     Action,
-    BackfillWhen,
     CommandType,
     Confidence,
     DelegationType,
@@ -35,13 +34,11 @@ from vibes_lsp.recording.arguments import (
     Tool,
     WrongArgument,
 )
-from vibes_lsp.recording.backfilling import Scope
 from vibes_lsp.recording.completing import FORGOTTEN, InlineCompletion
 from vibes_lsp.recording.correcting import Reanchoring
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.relating import Relation
 from vibes_lsp.recording.results import (
-    Backfilled,
     Corrected,
     Delegated,
     Ended,
@@ -51,7 +48,6 @@ from vibes_lsp.recording.results import (
     RecordedDecision,
     RecordedEdge,
     RecordedPrompt,
-    Remapped,
     Result,
     Reviewed,
     Session,
@@ -63,8 +59,6 @@ __all__ = [
     "FORGOTTEN",
     "Action",
     "AuditDirNotFound",
-    "BackfillWhen",
-    "Backfilled",
     "Command",
     "CommandType",
     "Confidence",
@@ -96,14 +90,12 @@ __all__ = [
     "Recorder",
     "RefusedWrite",
     "Relation",
-    "Remapped",
     "Result",
     "ReviewScope",
     "Reviewed",
     "ReviewerKind",
     "Reviewing",
     "RiskSignal",
-    "Scope",
     "Session",
     "Shown",
     "Tool",

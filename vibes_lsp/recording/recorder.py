@@ -7,26 +7,24 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from vibes_lsp.errors import RefusedWrite, VibesError, report
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import DelegationType
 from vibes_lsp.recording import (
     annotating,
-    backfilling,
     correcting,
     relating,
-    remapping,
     reviewing,
     sessions,
 )
 from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Prompt, Tool
 from vibes_lsp.recording.checking import check_argument
 from vibes_lsp.recording.completing import FORGOTTEN, InlineCompletion
+from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.execution import Execution
 from vibes_lsp.recording.results import (
-    Backfilled,
     Corrected,
     Delegated,
     Ended,
@@ -36,12 +34,14 @@ from vibes_lsp.recording.results import (
     RecordedDecision,
     RecordedEdge,
     RecordedPrompt,
-    Remapped,
+    Result,
     Reviewed,
     Session,
 )
 from vibes_lsp.recording.reviewed import Reviewing
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+
+_R = TypeVar("_R", bound=Result)
 
 
 def utc_now() -> datetime:
@@ -57,8 +57,7 @@ class Recorder:
     """Records into one trail; threads may share it, and any number of programs may have one.
 
     What a method returns is written: it survives the end of any program. A `request_id` makes a request one that may come twice: the same id
-    again changes nothing and returns the same result. Only two methods take none: `record_inline_completion`, whose completions have ids of their
-    own, and `backfill`, which writes nothing twice. Lines are 1-based and inclusive; paths are absolute or relative to the project.
+    again changes nothing and returns the same result. Only `record_inline_completion` takes none: completions have ids of their own. Lines are 1-based and inclusive; paths are absolute or relative to the project.
     All methods raise `WrongArgument`, `UnknownId` and `RefusedWrite`, and then nothing was recorded.
 
     Attributes:
@@ -369,30 +368,30 @@ class Recorder:
             Corrected, request_id, lambda situation: correcting.mark_lost(situation, annotation_id)
         )
 
-    def backfill(
-        self, scope: backfilling.Scope | None = None, *, dry_run: bool = False
-    ) -> Backfilled:
-        """Write into the log which commits brought annotations, but for the last one (R4); by default, all that is due.
+    def write_derived(
+        self,
+        kind: type[_R],
+        decide: Callable[[RecordingContext], tuple[Draft, _R]],
+        *,
+        dry_run: bool = False,
+        request_id: str | None = None,
+    ) -> _R:
+        """Write records that follow from the trail and from git, such as those of a back-fill.
+
+        Records that the log has already are not written again.
+
+        Args:
+            kind: The result's type; its `record_types` are all that `decide` may write.
+            decide: Returns the records and the result.
+            dry_run: Write nothing; the request id is not used up.
+            request_id: See the class.
 
         Raises:
-            HistoryUnavailable: The project is in no git repository.
-        """
-        return self._execution.renew(
-            lambda situation: backfilling.backfill(situation, scope or backfilling.Scope()),
-            dry_run=dry_run,
-        )
-
-    def remap(self, *, dry_run: bool = False, request_id: str | None = None) -> Remapped:
-        """Write anew where annotations are whose commit was rewritten, by a rebase or a squash (RFC 7.3.1).
-
-        A dry run only says what would be written, and is no request that could come twice.
-
-        Raises:
-            HistoryUnavailable: The project is in no git repository, or in a shallow clone.
+            UnreadableFile: The log cannot be read.
         """
         if request_id is not None and not dry_run:
-            return self._execution.once(Remapped, request_id, remapping.remap)
-        return self._execution.renew(remapping.remap, dry_run=dry_run)
+            return self._execution.once(kind, request_id, decide)
+        return self._execution.renew(decide, dry_run=dry_run)
 
     @property
     def warning(self) -> str | None:

@@ -209,14 +209,6 @@ class RecordEdge(Request):
         return recorder.record_edge(relation, request_id=self.request_id)
 
 
-class Remap(Request):
-    """`vibes.remap`: the whole project that the URI is in, for a rewrite concerns all of it."""
-
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        return recorder.remap(request_id=self.request_id)
-
-
 REQUESTS: Final[dict[str, type[Request]]] = {
     "session-start": StartSession,
     "session-end": EndSession,
@@ -233,8 +225,6 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "mark-lost": MarkLostRequest,
 }
 """The commands by their names in the shell."""
-EDITOR_REQUESTS: Final[dict[str, type[Request]]] = {**REQUESTS, "remap": Remap}
-"""Those that an editor has: the shell's `vibes remap` is a command of its own."""
 
 
 def parse(kind: type[Request], members: Members) -> Request:

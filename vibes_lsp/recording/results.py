@@ -8,27 +8,40 @@ from typing import Any, ClassVar, Final
 from pydantic import ConfigDict, TypeAdapter
 
 from vibes_lsp.model.members import Members
+from vibes_lsp.model.vocabulary import EdgeType, RecordType
 from vibes_lsp.recording.arguments import FORM
+
+_ANNOTATIONS: Final = frozenset[str]({RecordType.LINE, RecordType.FUNCTION})
+_SESSIONS: Final = frozenset[str]({RecordType.SESSION, RecordType.DELEGATION})
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """A session that was started."""
+class Result:
+    """What a use case returns."""
 
     __pydantic_config__: ClassVar[ConfigDict] = FORM
+    record_types: ClassVar[frozenset[str]] = frozenset()
+    """Types of the records and edges that the use case writes; the spool may hold no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session(Result):
+    """A session that was started."""
+
+    record_types: ClassVar[frozenset[str]] = _SESSIONS | {EdgeType.DELEGATED_TO}
     session_id: str
     environment_hash: str
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Result):
     """A session is over; it says nothing more."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    record_types: ClassVar[frozenset[str]] = frozenset({RecordType.SESSION})
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Result):
     """An annotation that was recorded.
 
     Attributes:
@@ -42,7 +55,12 @@ class Recorded:
         gone: Whether nothing was recorded because nothing is left of an inline completion, or it never was more than white space.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    record_types: ClassVar[frozenset[str]] = _ANNOTATIONS | {
+        EdgeType.CAUSED_BY,
+        EdgeType.INFORMED_BY,
+        EdgeType.SUPERSEDES,
+        EdgeType.DEPENDS_ON,
+    }
     annotation_id: str | None
     edges: tuple[str, ...] = ()
     record: dict[str, Any] | None = None
@@ -54,22 +72,21 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(Result):
     """A part of an inline completion is held, and will be recorded with the others."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
     pending: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedPrompt:
+class RecordedPrompt(Result):
     """A prompt that was recorded before what it led to; other members as in `Recorded`.
 
     Attributes:
         prompt_hash: Later annotations may name it; None where the assurance level keeps no prompts.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    record_types: ClassVar[frozenset[str]] = frozenset({EdgeType.CAUSED_BY})
     prompt_hash: str | None
     edges: tuple[str, ...] = ()
     masked: int = 0
@@ -78,10 +95,10 @@ class RecordedPrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCommand:
+class RecordedCommand(Result):
     """A command, or the reading of files, that was recorded; other members as in `Recorded`."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    record_types: ClassVar[frozenset[str]] = frozenset({EdgeType.CAUSED_BY, EdgeType.INFORMED_BY})
     command_hash: str
     edges: tuple[str, ...]
     masked: int = 0
@@ -89,19 +106,18 @@ class RecordedCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedDecision:
+class RecordedDecision(Result):
     """A decision that was recorded."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
     decision_hash: str
     masked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Delegated:
+class Delegated(Result):
     """A delegation that was recorded."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    record_types: ClassVar[frozenset[str]] = _SESSIONS | {EdgeType.DELEGATED_TO}
     child_session_id: str
     edges: tuple[str, ...]
     masked: int = 0
@@ -109,15 +125,15 @@ class Delegated:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedEdge:
+class RecordedEdge(Result):
     """An edge that was recorded."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    record_types: ClassVar[frozenset[str]] = frozenset(EdgeType)
     edge_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class Reviewed(Result):
     """A review that was recorded.
 
     Attributes:
@@ -125,14 +141,14 @@ class Reviewed:
         left_out: The ids of those that were meant by a scope, and whose lines are not found: they are not reviewed.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    record_types: ClassVar[frozenset[str]] = frozenset({RecordType.SESSION, EdgeType.REVIEWED_BY})
     reviewed: tuple[str, ...]
     edges: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class Corrected(Result):
     """The place of an annotation was corrected.
 
     Attributes:
@@ -141,63 +157,10 @@ class Corrected:
         record: The record as it is on disk; None when it was there already.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    record_types: ClassVar[frozenset[str]] = _ANNOTATIONS | {EdgeType.SUPERSEDES}
     annotation_id: str
     edges: tuple[str, ...] = ()
     record: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Backfilled:
-    """Annotations whose commit was written into the log (R4).
-
-    Attributes:
-        backfilled: The ids of the new records.
-        pending: The ids of the annotations whose commit is not, or not yet, to be written.
-        edges: The ids of the edges from the new records to those that they take the place of.
-        records: The new records as they are on disk.
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
-    backfilled: tuple[str, ...]
-    pending: tuple[str, ...]
-    edges: tuple[str, ...]
-    records: tuple[dict[str, Any], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Remapped:
-    """Annotations whose commit was rewritten (RFC 7.3.1, R4b); other members as in `Backfilled`.
-
-    Attributes:
-        remapped: The ids of the records that say where the lines are in the new commit.
-        orphaned: The ids of the records that say of lines that they are nowhere in it.
-        unchanged: The ids of the annotations for which nothing was written.
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
-    remapped: tuple[str, ...]
-    orphaned: tuple[str, ...]
-    unchanged: tuple[str, ...]
-    edges: tuple[str, ...]
-    records: tuple[dict[str, Any], ...]
-
-
-Result = (
-    Session
-    | Ended
-    | Recorded
-    | Pending
-    | RecordedPrompt
-    | RecordedCommand
-    | RecordedDecision
-    | Delegated
-    | RecordedEdge
-    | Reviewed
-    | Corrected
-    | Backfilled
-    | Remapped
-)
 
 
 _FORMS: Final[dict[type[Any], TypeAdapter[Any]]] = {}

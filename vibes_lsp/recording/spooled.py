@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.history.repository import is_tracked
@@ -24,18 +24,7 @@ from vibes_lsp.model.vocabulary import (
 )
 from vibes_lsp.recording.annotating import Contexts, add_annotation, told
 from vibes_lsp.recording.context import Draft, Node
-from vibes_lsp.recording.results import (
-    Corrected,
-    Delegated,
-    Ended,
-    Recorded,
-    RecordedCommand,
-    RecordedEdge,
-    RecordedPrompt,
-    Remapped,
-    Reviewed,
-    Session,
-)
+from vibes_lsp.recording.results import Result
 
 _NAMED: Final = frozenset(
     {"environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"}
@@ -49,25 +38,6 @@ _MEASURED: Final = (
     "risk_factors",
 )
 """The members of an annotation that follow from the text, which is not in the file."""
-
-_ANNOTATIONS: Final = frozenset({RecordType.LINE, RecordType.FUNCTION})
-_SESSIONS: Final = frozenset({RecordType.SESSION, RecordType.DELEGATION})
-_OF_ANNOTATIONS: Final = frozenset(
-    {EdgeType.CAUSED_BY, EdgeType.INFORMED_BY, EdgeType.SUPERSEDES, EdgeType.DEPENDS_ON}
-)
-_WRITTEN: Final[dict[type[Any], frozenset[str]]] = {
-    Session: _SESSIONS | {EdgeType.DELEGATED_TO},
-    Ended: frozenset({RecordType.SESSION}),
-    Recorded: _ANNOTATIONS | _OF_ANNOTATIONS,
-    RecordedPrompt: frozenset({EdgeType.CAUSED_BY}),
-    RecordedCommand: frozenset({EdgeType.CAUSED_BY, EdgeType.INFORMED_BY}),
-    Delegated: _SESSIONS | {EdgeType.DELEGATED_TO},
-    RecordedEdge: frozenset(EdgeType),
-    Reviewed: frozenset({RecordType.SESSION, EdgeType.REVIEWED_BY}),
-    Corrected: _ANNOTATIONS | {EdgeType.SUPERSEDES},
-    Remapped: _ANNOTATIONS | {EdgeType.SUPERSEDES},
-}
-"""What the use cases write, by their results: types of records, and of edges."""
 
 
 class TrackedSpoolFiles:
@@ -86,14 +56,14 @@ class TrackedSpoolFiles:
         self._known[path] = False
 
 
-def are_written_by(kind: type[Any], records: Sequence[Members]) -> bool:
+def are_written_by(kind: type[Result], records: Sequence[Members]) -> bool:
     """Whether a use case may have written some records.
 
     Args:
         kind: Of its result.
         records: Whole, as they go to the log.
     """
-    return all(_type(each) in _WRITTEN.get(kind, ()) and _is_sound(each) for each in records)
+    return all(_type(each) in kind.record_types and _is_sound(each) for each in records)
 
 
 def is_completion(

@@ -217,11 +217,12 @@ _PREPARED: Final[dict[str, Callable[[Server, dict[str, Any]], dict[str, Any]]]] 
 def _carry_out(
     use_case: str, members: dict[str, Any], recorder: Recorder, held: Mapping[str, str]
 ) -> dict[str, Any]:
+    from vibes_lsp.maintenance.remap import Remap  # noqa: PLC0415
     from vibes_lsp.recording import as_json  # noqa: PLC0415  # it needs pydantic's models, which a server that only reads does without
-    from vibes_lsp.recording.requests import EDITOR_REQUESTS, parse  # noqa: PLC0415
+    from vibes_lsp.recording.requests import REQUESTS, parse  # noqa: PLC0415
 
     _keep_models()
-    request = parse(EDITOR_REQUESTS[use_case], members)
+    request = parse(Remap if use_case == "remap" else REQUESTS[use_case], members)
     session = members.get("sessionId")
     if use_case == "session-end" and isinstance(session, str):  # with the texts as they are open
         recorder.completions.settle(held, session_id=session)

@@ -1,8 +1,9 @@
-"""Where the lines of annotations stand in the commits that brought them (R4), and the records that say so.
+"""Find the commits that introduced the lines of annotations (R4), and draft the records.
 
-A record is first looked for in the commit that it came with, then in the later ones that touched its file: of a commit of some
-paths or hunks only, the log is whole and the lines come later. Nothing is taken for a commit's that stood there before it as well,
-unless it is what the AI wrote, to the letter, and the record came with that very commit.
+An annotation is looked for in the commit that added its record, then in later commits that touch
+its file: a commit of some paths or hunks only has the whole log, and the lines follow later. Lines
+that the commit's parents have as well are not attributed to it, unless they are exactly what the AI
+wrote and the record came with that very commit.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from vibes_lsp.recording.context import Draft, Node
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
-    """Lines in the commit that brought them; 1-based and inclusive."""
+class CommittedLines:
+    """Lines in the commit that introduced them; 1-based and inclusive."""
 
     file: CommittedFile
     start: int
@@ -41,8 +42,8 @@ class Landed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """Lines in some text."""
+class _FoundLines:
+    """Lines in a text."""
 
     start: int
     end: int
@@ -51,62 +52,64 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Attributions:
+class CommitAttribution:
     """Finds the commits of lines.
 
     Attributes:
-        files: The project's files in its commits; it has looked ahead.
-        may_be: Whether a commit may be named at all.
+        files: The project's files in its commits; `prefetch` was called.
+        is_allowed: Whether a commit may be written into the log.
     """
 
     files: CommittedFiles
-    may_be: Callable[[str], bool]
+    is_allowed: Callable[[str], bool]
 
-    def of(
-        self, path: str, derived: ResolvedCommit, lineages: Sequence[Lineage]
-    ) -> dict[str, Landed]:
-        """Return where the lines of some annotations landed, by the id of their first record; those that did not are left out.
+    def find(
+        self, path: str, resolved: ResolvedCommit, lineages: Sequence[Lineage]
+    ) -> dict[str, CommittedLines]:
+        """Return the committed lines of annotations by the id of their first record.
+
+        Annotations that no commit has are left out.
 
         Args:
-            path: The file that they are about, relative to the project.
-            derived: The commit that they came with.
-            lineages: The annotations; those of one edit help to find each other.
+            path: Their file, relative to the project.
+            resolved: The commit that added their records.
+            lineages: The annotations; those of one edit help to locate each other.
         """
-        found: dict[str, Landed] = {}
-        for file in self._candidates(path, derived.commit):
+        found: dict[str, CommittedLines] = {}
+        for file in self._candidates(path, resolved.commit):
             left = [lineage for lineage in lineages if lineage.first.id not in found]
             if not left:
                 break
-            own = file.commit == derived.commit
+            own = file.commit == resolved.commit
             for lineage, where in zip(
                 left, _find(left, Text.from_bytes(file.content), path), strict=True
             ):
                 if where is None:
                     continue
-                proven = where.sure and (not own or derived.method != CommitMethod.INFERRED)
-                if (proven or self._brought(lineage, where, file)) and (
-                    own or self.files.repository.is_ancestor(derived.commit, file.commit)
+                proven = where.sure and (not own or resolved.method != CommitMethod.INFERRED)
+                if (proven or self._introduces(lineage, where, file)) and (
+                    own or self.files.repository.is_ancestor(resolved.commit, file.commit)
                 ):
-                    found[lineage.first.id] = Landed(file, where.start, where.end)
+                    found[lineage.first.id] = CommittedLines(file, where.start, where.end)
         return found
 
-    def is_nowhere(self, lineage: Lineage, path: str, commits: Sequence[str]) -> bool:
-        """Whether no trace of an annotation's lines is in its file in any of some commits."""
+    def is_absent(self, lineage: Lineage, path: str, commits: Sequence[str]) -> bool:
+        """Return whether an annotation's file has none of its lines in any of these commits."""
         known = (self.files.at(path, commit) for commit in commits)
         return not any(
-            _is_anywhere(lineage, Text.from_bytes(file.content), path)
+            _is_found(lineage, Text.from_bytes(file.content), path)
             for file in known
             if file is not None
         )
 
     def _candidates(self, path: str, commit: str) -> Iterator[CommittedFile]:
         own = self.files.at(path, commit)
-        if own is not None and self.may_be(own.commit):
+        if own is not None and self.is_allowed(own.commit):
             yield own
-        yield from (file for file in self.files.later(path, commit) if self.may_be(file.commit))
+        yield from (file for file in self.files.later(path, commit) if self.is_allowed(file.commit))
 
-    def _brought(self, lineage: Lineage, where: _Found, file: CommittedFile) -> bool:
-        """Whether the lines as a commit has them are in none of the commits before it."""
+    def _introduces(self, lineage: Lineage, where: _FoundLines, file: CommittedFile) -> bool:
+        """Return whether none of a commit's parents has these lines."""
         earlier = (
             _find([lineage], Text.from_bytes(content), file.path)[0]
             for content in self.files.before(file)
@@ -115,39 +118,39 @@ class Attributions:
 
 
 @dataclass(slots=True)
-class Renewals:
-    """Records that take the place of others, with the edges that say so.
+class SupersedingRecords:
+    """New records with the `supersedes` edges to the records that they replace.
 
     Attributes:
-        reason: Why.
-        ids: The new records.
-        replaced: The records whose place they take.
+        reason: The edges' reason.
+        ids: The ids of the new records.
+        superseded: The ids of the records that they replace.
         edges: The ids of the edges.
-        records: All of it, in the order of the log.
+        records: Records and edges in the order of the log.
     """
 
     reason: SupersedesReason
     ids: list[str] = field(default_factory=list)
-    replaced: list[str] = field(default_factory=list)
+    superseded: list[str] = field(default_factory=list)
     edges: list[str] = field(default_factory=list)
     records: list[Members] = field(default_factory=list)
 
-    def add(self, lineage: Lineage, landed: Landed) -> bool:
-        """Add the record of a lineage as its commit has it; return whether it could be written.
+    def add(self, lineage: Lineage, committed: CommittedLines) -> bool:
+        """Add a lineage's record for its commit; return whether it is valid.
 
-        It is the same for everyone: it has the times of the edit and of the commit, none of today.
+        Every clone makes the same record: it has the times of the edit and of the commit only.
         """
         members = {
             **lineage.current.members,
             "action": Action.REBASE_REMAP.value,
-            "file_content_hash": sha256(landed.file.content),
+            "file_content_hash": sha256(committed.file.content),
         }
         if lineage.current.type == RecordType.LINE:
-            members.update(line_start=landed.start, line_end=landed.end)
-        return self._add(lineage, members, landed.file.commit, landed.file.moment)
+            members.update(line_start=committed.start, line_end=committed.end)
+        return self._add(lineage, members, committed.file.commit, committed.file.moment)
 
     def add_orphan(self, lineage: Lineage, commit: str, moment: datetime) -> bool:
-        """Add a record which says that a lineage is nowhere in a commit, made at some time (RFC 7.3.1)."""
+        """Add the record that a commit does not have a lineage's lines (RFC 7.3.1)."""
         return self._add(
             lineage,
             {**lineage.current.members, "action": Action.REBASE_ORPHAN.value},
@@ -155,7 +158,7 @@ class Renewals:
             moment,
         )
 
-    def written(self) -> tuple[dict[str, Any], ...]:
+    def without_edges(self) -> tuple[dict[str, Any], ...]:
         """Return the new records without the edges."""
         new = set(self.ids)
         return tuple(dict(record) for record in self.records if record["annotation_id"] in new)
@@ -165,9 +168,7 @@ class Renewals:
         given = {name: value for name, value in members.items() if name != "annotation_id"}
         try:
             identifier = draft.add({**given, "commit_hash": commit})
-        except (
-            WrongArgument
-        ):  # another tool's record which is not what the RFC asks for: we do not write such
+        except WrongArgument:  # another tool's record violates the RFC: we write no such record
             return False
         source, target = (
             Node(identifier, NodeType.ANNOTATION),
@@ -175,14 +176,17 @@ class Renewals:
         )
         draft.edge(EdgeType.SUPERSEDES, source, target, {"reason": self.reason.value})
         self.ids.append(identifier)
-        self.replaced.append(lineage.current.id)
+        self.superseded.append(lineage.current.id)
         self.edges += draft.edges
         self.records += draft.records
         return True
 
 
-def may_land(lineage: Lineage) -> bool:
-    """Whether an annotation has lines that can be looked for: a deletion's are gone, and what has no anchor proves nothing."""
+def has_locatable_lines(lineage: Lineage) -> bool:
+    """Return whether commits can be searched for an annotation's lines.
+
+    A deletion's lines are gone; without an anchor a match proves nothing.
+    """
     if (
         lineage.action in {Action.DELETE, ""}
         or lineage.current.text("action") == Action.REBASE_ORPHAN
@@ -194,20 +198,20 @@ def may_land(lineage: Lineage) -> bool:
     return recorded is not None and recorded.anchors != Anchors()
 
 
-def grouped(
-    lineages: Iterable[Lineage], derived: Mapping[str, ResolvedCommit]
+def group_by_commit(
+    lineages: Iterable[Lineage], resolved: Mapping[str, ResolvedCommit]
 ) -> dict[tuple[str, ResolvedCommit], list[Lineage]]:
-    """Return annotations by the file that they are about and the commit that they came with; those whose is not known are left out."""
+    """Return annotations by file and commit; those without a resolved commit are left out."""
     groups: dict[tuple[str, ResolvedCommit], list[Lineage]] = defaultdict(list)
     for lineage in lineages:
-        if lineage.first.id in derived:
+        if lineage.first.id in resolved:
             groups[
-                normal_path(lineage.current.text("file_path") or ""), derived[lineage.first.id]
+                normal_path(lineage.current.text("file_path") or ""), resolved[lineage.first.id]
             ].append(lineage)
     return groups
 
 
-def _is_anywhere(lineage: Lineage, text: Text, path: str) -> bool:
+def _is_found(lineage: Lineage, text: Text, path: str) -> bool:
     recorded = lineage.recorded
     if recorded is not None:
         return locate([recorded], text)[0].start is not None
@@ -217,8 +221,8 @@ def _is_anywhere(lineage: Lineage, text: Text, path: str) -> bool:
     )
 
 
-def _find(lineages: Sequence[Lineage], text: Text, path: str) -> list[_Found | None]:
-    """Return where annotations are in a text; None also for those of which one cannot be certain."""
+def _find(lineages: Sequence[Lineage], text: Text, path: str) -> list[_FoundLines | None]:
+    """Return the lines of annotations in a text; None for those not found with certainty."""
     ranges = [lineage.recorded for lineage in lineages]
     located = iter(locate([each for each in ranges if each is not None], text))
     return [
@@ -229,7 +233,7 @@ def _find(lineages: Sequence[Lineage], text: Text, path: str) -> list[_Found | N
     ]
 
 
-def _lines(located: Located, anchors: Anchors, text: Text) -> _Found | None:
+def _lines(located: Located, anchors: Anchors, text: Text) -> _FoundLines | None:
     if located.start is None or located.end is None:
         return None
     lines = text.lines[located.start - 1 : located.end]
@@ -239,10 +243,10 @@ def _lines(located: Located, anchors: Anchors, text: Text) -> _Found | None:
         return None
     if not located.sure and (located.state == State.UNVERIFIED or anchors.hash is None):
         return None
-    return _Found(located.start, located.end, lines, located.sure)
+    return _FoundLines(located.start, located.end, lines, located.sure)
 
 
-def _function(lineage: Lineage, text: Text, path: str) -> _Found | None:
+def _function(lineage: Lineage, text: Text, path: str) -> _FoundLines | None:
     located = located_by_name(
         text,
         path,
@@ -252,7 +256,7 @@ def _function(lineage: Lineage, text: Text, path: str) -> _Found | None:
     if located.start is None or located.end is None or located.ambiguous:
         return None
     lines = text.lines[located.start - 1 : located.end]
-    return _Found(
+    return _FoundLines(
         located.start,
         located.end,
         lines,

@@ -9,6 +9,8 @@ import pytest
 from tests.trails import Repository
 from tests.unit.recording.projects import by, new_project
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.maintenance.backfill import backfill
+from vibes_lsp.maintenance.remap import remap
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,17 +31,17 @@ def repository(project: Project) -> Repository:
 
 
 def test_outside_a_repository_there_is_nothing_to_say(project: Project) -> None:
-    for use_case in (project.recorder.backfill, project.recorder.remap):
+    for use_case in (backfill, remap):
         with pytest.raises(HistoryUnavailable, match="in no git repository"):
-            use_case()
+            use_case(project.recorder)
 
 
 def test_before_the_first_commit_everything_waits(project: Project, repository: Repository) -> None:
     assert repository.path == project.root
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
-    result = project.recorder.backfill()
+    result = backfill(project.recorder)
     assert (result.backfilled, len(result.pending)) == ((), 1)
-    assert project.recorder.remap().remapped == ()
+    assert remap(project.recorder).remapped == ()
 
 
 def test_lines_that_were_there_before_an_inferred_commit_wait(
@@ -53,7 +55,7 @@ def test_lines_that_were_there_before_an_inferred_commit_wait(
     project.file("a.py", TEXT + "another = 1\n")
     repository.commit("The first after the edit")
     repository.commit("One more")
-    assert project.recorder.backfill().backfilled == ()
+    assert backfill(project.recorder).backfilled == ()
 
 
 def test_a_copy_elsewhere_in_the_commit_is_no_place(
@@ -65,7 +67,7 @@ def test_a_copy_elsewhere_in_the_commit_is_no_place(
     project.file("a.py", "".join([*lines[1:5], "x = 1\n", *lines[1:5]]))
     repository.commit("Twice")
     repository.commit("One more")
-    assert project.recorder.backfill().backfilled == ()
+    assert backfill(project.recorder).backfilled == ()
 
 
 def test_a_dry_run_writes_nothing_and_says_the_same(
@@ -75,9 +77,9 @@ def test_a_dry_run_writes_nothing_and_says_the_same(
     repository.commit("One")
     repository.commit("Two")
     before = project.written()
-    would = project.recorder.backfill(dry_run=True)
+    would = backfill(project.recorder, dry_run=True)
     assert project.written() == before
-    assert project.recorder.backfill() == would
+    assert backfill(project.recorder) == would
     assert len(would.backfilled) == 1
 
 
@@ -87,7 +89,7 @@ def test_a_commit_in_sha256_objects(tmp_path: Path) -> None:
     project.recorder.annotate_lines("a.py", 4, 6, "create", by(project.session()))
     commit = repository.commit("One")
     repository.commit("Two")
-    assert [record["commit_hash"] for record in project.recorder.backfill().records] == [commit]
+    assert [record["commit_hash"] for record in backfill(project.recorder).records] == [commit]
     assert len(commit) == 64
 
 
@@ -101,17 +103,17 @@ def test_a_dry_run_writes_nothing_and_is_not_remembered(
     project.recorder.annotate_lines("b.py", 4, 6, "create", by(project.session()))
     repository.commit("The lines")
     repository.commit("More of it")
-    assert len(project.recorder.backfill().backfilled) == 1
+    assert len(backfill(project.recorder).backfilled) == 1
     repository.git("reset", "--quiet", "--soft", root)
     project.file("b.py", "# above\n" + text)
     repository.commit("Squashed")
     before = project.written()
-    would = project.recorder.remap(dry_run=True, request_id="1")
+    would = remap(project.recorder, dry_run=True, request_id="1")
     assert len(would.remapped) == 1
     assert project.written() == before
-    assert project.recorder.remap(request_id="1") == would
+    assert remap(project.recorder, request_id="1") == would
     assert project.records()[-1]["metadata"] == {"reason": "rewrite"}
-    assert project.recorder.remap(dry_run=True, request_id="1").remapped == ()
+    assert remap(project.recorder, dry_run=True, request_id="1").remapped == ()
 
 
 def test_an_annotation_of_another_branch_is_not_taken_for_rewritten(
@@ -125,9 +127,9 @@ def test_an_annotation_of_another_branch_is_not_taken_for_rewritten(
     project.recorder.annotate_lines("b.py", 2, 5, "create", by(project.session()))
     repository.commit("On the branch")
     repository.commit("More of it")
-    assert len(project.recorder.backfill().backfilled) == 1
+    assert len(backfill(project.recorder).backfilled) == 1
     repository.switch("main")
     project.file("b.py", "# other\n" + TEXT)
     repository.commit("The same here")
-    result = project.recorder.remap()
+    result = remap(project.recorder)
     assert (result.remapped, result.orphaned, len(result.unchanged)) == ((), (), 1)

@@ -1,0 +1,1 @@
+"""Maintenance: what keeps a trail in step with git."""

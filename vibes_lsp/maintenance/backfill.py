@@ -1,0 +1,148 @@
+"""Write into the log which commit introduced each annotation (RFC 9.2, R4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.commit_resolution import CommitResolver
+from vibes_lsp.history.committed import CommittedFiles
+from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.index.commits import recorded_commit, resolve_commits
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.maintenance.commit_attribution import (
+    CommitAttribution,
+    SupersedingRecords,
+    group_by_commit,
+    has_locatable_lines,
+)
+from vibes_lsp.model.vocabulary import BackfillWhen, SupersedesReason
+from vibes_lsp.recording.context import Draft, RecordingContext
+from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.recording.results import Result
+
+_CLOCK_SKEW: Final = timedelta(days=1)
+"""How far the clock of a committer may be behind the clock of a recorder."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillScope:
+    """Which commits and annotations to look at.
+
+    Attributes:
+        when: `landed` takes only commits of the branch that others build on; any other value takes
+            all commits before HEAD.
+        since: Only annotations from then on; None for all.
+    """
+
+    when: BackfillWhen = BackfillWhen.NEXT_COMMIT
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Backfilled(Result):
+    """Annotations whose commit was written into the log (R4).
+
+    Attributes:
+        backfilled: The ids of the new records.
+        pending: The ids of the annotations whose commit is not, or not yet, to be written.
+        edges: The ids of the edges from the new records to those that they supersede.
+        records: The new records as they are on disk.
+    """
+
+    backfilled: tuple[str, ...]
+    pending: tuple[str, ...]
+    edges: tuple[str, ...]
+    records: tuple[dict[str, Any], ...]
+
+
+def backfill(
+    recorder: Recorder, scope: BackfillScope | None = None, *, dry_run: bool = False
+) -> Backfilled:
+    """Write into the log which commits introduced annotations, except for HEAD (R4).
+
+    Annotations are due whose commit is before HEAD, has their path, and has their lines. The same
+    again writes nothing twice.
+
+    Args:
+        recorder: Of the trail.
+        scope: By default all that is due.
+        dry_run: Write nothing, only return what would be written.
+
+    Raises:
+        HistoryUnavailable: The project is in no git repository.
+    """
+    chosen = scope or BackfillScope()
+    return recorder.write_derived(
+        Backfilled, lambda context: _backfill(context, chosen), dry_run=dry_run
+    )
+
+
+def _backfill(context: RecordingContext, scope: BackfillScope) -> tuple[Draft, Backfilled]:
+    repository = open_repository(context.project)
+    if repository is None:
+        raise HistoryUnavailable(
+            f"{context.project} is in no git repository",
+            hint="only a commit can be written into the log",
+        )
+    trail = context.trail
+    lineages = trail.lineages() if scope.since is None else trail.lineages_since(scope.since)
+    pending = [lineage for lineage in lineages if recorded_commit(lineage) is None]
+    new = SupersedingRecords(SupersedesReason.COMMIT)
+    done = _add_due(
+        context, repository, [each for each in pending if has_locatable_lines(each)], scope, new
+    )
+    draft = Draft(context.timestamp, None, new.records, new.edges)
+    left = tuple(lineage.current.id for lineage in pending if lineage.first.id not in done)
+    return draft, Backfilled(tuple(new.ids), left, tuple(new.edges), new.without_edges())
+
+
+def _add_due(
+    context: RecordingContext,
+    repository: Repository,
+    pending: Sequence[Lineage],
+    scope: BackfillScope,
+    new: SupersedingRecords,
+) -> set[str]:
+    """Add the records of what is due, in the order of the edits; return first records' ids."""
+    head = repository.head()
+    if not pending or head is None:
+        return set()
+    since = (
+        None
+        if scope.since is None
+        else min(lineage.first.moment for lineage in pending) - _CLOCK_SKEW
+    )
+    commits = CommitResolver(repository, context.project, context.trail.directory.log, since=since)
+    resolved = resolve_commits(pending, repository, context.trail.directory, commits)
+    groups = {
+        key: group
+        for key, group in group_by_commit(pending, resolved).items()
+        if key[1].commit != head
+    }
+    with CommittedFiles(repository, context.project) as files:
+        files.prefetch(list({path for path, _ in groups}), since)
+        attribution = CommitAttribution(files, _allowed(repository, head, scope.when))
+        found = {
+            identifier: lines
+            for (path, commit), group in groups.items()
+            for identifier, lines in attribution.find(path, commit, group).items()
+        }
+    return {
+        each.first.id
+        for each in pending
+        if each.first.id in found and new.add(each, found[each.first.id])
+    }
+
+
+def _allowed(repository: Repository, head: str, when: BackfillWhen) -> Callable[[str], bool]:
+    """Return the test whether a commit may be written: never HEAD, which may be amended."""
+    if when != BackfillWhen.LANDED:
+        return lambda commit: commit != head
+    branch = repository.upstream_commit()
+    return lambda commit: (
+        commit != head and branch is not None and repository.is_ancestor(commit, branch)
+    )

@@ -1,0 +1,166 @@
+"""Record where annotations are whose commits a rebase or a squash rewrote (RFC 7.3.1, R4b)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from typing_extensions import override
+
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.history.commit_resolution import CommitResolver
+from vibes_lsp.history.committed import CommittedFiles
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.index.commits import resolve_commits, rewritten
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.maintenance.commit_attribution import (
+    CommitAttribution,
+    SupersedingRecords,
+    group_by_commit,
+    has_locatable_lines,
+)
+from vibes_lsp.model.hashing import sha256
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.vocabulary import Action, EdgeType, RecordType, SupersedesReason
+from vibes_lsp.recording.context import Draft, RecordingContext
+from vibes_lsp.recording.forms import Request
+from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.recording.results import Result
+from vibes_lsp.store.files import is_inside, read_file
+
+
+@dataclass(frozen=True, slots=True)
+class Remapped(Result):
+    """Annotations whose commit was rewritten (RFC 7.3.1, R4b).
+
+    Attributes:
+        remapped: The ids of the records that give the lines in the new commit.
+        orphaned: The ids of the records of annotations that are not in the new commit.
+        unchanged: The ids of the annotations for which nothing was written.
+        edges: The ids of the edges from the new records to those that they supersede.
+        records: The new records as they are on disk.
+    """
+
+    record_types: ClassVar[frozenset[str]] = frozenset(
+        {RecordType.LINE, RecordType.FUNCTION, EdgeType.SUPERSEDES}
+    )
+    remapped: tuple[str, ...]
+    orphaned: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    edges: tuple[str, ...]
+    records: tuple[dict[str, Any], ...]
+
+
+class Remap(Request):
+    """`vibes.remap`: of the URI's whole project, because a rewrite concerns all of it."""
+
+    @override
+    def _record(self, recorder: Recorder) -> Remapped:
+        return remap(recorder, request_id=self.request_id)
+
+
+def remap(recorder: Recorder, *, dry_run: bool = False, request_id: str | None = None) -> Remapped:
+    """Record where annotations are whose commit is no ancestor of HEAD any more.
+
+    An annotation in a file that the rewrite did not change stays as it is. One that is not found
+    gets an orphan record, once.
+
+    Args:
+        recorder: Of the trail.
+        dry_run: Write nothing, only return what would be written; the request id is not used up.
+        request_id: The same id again changes nothing and returns the same result.
+
+    Raises:
+        HistoryUnavailable: The project is in no git repository, or in a shallow clone, where git
+            does not have the commits that were rewritten.
+    """
+    return recorder.write_derived(Remapped, _remap, dry_run=dry_run, request_id=request_id)
+
+
+def _remap(context: RecordingContext) -> tuple[Draft, Remapped]:
+    repository = open_repository(context.project)
+    if repository is None:
+        raise HistoryUnavailable(
+            f"{context.project} is in no git repository",
+            hint="only what a commit had can be remapped",
+        )
+    if repository.boundary():
+        raise HistoryUnavailable(
+            "this clone is shallow: it does not have the commits that were rewritten",
+            hint="run `git fetch --unshallow`",
+        )
+    lineages = context.trail.lineages()
+    commits = CommitResolver(repository, context.project, context.trail.directory.log)
+    gone = rewritten(lineages, commits)
+    affected = [lineage for lineage in lineages if lineage.first.id in gone]
+    resolved = resolve_commits(affected, repository, context.trail.directory, commits)
+    changed = [
+        each for each in affected if has_locatable_lines(each) and not _is_unchanged(context, each)
+    ]
+    remapped = SupersedingRecords(SupersedesReason.REWRITE)
+    orphaned = SupersedingRecords(SupersedesReason.ORPHAN)
+    with CommittedFiles(repository, context.project) as files:
+        groups = group_by_commit(changed, resolved)
+        files.prefetch(list({path for path, _ in groups}))
+        attribution = CommitAttribution(files, lambda _: True)
+        for (path, commit), group in groups.items():
+            own = files.at(path, commit.commit)
+            in_changed_file = [
+                each
+                for each in group
+                if own is None or sha256(own.content) != each.current.text("file_content_hash")
+            ]
+            found = attribution.find(path, commit, in_changed_file)
+            for lineage in in_changed_file:
+                if lineage.first.id in found:
+                    remapped.add(lineage, found[lineage.first.id])
+                elif not _is_orphan(lineage, commits) and attribution.is_absent(
+                    lineage, path, (commit.commit, repository.head() or "")
+                ):
+                    orphaned.add_orphan(
+                        lineage, commit.commit, files.commit_time(commit.commit) or context.now
+                    )
+    return _written(context, remapped, orphaned, affected)
+
+
+def _written(
+    context: RecordingContext,
+    remapped: SupersedingRecords,
+    orphaned: SupersedingRecords,
+    affected: Sequence[Lineage],
+) -> tuple[Draft, Remapped]:
+    draft = Draft(
+        context.timestamp,
+        None,
+        [*remapped.records, *orphaned.records],
+        [*remapped.edges, *orphaned.edges],
+    )
+    superseded = {*remapped.superseded, *orphaned.superseded}
+    unchanged = tuple(
+        lineage.current.id for lineage in affected if lineage.current.id not in superseded
+    )
+    records = (*remapped.without_edges(), *orphaned.without_edges())
+    return draft, Remapped(
+        tuple(remapped.ids), tuple(orphaned.ids), unchanged, tuple(draft.edges), records
+    )
+
+
+def _is_unchanged(context: RecordingContext, lineage: Lineage) -> bool:
+    """Return whether the file on disk has the record's content hash: its lines hold (RFC 7.3.1)."""
+    path = context.project / normal_path(lineage.current.text("file_path") or "")
+    try:
+        data = read_file(path) if is_inside(path, context.project) else None
+    except UnreadableFile:
+        return False
+    return data is not None and sha256(data) == lineage.current.text("file_content_hash")
+
+
+def _is_orphan(lineage: Lineage, commits: CommitResolver) -> bool:
+    """Return whether an orphan record already names an ancestor of HEAD."""
+    marks = [
+        each.text("commit_hash") or ""
+        for each in lineage.members
+        if each.text("action") == Action.REBASE_ORPHAN
+    ]
+    return bool(commits.reached(filter(None, marks)))
