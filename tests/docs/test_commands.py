@@ -24,6 +24,8 @@ RUN_ELSEWHERE = {
     "make demo": "tests/demo/test_demo.py",
     "make test": "it is what runs this test",
     "vibes backfill --pre-commit": "tests/stories, as git's hook; it prints nothing",
+    "vibes demo vibes-demo": "test_quickstarts.py",
+    "vibes blame vibes-demo/src/auth.py": "test_quickstarts.py",
     "pip install .": "the Makefile installs the project before any test",
 }
 RUN_BY_PAGE = {
