@@ -13,9 +13,9 @@ from benchmarks.corpus import generate
 from vibes_lsp.anchors.located import Located, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.index.records import recorded_lines
-from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import RuleAction
 from vibes_lsp.risk.policy import Policy, Rule

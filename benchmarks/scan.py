@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.corpus import generate
 from benchmarks.measure import interleaved, private_bytes
-from vibes_lsp.index.log import LogIndex
+from vibes_lsp.index.log_index import LogIndex
 
 ANNOTATIONS = 100_000
 
@@ -54,12 +54,12 @@ def _memory(log: Path, annotations: int) -> None:
     if not sys.platform.startswith("linux"):
         print("  memory is measured on Linux only")
         return
-    code = "from pathlib import Path\nfrom vibes_lsp.index.columns import Kind\nfrom vibes_lsp.index.log import LogIndex\n"
+    code = "from pathlib import Path\nfrom vibes_lsp.index.log_columns import LogLineKind\nfrom vibes_lsp.index.log_index import LogIndex\n"
     prepare = f"def prepare():\n    LogIndex(Path({str(log)!r} + '.absent')).refresh()\n"
     scanned = f"def hold():\n    index = LogIndex(Path({str(log)!r}))\n    index.refresh()\n    return index\n"
     asked = scanned.replace(
         "    return",
-        "    identifier = next(index.of_kind(Kind.LINE)).id\n    index.by_id(identifier)\n    index.edges(out_of=identifier)\n    return",
+        "    identifier = next(index.records_of(LogLineKind.LINE)).id\n    index.by_id(identifier)\n    index.edges(source=identifier)\n    return",
     )
     for name, hold in (("after the scan", scanned), ("with ids and edges tabled", asked)):
         held = private_bytes(code + prepare + hold)

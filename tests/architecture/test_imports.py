@@ -15,9 +15,12 @@ from tests.requirements import REPOSITORY
 # What starts often or must answer fast -> what it must not load, however indirectly.
 LIGHT = [
     ("vibes_lsp.index.lookup", ("click", "pydantic", "pygls", "rich")),
-    ("vibes_lsp.index.places", ("click", "pydantic", "pygls", "rapidfuzz", "rich", "tree_sitter")),
+    (
+        "vibes_lsp.index.project_locator",
+        ("click", "pydantic", "pygls", "rapidfuzz", "rich", "tree_sitter"),
+    ),
     ("vibes_lsp.lsp.application", ("click", "numpy", "rapidfuzz", "rich", "tree_sitter")),
-    ("vibes_lsp.index.placements", ("click", "pydantic", "pygls", "rich")),
+    ("vibes_lsp.index.locate_annotations", ("click", "pydantic", "pygls", "rich")),
     ("vibes_lsp.cli.main", ("pydantic", "pygls", "rich")),
 ]
 

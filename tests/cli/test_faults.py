@@ -97,7 +97,7 @@ def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Proje
     assert "Traceback" in err
     assert SECRET in err
     elsewhere = run(
-        faulty("vibes_lsp.cli.main", "vibes_lsp.index.lineage:join_lineages", "find"), project.root
+        faulty("vibes_lsp.cli.main", "vibes_lsp.index.lineage:build_lineages", "find"), project.root
     )
     assert one[2][:40] != elsewhere[2][:40]
 

@@ -150,4 +150,4 @@ def test_two_records_with_one_id_are_one(trail: CompleteTrail) -> None:
     assert (report.records, report.annotation_ids) == (before.records, before.annotation_ids)
     assert found(report) == set()
     assert len(opened(trail.root).lineages()) == edits
-    assert len(opened(trail.root).log.edges(out_of=trail.created)) == 4
+    assert len(opened(trail.root).log.edges(source=trail.created)) == 4

@@ -9,7 +9,7 @@ from tests.conformance.faces import audit_dir, checked, found, opened, places, v
 from tests.conformance.requirement import reading
 from tests.trails import AUDIT_DIR, OMIT, CompleteTrail, Repository, TrailWriter
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.placements import show_once
+from vibes_lsp.index.placements import deduplicate
 from vibes_lsp.index.trail import Trail
 
 pytestmark = pytest.mark.slow  # they start programs and servers
@@ -47,10 +47,10 @@ def test_stand_ins_are_shown_once(trail: CompleteTrail) -> None:
         trail.writer.record({**stand_in, "timestamp": f"2026-02-03T11:00:0{second}Z"})
         for second in range(3)
     ]
-    shown = show_once(opened(trail.root).lineages_in("src/auth.py"))
-    (one,) = (each for each in shown if each.placeholder)
+    shown = deduplicate(opened(trail.root).lineages_in("src/auth.py"))
+    (one,) = (each for each in shown if each.is_placeholder)
     assert one.lineage.current.id == ids[-1]
-    assert [each.current.id for each in one.repeats] == ids[:-1]
+    assert [each.current.id for each in one.duplicates] == ids[:-1]
     doctor = vibes(trail.root, "doctor", "src/auth.py", "--json").json["steps"][-1]
     assert "3 records name no real line" in doctor["message"]
 
@@ -62,7 +62,7 @@ def test_a_single_change_of_line_1_is_no_stand_in(trail: CompleteTrail, anchored
     for second in range(2 if anchored else 1):
         trail.writer.record({**record, "timestamp": f"2026-02-03T11:00:0{second}Z"})
     assert not any(
-        each.placeholder for each in show_once(opened(trail.root).lineages_in("src/auth.py"))
+        each.is_placeholder for each in deduplicate(opened(trail.root).lineages_in("src/auth.py"))
     )
 
 

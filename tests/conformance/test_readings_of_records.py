@@ -54,7 +54,7 @@ def test_older_names_of_the_ends_are_read(trail: CompleteTrail) -> None:
     edge = trail.writer.edge("informed_by", trail.modified, trail.created, old_names=True)
     (read,) = (
         each
-        for each in opened(trail.root).log.edges(out_of=trail.modified)
+        for each in opened(trail.root).log.edges(source=trail.modified)
         if each.record.id == edge
     )
     assert (read.source, read.target) == (trail.modified, trail.created)
@@ -78,13 +78,13 @@ def reviews(trail: CompleteTrail, annotation: str) -> list[Review]:
 def test_a_review_is_told_whole(trail: CompleteTrail) -> None:
     trail.writer.review(trail.modified, verdict="rejected", reviewer="Grace", note="Too long.")
     (review,) = reviews(trail, trail.modified)
-    assert (review.by, review.kind, review.verdict, review.note) == (
+    assert (review.reviewer, review.kind, review.verdict, review.note) == (
         "Grace",
         "human",
         "rejected",
         "Too long.",
     )
-    assert review.text == trail.writer.files.record(trail.modified)["anchor_hash"]
+    assert review.text_hash == trail.writer.files.record(trail.modified)["anchor_hash"]
 
 
 @reading(

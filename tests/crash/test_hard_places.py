@@ -16,7 +16,7 @@ from tests.crash.running import run
 from tests.requirements import REPOSITORY
 from tests.unit.store.trail import new_trail, prompt, session
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.index.log import LogIndex
+from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.store.locks import append_lock, fold_lock
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.writer import AuditWriter

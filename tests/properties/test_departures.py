@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.properties.tied import COMMITS, IDS, edge
-from vibes_lsp.index.moved_out import MovedOut
+from vibes_lsp.index.moves import MovedOut
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.properties.logs import IDS, logs, split_logs
 from tests.unit.store.followed import Followed
-from vibes_lsp.index.log import LogIndex
+from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.store import log_follower as log_module
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ def append(path: Path, data: bytes) -> None:
 
 def knowledge(index: LogIndex) -> tuple[object, ...]:
     """All that an index answers, in a form that can be compared."""
-    edges = [index.edges(out_of=each, into=each) for each in (*IDS, "short")]
+    edges = [index.edges(source=each, target=each) for each in (*IDS, "short")]
     records = [index.by_id(each) for each in (*IDS, "short", "x")]
     return (
         index.columns,
         list(index.records(range(1, len(index.columns) + 1))),
         edges,
         records,
-        index.torn_tail(),
+        index.incomplete_tail(),
         index.unterminated,
     )
 

@@ -11,8 +11,8 @@ from tests.cli.gated import Gated
 from tests.trails import OMIT
 from vibes_lsp.anchors.located import State
 from vibes_lsp.gate.annotations import AnnotationCollector
-from vibes_lsp.index.places import Places
 from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
 
@@ -87,11 +87,11 @@ def test_the_gate_finds_what_each_file_is_found_to_have(tmp_path: Path, seed: in
     grown(project, Random(seed))
     trail = Trail(AuditDir(project.root / ".ai-audit"))
     trail.refresh()
-    with Places(trail) as places:
-        at_once = found(placement for _, placement in AnnotationCollector(places).collect())
-        files = [*places.annotated_files(), *places.other_files()]
+    with ProjectLocator(trail) as locator:
+        at_once = found(placement for _, placement in AnnotationCollector(locator).collect())
+        files = [*locator.annotated_files(), *locator.other_files()]
         one_by_one = found(
-            each for path in files for each in places.of(path, read_source(project.root, path))
+            each for path in files for each in locator.locate(path, read_source(project.root, path))
         )
     assert len(at_once) > 5
     assert at_once == one_by_one

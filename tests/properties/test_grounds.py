@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from tests.trails import TrailWriter
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.dependencies import Dependencies
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
-from vibes_lsp.index.placements import place
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.locate_annotations import locate_annotations
+from vibes_lsp.index.placements import PlacementDependencies
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.risk.policy import Policy
@@ -144,14 +144,14 @@ def said(directory: AuditDir, past: FileHistory) -> Sequence[object]:
     trail = Trail(directory)
     trail.refresh()
     return PlacementReport(trail, TEXT, scorer=Scorer(trail, POLICY)).placements(
-        place(trail, "a.py", TEXT, past)
+        locate_annotations(trail, "a.py", TEXT, past)
     )
 
 
 @given(
     steps,
     st.sampled_from(
-        (NO_HISTORY, FileHistory(former_paths=("b.py",)), FileHistory(arrivals=(IDS[0],)))
+        (NO_HISTORY, FileHistory(former_paths=("b.py",)), FileHistory(moved_in=(IDS[0],)))
     ),
 )
 def test_while_they_hold_all_that_is_said_is_the_same(
@@ -161,14 +161,17 @@ def test_while_they_hold_all_that_is_said_is_the_same(
         disk = Disk(Path(folder))
         trail = Trail(disk.directory)
         trail.refresh()
-        grounds, known = Dependencies(trail, "a.py", past), said(disk.directory, past)
+        grounds, known = PlacementDependencies(trail, "a.py", past), said(disk.directory, past)
         for step in written:
             disk.take(step)
             trail.refresh()
-            if grounds.hold():
+            if grounds.are_unchanged():
                 assert said(disk.directory, past) == known
             else:
-                grounds, known = Dependencies(trail, "a.py", past), said(disk.directory, past)
+                grounds, known = (
+                    PlacementDependencies(trail, "a.py", past),
+                    said(disk.directory, past),
+                )
 
 
 class TestWhatTheyStandOn:
@@ -195,31 +198,31 @@ class TestWhatTheyStandOn:
     def test_an_edit_of_another_file_leaves_them(
         self, trail: Trail, writer: TrailWriter, session: str
     ) -> None:
-        grounds = Dependencies(trail, "a.py", NO_HISTORY)
+        grounds = PlacementDependencies(trail, "a.py", NO_HISTORY)
         prompt = writer.prompt("Write more.")
         writer.cause(writer.line("b.py", 5, 6, prompt=prompt, session=session), prompt)
         trail.refresh()
-        assert grounds.hold()
+        assert grounds.are_unchanged()
 
     def test_an_edit_of_the_file_does_not(
         self, trail: Trail, writer: TrailWriter, session: str
     ) -> None:
-        grounds = Dependencies(trail, "a.py", NO_HISTORY)
+        grounds = PlacementDependencies(trail, "a.py", NO_HISTORY)
         writer.line("a.py", 5, 6, session=session)
         trail.refresh()
-        assert not grounds.hold()
+        assert not grounds.are_unchanged()
 
     def test_nor_does_a_file_more_that_its_session_was_at_work_in(
         self, trail: Trail, writer: TrailWriter, session: str
     ) -> None:
-        grounds = Dependencies(trail, "a.py", NO_HISTORY)
+        grounds = PlacementDependencies(trail, "a.py", NO_HISTORY)
         writer.line("c.py", 5, 6, session=session)
         trail.refresh()
-        assert not grounds.hold()
+        assert not grounds.are_unchanged()
 
     def test_nor_a_review(self, trail: Trail, writer: TrailWriter) -> None:
         (lineage,) = trail.lineages_in("a.py")
-        grounds = Dependencies(trail, "a.py", NO_HISTORY)
+        grounds = PlacementDependencies(trail, "a.py", NO_HISTORY)
         writer.review(lineage.current.id)
         trail.refresh()
-        assert not grounds.hold()
+        assert not grounds.are_unchanged()

@@ -19,7 +19,7 @@ from vibes_lsp.model.timestamps import parse_timestamp
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vibes_lsp.index.lineage import Lineage, Nearest
+    from vibes_lsp.index.lineage import Lineage, NearestCommit
 
 COMMITS = tuple(f"{number}{number}" * 20 for number in range(6))
 
@@ -151,7 +151,7 @@ def test_both_directions_of_a_merge_tell_the_same(
 
 @given(STEPS, st.sampled_from([None, first_of]))
 def test_a_file_a_record_and_the_whole_trail_tell_the_same(
-    steps: list[Step], nearest: Nearest | None
+    steps: list[Step], nearest: NearestCommit | None
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         writer = TrailWriter(Path(folder))

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from vibes_lsp.anchors.located import Located, Method, State
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.placements import Placement, ShownLineage, replaced
+from vibes_lsp.index.locate_annotations import with_locations
+from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.model.members import Members
 
@@ -50,11 +51,14 @@ def test_every_line_belongs_to_the_best_evidence_and_then_to_the_highest_rank(
     places: list[Located],
 ) -> None:
     before = [placement(number, where) for number, where in enumerate(places)]
-    after = replaced(before, places, LENGTH)
+    after = with_locations(before, places, LENGTH)
     owner = {
-        line: each for each in after for start, end in each.owned for line in range(start, end + 1)
+        line: each
+        for each in after
+        for start, end in each.owned_ranges
+        for line in range(start, end + 1)
     }
-    assert sum(end - start + 1 for each in after for start, end in each.owned) == len(owner)
+    assert sum(end - start + 1 for each in after for start, end in each.owned_ranges) == len(owner)
     for line in range(1, LENGTH + 1):
         here = [
             each

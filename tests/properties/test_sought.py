@@ -9,7 +9,7 @@ from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
 from vibes_lsp.anchors.located import AnchoredRange
 from vibes_lsp.anchors.locating import standing_whole
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.candidate_files import RawLines, Sought, SoughtTexts
+from vibes_lsp.index.project_files import RangeFilter, RangeFilters, RawLines
 
 LINES = st.sampled_from(["", "a", "});", "\t});", "é", "x = 1", "x" * 300, "a\rb"])
 PIECES = st.sampled_from(
@@ -46,13 +46,13 @@ def recorded(draw: st.DrawFn) -> AnchoredRange:
 def test_what_may_not_stand_is_not_found(content: bytes, ranges: list[AnchoredRange]) -> None:
     file, text = RawLines(content), Text.from_bytes(content)
     single = [standing_whole([each], text)[0] is not None for each in ranges]
-    firsts = [each.first is None or each.first in file.known for each in map(Sought, ranges)]
-    found = [Sought(each).may_stand(file) for each in ranges]
+    firsts = [each.first is None or each.first in file.known for each in map(RangeFilter, ranges)]
+    found = [RangeFilter(each).may_be_in(file) for each in ranges]
     assert all(
         may or not (stands and first)
         for may, stands, first in zip(found, single, firsts, strict=True)
     )
-    assert SoughtTexts(ranges).may_stand(file) == any(found)
+    assert RangeFilters(ranges).may_be_in(file) == any(found)
 
 
 @given(CONTENTS)
@@ -64,9 +64,9 @@ def test_the_lines_of_a_file_are_those_of_its_text(content: bytes) -> None:
 
 def test_common_lines_alone_are_no_reason_to_look_closer() -> None:
     text = Text("\tit('x', () => {\n\t\tsum();\n\t});\n});\n")
-    sought = Sought(AnchoredRange(3, 4, create_anchors(text, 3, 4)))
-    assert sought.may_stand(RawLines(b"a\n\t});\n});\nb\n"))
-    assert not sought.may_stand(RawLines(b"\t});\na\n});\n"))
-    assert not Sought(AnchoredRange(3, 9, create_anchors(text, 3, 4))).may_stand(
+    sought = RangeFilter(AnchoredRange(3, 4, create_anchors(text, 3, 4)))
+    assert sought.may_be_in(RawLines(b"a\n\t});\n});\nb\n"))
+    assert not sought.may_be_in(RawLines(b"\t});\na\n});\n"))
+    assert not RangeFilter(AnchoredRange(3, 9, create_anchors(text, 3, 4))).may_be_in(
         RawLines(b"a\n\t});\n});\n")
     )

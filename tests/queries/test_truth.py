@@ -15,7 +15,7 @@ from tests.queries import texts
 from tests.queries.programs import bash, in_duckdb, in_sqlite
 from tests.queries.story import PATH
 from tests.trails import Repository, TrailWriter
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.maintenance.export import current_trail
 from vibes_lsp.store.audit_dir import AuditDir
@@ -151,8 +151,8 @@ def export(root: Path, folder: Path) -> Path:
     directory = AuditDir(root / ".ai-audit")
     trail = Trail(directory)
     trail.refresh()
-    with Places(trail) as places:
-        made = current_trail(places)
+    with ProjectLocator(trail) as locator:
+        made = current_trail(locator)
     export_trail(folder, made.files(directory.config.read_bytes()), source=directory)
     return folder
 

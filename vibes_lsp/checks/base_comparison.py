@@ -373,7 +373,7 @@ def _duplicate_records(context: CheckContext, revisions: Revisions) -> Iterator[
         line for line, key in enumerate(keys, 1) if key and counts[key] > 1 and kinds[line - 1]
     ]
     first_records: dict[str, LogRecord] = {}
-    for _, record in log.decoded(repeated):
+    for _, record in log.decode(repeated):
         if isinstance(record, MalformedJson):
             continue
         first = first_records.setdefault(record.id, record)

@@ -18,11 +18,16 @@ from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.files import check_config, check_git_setup, check_log, check_manifest
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
-from vibes_lsp.index.placements import show_once
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.placements import (
+    RECORD_BEFORE_COMMIT,
+    TEXT_OLDER_THAN_EDIT,
+    deduplicate,
+    in_git_since,
+    why_unverified,
+)
 from vibes_lsp.index.project_files import foreign_paths, read_source
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.index.verification import BEFORE_EDIT, REMEDY, doubt, since
 from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
@@ -179,7 +184,7 @@ def _annotations(context: CheckContext) -> Step:
             "the log has no annotation yet",
             "nothing was recorded: see whether the recording tool's hook fires",
         )
-    paths = context.trail.paths()
+    paths = context.trail.annotated_paths()
     foreign = foreign_paths(paths, context.directory.project)
     message = f"{count:,} annotations of {len(paths):,} files, {len(foreign):,} of which are not in this checkout"
     if len(foreign) == len(paths):
@@ -211,8 +216,8 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
             "the project does not track this file",
             "see tracked_extensions and exclude_patterns in config.json",
         )
-    shown = show_once(context.trail.lineages_in(path))
-    placeholders = sum(1 + len(each.repeats) for each in shown if each.placeholder)
+    shown = deduplicate(context.trail.lineages_in(path))
+    placeholders = sum(1 + len(each.duplicates) for each in shown if each.is_placeholder)
     history = sum(bool(each.lineage.superseded_by) for each in shown)
     if shown:
         message = (
@@ -226,7 +231,11 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
         yield Step(about, Health.OK, message, _doubts(context.trail, path))
         return
     name = normal_path(path).rsplit("/", 1)[-1]
-    alike = [each for each in context.trail.paths() if normal_path(each).rsplit("/", 1)[-1] == name]
+    alike = [
+        each
+        for each in context.trail.annotated_paths()
+        if normal_path(each).rsplit("/", 1)[-1] == name
+    ]
     hint = (
         f"the log names {', '.join(alike[:3])}" if alike else "no record names a file of this name"
     )
@@ -241,9 +250,11 @@ def _doubts(trail: Trail, path: str) -> str:
         text = read_source(trail.directory.project, path)
     except UnreadableFile:
         return ""
-    with Places(trail) as places:
+    with ProjectLocator(trail) as locator:
         doubtful = [
-            (why, since(each)) for each in places.of(path, text) if (why := doubt(each)) is not None
+            (why, in_git_since(each))
+            for each in locator.locate(path, text)
+            if (why := why_unverified(each)) is not None
         ]
     reasons = Counter(why for why, _ in doubtful)
     return "; ".join(
@@ -254,7 +265,7 @@ def _doubts(trail: Trail, path: str) -> str:
 
 def _reason(why: str, count: int, times: AbstractSet[str]) -> str:
     when = f", {min(times)}" if times else ""
-    return f"{count:,} unverified: {why}{when}{f'; {REMEDY}' if why == BEFORE_EDIT else ''}"
+    return f"{count:,} unverified: {why}{when}{f'; {RECORD_BEFORE_COMMIT}' if why == TEXT_OLDER_THAN_EDIT else ''}"
 
 
 def _recorded(file: Path, project: Path) -> str | None:

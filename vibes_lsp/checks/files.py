@@ -116,7 +116,7 @@ def check_log(context: CheckContext) -> Iterator[Finding]:
         yield context.in_log(check, broken.reason, broken.line)
     if log.unterminated:
         yield context.in_log(catalogue.LOG_END, "the last record has no newline", len(log.columns))
-    elif log.torn_tail():
+    elif log.incomplete_tail():
         yield context.in_log(
             catalogue.LOG_END,
             "the last record was never finished; it is not read",

@@ -12,10 +12,9 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.index.columns import EDGE_TYPES, key_of
-from vibes_lsp.index.commits import recorded_commit, resolve_commits
-from vibes_lsp.index.records import LogRecord, read_edge
-from vibes_lsp.index.sessions import LoggedSession, read_sessions
+from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
+from vibes_lsp.index.log_columns import EDGE_TYPES, id_key
+from vibes_lsp.index.records import LoggedSession, LogRecord, read_edge
 from vibes_lsp.model.hashing import IdVariant, explain_annotation_id
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
@@ -70,7 +69,7 @@ class RecordChecks:
                 "timestamp",
             )
         variant = explain_annotation_id(record.members)[-1]
-        explained = key_of(record.id), variant
+        explained = id_key(record.id), variant
         self.ids[variant] += (
             explained not in self._explained
         )  # two records with one id are one (R3)
@@ -133,7 +132,7 @@ def check_paths(context: CheckContext, foreign: dict[str, str]) -> Iterator[Find
             min(columns.annotations[path][0] for path in foreign),
             "file_path",
         )
-    untracked = [path for path in context.trail.paths() if not tracking.tracks(path)]
+    untracked = [path for path in context.trail.annotated_paths() if not tracking.tracks(path)]
     if untracked:
         count = sum(len(columns.annotations[path]) for path in untracked)
         message = f"not tracked by the project: {_of_files(count, len(untracked))}"
@@ -239,7 +238,7 @@ class ReferenceChecks:
         trail = self._subject.trail
         match kind:
             case NodeType.ANNOTATION:
-                return key_of(reference) in self._keys
+                return id_key(reference) in self._keys
             case NodeType.CONTEXT:
                 return reference in trail.manifest or not self._subject.can_resolve_entries
             case NodeType.SESSION:
@@ -258,7 +257,7 @@ def check_causes(context: CheckContext) -> Iterator[Finding]:
         lineage.first.line
         for lineage in context.lineages
         if lineage.action != Action.REVIEW
-        and not any(key_of(identifier) in caused for identifier in lineage.ids)
+        and not any(id_key(identifier) in caused for identifier in lineage.ids)
     ]
     if lines:
         message = f"{len(lines):,} of {len(context.lineages):,} annotations have no caused_by edge"
@@ -270,7 +269,7 @@ def check_remaps(context: CheckContext) -> Iterator[Finding]:
     tied = _sources(context, EdgeType.SUPERSEDES)
     for lineage in context.lineages:
         for member in lineage.members:
-            if member.text("action") in _REBASED and key_of(member.id) not in tied:
+            if member.text("action") in _REBASED and id_key(member.id) not in tied:
                 message = f"{member.text('action')} without a supersedes edge"
                 weight = None if member.text("action") == Action.REBASE_REMAP else Severity.WARNING
                 yield Finding(
@@ -289,7 +288,7 @@ def _sources(context: CheckContext, kind: EdgeType) -> frozenset[int]:
 
 def check_sessions(context: CheckContext) -> Iterator[Finding]:
     """Findings about the life of sessions."""
-    for session in read_sessions(context.trail.log):
+    for session in context.trail.log.sessions():
         if session.is_open and session.start is not None:
             yield context.in_log(
                 catalogue.SESSION_OPEN,
@@ -318,7 +317,7 @@ def check_sessions(context: CheckContext) -> Iterator[Finding]:
 def check_delegations(context: CheckContext) -> Iterator[Finding]:
     """Findings about delegation chains: the record, the child's start, the edge."""
     log = context.trail.log
-    sessions = {session.id: session for session in read_sessions(log)}
+    sessions = {session.id: session for session in log.sessions()}
     delegated: set[tuple[str, str]] = set()
     for record in log.records(log.columns.delegations):
         parent, child = (
@@ -360,7 +359,7 @@ def _delegation(
             known.start.line if known.start else record.line,
             "parent_session_id",
         )
-    edges = context.trail.log.edges(out_of=parent) if parent else []
+    edges = context.trail.log.edges(source=parent) if parent else []
     if not any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in edges):
         message = f"no delegated_to edge leads from session {parent[:36]} to {child[:36]}"
         yield context.in_log(catalogue.DELEGATION_EDGE, message, record.line)

@@ -37,7 +37,7 @@ from vibes_lsp.checks.records import (
 )
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.project_files import foreign_paths
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
@@ -158,14 +158,14 @@ def check_trail(context: CheckContext, base: str | None = None) -> Report:
             for each in enumerate(zip(kinds, keys, strict=True), 1)
         }
     )
-    named: Sequence[Kind] = (
-        Kind.LINE,
-        Kind.FUNCTION,
-        Kind.SESSION,
-        Kind.EDGE,
-        Kind.DELEGATION,
-        Kind.OTHER,
-        Kind.BROKEN,
+    named: Sequence[LogLineKind] = (
+        LogLineKind.LINE,
+        LogLineKind.FUNCTION,
+        LogLineKind.SESSION,
+        LogLineKind.EDGE,
+        LogLineKind.DELEGATION,
+        LogLineKind.OTHER,
+        LogLineKind.BROKEN,
     )
     return Report(
         project=context.config.config.project_name or context.directory.project.name,
@@ -191,7 +191,9 @@ def _findings(
     yield from check_blobs(context)
     yield from check_privacy(context)
     yield from _record_findings(context, records)
-    yield from check_paths(context, foreign_paths(context.trail.paths(), context.directory.project))
+    yield from check_paths(
+        context, foreign_paths(context.trail.annotated_paths(), context.directory.project)
+    )
     yield from check_causes(context)
     yield from check_remaps(context)
     yield from check_sessions(context)
@@ -202,14 +204,16 @@ def _findings(
 def _identity(line: int, kind_and_key: tuple[int, int], refused: set[int]) -> tuple[int, int]:
     """What counts as one record: an id, but of what is none every line."""
     kind, key = kind_and_key
-    return (Kind.BROKEN, -line) if line in refused else (kind, key or -line)
+    return (LogLineKind.BROKEN, -line) if line in refused else (kind, key or -line)
 
 
 def _record_findings(context: CheckContext, records: RecordChecks) -> Iterator[Finding]:
     log, references = context.trail.log, ReferenceChecks(context)
     kinds = log.columns.kinds
-    for line, record in log.decoded(
-        line for line, kind in enumerate(kinds, 1) if kind not in (Kind.BLANK, Kind.BROKEN)
+    for line, record in log.decode(
+        line
+        for line, kind in enumerate(kinds, 1)
+        if kind not in (LogLineKind.BLANK, LogLineKind.BROKEN)
     ):
         if line % 1000 == 0:
             context.progress("records", line, len(kinds))
@@ -290,15 +294,15 @@ def _added_findings(
     held = sorted(
         line
         for line in lines
-        if line <= len(kinds) and kinds[line - 1] not in {Kind.BLANK, Kind.BROKEN}
+        if line <= len(kinds) and kinds[line - 1] not in {LogLineKind.BLANK, LogLineKind.BROKEN}
     )
     if not held:
         return
     records, references = RecordChecks(context), ReferenceChecks(context)
     has_remaps = False
-    for line, record in context.trail.log.decoded(held):
+    for line, record in context.trail.log.decode(held):
         if isinstance(record, MalformedJson):
-            context.trail.log.refused[line] = record.reason
+            context.trail.log.undecodable[line] = record.reason
         else:
             yield from records.check(record)
             yield from references.check(record)

@@ -19,9 +19,8 @@ from vibes_lsp.cli.options import (
 )
 from vibes_lsp.cli.output import KIND_MARKS, plain, plain_code, print_json, styled
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.verification import doubt
 from vibes_lsp.reports.blame import Blame, blame, kind_of, owners
 from vibes_lsp.reports.words import model_name, review_label, whereabouts
 
@@ -55,8 +54,8 @@ def command(
         if contents
         else read_source(project.trail.directory.project, path)
     )
-    with project.places(use_git=git, use_cache=True) as places:
-        found = blame(places, path, text, project.scorer)
+    with project.locator(use_git=git, use_cache=True) as locator:
+        found = blame(locator, path, text, project.scorer)
     if as_json:
         print_json(found.as_json())
         return
@@ -78,7 +77,7 @@ def _print(found: Blame) -> None:
         marked = f"{label:<{width}} {mark} " if labels else " "
         styled([(marked, style), (f"{number:>{digits}} ", "dim"), (plain_code(line, 500), "")])
     for placement in found.placements:
-        if placement.owned and doubt(placement) is None:
+        if placement.owned_ranges and why_unverified(placement) is None:
             continue
         kind = "history" if placement.is_history else placement.lineage.action or "edit"
         styled(
@@ -94,6 +93,6 @@ def _label(found: Blame, placement: Placement) -> str:
     band = f" {facts['band']}" if facts["band"] is not None else ""
     review = review_label(facts)
     reviewed = f" {review}" if review is not None else ""
-    doubt = "?" if placement.located.ambiguous else ""
+    why_unverified = "?" if placement.located.ambiguous else ""
     captured = " captured" if facts.get("captured") else ""
-    return f"{plain(placement.current.id)[:8]} {plain(model_name(facts))[:24]} {placement.located.state.value}{doubt}{captured}{band}{reviewed}"
+    return f"{plain(placement.current.id)[:8]} {plain(model_name(facts))[:24]} {placement.located.state.value}{why_unverified}{captured}{band}{reviewed}"

@@ -23,9 +23,9 @@ def command(everything: bool, git: bool, audit_dir: Path | None, as_json: bool) 
     project = open_project(audit_dir)
     directory = project.trail.directory
     repository = open_repository(directory.project)
-    with project.places(use_git=git, use_cache=True) as places:
-        files = coverage(places, project.config.tracking, repository)
-        left_out = untracked(places, project.config.tracking, repository)
+    with project.locator(use_git=git, use_cache=True) as locator:
+        files = coverage(locator, project.config.tracking, repository)
+        left_out = untracked(locator, project.config.tracking, repository)
     whole = total(files)
     if as_json:
         print_json({"files": [file.as_json() for file in files], "total": whole.numbers()})

@@ -37,8 +37,8 @@ def command(span: str | None, git: bool, audit_dir: Path | None, as_json: bool) 
     argument the work tree is compared with HEAD.
     """
     project = open_project(audit_dir)
-    with project.places(use_git=git) as places:
-        found = changes(places, span, project.scorer, project.config.tracking)
+    with project.locator(use_git=git) as locator:
+        found = changes(locator, span, project.scorer, project.config.tracking)
     for path in found.unread:
         print_warning(f"{path} cannot be read, and is left out")
     if found.is_elsewhere:

@@ -49,8 +49,8 @@ def command(folder: Path, git: bool, audit_dir: Path | None, as_json: bool) -> N
             hint="nothing was written; upgrade, or correct the version if it is a mistake",
         )
     check_export_folder(folder, directory)
-    with project.places(use_git=git) as places:
-        current = current_trail(places)
+    with project.locator(use_git=git) as locator:
+        current = current_trail(locator)
     exported = export_trail(folder, current.files(read_file(directory.config)), source=directory)
     for blob in current.missing_blobs:
         print_warning(f"{blob[:200]} is named by an entry and cannot be read; it was left out")

@@ -17,8 +17,7 @@ from vibes_lsp.cli.options import (
 )
 from vibes_lsp.cli.output import plain, print_json, print_line, print_table
 from vibes_lsp.errors import VibesError
-from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.verification import doubt
+from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import Band
@@ -77,8 +76,8 @@ def command(  # noqa: PLR0917
     question = Question(
         model, tool, prompt, session, commit, moment, band, state, unreviewed, place
     )
-    with project.places(use_git=git, use_cache=True) as places:
-        found = find(places, question, project.scorer)
+    with project.locator(use_git=git, use_cache=True) as locator:
+        found = find(locator, question, project.scorer)
     if as_json:
         print_json({"placements": [facts for _, facts in found]})
         return
@@ -88,7 +87,7 @@ def command(  # noqa: PLR0917
         wrap="where",
     )
     for why, count in Counter(
-        why for placement, _ in found if (why := doubt(placement)) is not None
+        why for placement, _ in found if (why := why_unverified(placement)) is not None
     ).items():
         print_line(f"{count:,} unverified: {why}")
     if not found:

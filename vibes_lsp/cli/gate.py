@@ -19,7 +19,7 @@ from vibes_lsp.gate.decide import parse_threshold
 from vibes_lsp.gate.inputs import load_inputs
 from vibes_lsp.gate.report import GateItem, GateReport, markdown_summary, summary_line
 from vibes_lsp.gate.run import GateOptions, run_gate
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.reports.sarif import findings_sarif
 from vibes_lsp.reports.words import review_words
 from vibes_lsp.store.audit_dir import AuditDir
@@ -80,9 +80,9 @@ def command(  # noqa: PLR0917
         trail = open_trail(audit_dir)
         only = _only(files, trail.directory) if files else None
         inputs = load_inputs(trail, base)
-        with Places(trail) as places, progress() as step:
+        with ProjectLocator(trail) as locator, progress() as step:
             report = run_gate(
-                places,
+                locator,
                 inputs,
                 GateOptions(
                     now(),

@@ -11,7 +11,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option, json_option, open_trail
 from vibes_lsp.cli.output import is_on_terminal, plain, print_json, print_line, print_table
-from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import integer
@@ -91,10 +91,12 @@ def command(  # noqa: PLR0917
 
 def _of_type(trail: Trail, kind: str | None) -> Iterator[LogRecord]:
     if kind == "all":
-        return trail.log.of_kind(*(each for each in Kind if each not in (Kind.BLANK, Kind.BROKEN)))
+        return trail.log.records_of(
+            *(each for each in LogLineKind if each not in (LogLineKind.BLANK, LogLineKind.BROKEN))
+        )
     if kind is None:
-        return trail.log.of_kind(Kind.LINE, Kind.FUNCTION)
-    return trail.log.of_kind(Kind[kind.upper()])
+        return trail.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION)
+    return trail.log.records_of(LogLineKind[kind.upper()])
 
 
 def _names(name: str, part: str | None) -> bool:

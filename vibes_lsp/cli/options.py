@@ -14,8 +14,8 @@ import click
 from vibes_lsp.cli.output import print_warning, progress
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.places import Places
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import LoadedConfig, load_config
@@ -121,14 +121,14 @@ class OpenProject:
         """What scores the annotations by the project's policy."""
         return Scorer(self.trail, self.config.policy)
 
-    def places(self, *, use_git: bool, use_cache: bool = False) -> Places:
+    def locator(self, *, use_git: bool, use_cache: bool = False) -> ProjectLocator:
         """Return what places the annotations of the project's files; a context manager.
 
         Args:
             use_git: Whether to ask git at all.
-            use_cache: See `Places`.
+            use_cache: See `ProjectLocator`.
         """
-        return Places(self.trail, use_git=use_git, use_cache=use_cache)
+        return ProjectLocator(self.trail, use_git=use_git, use_cache=use_cache)
 
 
 def open_project(audit_dir: Path | None, near: Path | None = None) -> OpenProject:

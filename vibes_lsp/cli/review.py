@@ -62,8 +62,8 @@ def command(  # noqa: PLR0917
         Question(), model=model, prompt=prompt, session=session, file=place, band=band
     )
     project = open_project(audit_dir)
-    with project.places(use_git=True, use_cache=not asks) as places:
-        queue = review_queue(places, project.scorer, question, rejected=True)
+    with project.locator(use_git=True, use_cache=not asks) as locator:
+        queue = review_queue(locator, project.scorer, question, rejected=True)
         if as_json:
             print_json({"placements": list(queue)})
         elif as_list:
@@ -71,7 +71,7 @@ def command(  # noqa: PLR0917
         else:
             from vibes_lsp.cli.review_dialogue import Dialogue  # noqa: PLC0415  # it records, which needs pydantic's models
 
-            Dialogue(places, project.config.policy, queue, reviewer).run()
+            Dialogue(locator, project.config.policy, queue, reviewer).run()
 
 
 def _require_person() -> None:

@@ -11,8 +11,8 @@ from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.keyboard import listening, read_line
 from vibes_lsp.cli.output import KIND_MARKS, ask, plain, plain_code, print_line, styled
 from vibes_lsp.errors import UnknownId, UnreadableFile
-from vibes_lsp.index.places import Places
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
 from vibes_lsp.recording import NotAsShown, Recorder, Reviewing, Shown, WrongArgument
@@ -161,7 +161,7 @@ def _history(item: Inspection) -> Iterator[tuple[str, str, str]]:
         note = f": {plain(review.note, _SHORT)}" if review.note else ""
         yield (
             "review",
-            f"{plain(review.verdict or 'reviewed')} by {plain(review.by or 'somebody', _NAME)}{kind} {when}{stale}{note}",
+            f"{plain(review.verdict or 'reviewed')} by {plain(review.reviewer or 'somebody', _NAME)}{kind} {when}{stale}{note}",
             "",
         )
     for each in item.earlier[:_MAX_LISTED]:
@@ -194,7 +194,7 @@ class Dialogue:
     """Asks about a queue of annotations.
 
     Args:
-        places: Of the project.
+        locator: Of the project.
         policy: How risk is scored.
         queue: What waits, as placements.
         reviewer: The reviewer's name; git's user if None.
@@ -204,11 +204,15 @@ class Dialogue:
     """
 
     def __init__(
-        self, places: Places, policy: Policy, queue: Sequence[Members], reviewer: str | None
+        self,
+        locator: ProjectLocator,
+        policy: Policy,
+        queue: Sequence[Members],
+        reviewer: str | None,
     ) -> None:
-        self._places, self._policy, self._queue = places, policy, queue
-        self._reviewer = (reviewer or "").strip() or git_user(places.trail.directory.project)
-        self._recorder = Recorder(places.trail.directory)
+        self._locator, self._policy, self._queue = locator, policy, queue
+        self._reviewer = (reviewer or "").strip() or git_user(locator.trail.directory.project)
+        self._recorder = Recorder(locator.trail.directory)
         self._verdicts: dict[object, Verdict] = {}
         self._number = 0
         self._returned = False
@@ -241,7 +245,7 @@ class Dialogue:
 
     def _next(self) -> None:
         """Ask about the annotation whose turn it is, as it is now."""
-        self._places.renew({})
+        self._locator.refresh({})
         facts, returned = self._queue[self._number], self._returned
         self._returned = False
         item = self._look(facts)
@@ -255,8 +259,8 @@ class Dialogue:
         self._number += 1
 
     def _look(self, facts: Members) -> Inspection | None:
-        scorer = Scorer(self._places.trail, self._policy)
-        return inspect(self._places, scorer, str(facts["filePath"]), str(facts["annotationId"]))
+        scorer = Scorer(self._locator.trail, self._policy)
+        return inspect(self._locator, scorer, str(facts["filePath"]), str(facts["annotationId"]))
 
     def _ask(self, item: Inspection) -> None:
         """Show an annotation and ask until there is an answer that leads on."""

@@ -28,8 +28,8 @@ def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: boo
     stats = trail_stats(trail, project.config.tracking)
     left = None
     if with_survival:
-        with project.places(use_git=git, use_cache=True) as places:
-            left = survival(places)
+        with project.locator(use_git=git, use_cache=True) as locator:
+            left = survival(locator)
     if as_json:
         print_json(stats.as_json() | ({"survival": left.as_json()} if left is not None else {}))
         return

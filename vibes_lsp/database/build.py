@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from vibes_lsp.errors import BrokenBlob, RefusedWrite
 from vibes_lsp.history.repository import is_tracked, open_repository
-from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
@@ -277,7 +277,7 @@ def _add_records(connection: sqlite3.Connection, trail: Trail) -> None:
     for kind, (table, columns) in RECORDS.items():
         rows = (
             row(columns, {**_members(record), **standing.get(record.id, {})})
-            for record in trail.log.of_kind(Kind[kind.upper()])
+            for record in trail.log.records_of(LogLineKind[kind.upper()])
         )
         connection.executemany(insertion(table, columns), rows)
 

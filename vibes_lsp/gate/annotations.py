@@ -18,12 +18,12 @@ from vibes_lsp.anchors.locating import standing_whole
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.gate.changed_files import FileContents
-from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.live_risk import custom_signals
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.placements import Placement, ShownLineage
-from vibes_lsp.index.places import Places, in_doubt
+from vibes_lsp.index.project_locator import ProjectLocator, uncertain_lineages
 from vibes_lsp.index.records import recorded_lines
-from vibes_lsp.index.risk import custom_signals
 from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
 
@@ -37,13 +37,13 @@ class AnnotationCollector:
     """Looks at files; `unread` has those that could not be looked at, with the reason.
 
     Attributes:
-        places: Of the project.
+        locator: Of the project.
         files: The files that are meant, relative to the project; None for all.
         progress: Told how far it is.
         texts: What is read; by default what is on disk.
     """
 
-    places: Places
+    locator: ProjectLocator
     files: Collection[str] | None = None
     progress: Progress = field(default=lambda *_: None)
     texts: FileContents | None = None
@@ -51,8 +51,8 @@ class AnnotationCollector:
 
     def collect(self) -> Iterator[tuple[Text, Placement]]:
         """Give the annotations of the files with the text of each; what came from another file is given where it is."""
-        self.places.read_history()
-        annotated = self.places.annotated_files()
+        self.locator.prefetch_history()
+        annotated = self.locator.annotated_files()
         files = annotated if self.files is None else self._selected_files(annotated)
         for path in self._linked_files(annotated):
             self._text(path)
@@ -67,7 +67,7 @@ class AnnotationCollector:
             arrived.add(placement.current.id)
             yield text, placement
         if lost or self._any_file_missing(annotated):
-            where = files if self.files is not None else [*files, *self.places.other_files()]
+            where = files if self.files is not None else [*files, *self.locator.other_files()]
             for text, placement in self._arrivals(where):
                 arrived.add(placement.current.id)
                 yield text, placement
@@ -92,17 +92,19 @@ class AnnotationCollector:
             text = self._text(path)
             if text is None:
                 continue
-            placements = self.places.by_text(path, text)
-            if self.places.has_git and in_doubt(placements):
+            placements = self.locator.locate_without_history(path, text)
+            if self.locator.has_git and uncertain_lineages(placements):
                 waiting.append((path, text, placements))
             else:
                 yield from _with_duplicates(text, placements)
-        self.places.derive(
-            [lineage for _, _, placements in waiting for lineage in in_doubt(placements)]
+        self.locator.resolve_commits(
+            [lineage for _, _, placements in waiting for lineage in uncertain_lineages(placements)]
         )
         for number, (path, text, placements) in enumerate(waiting):
             self.progress("edited files", number, len(waiting))
-            yield from _with_duplicates(text, self.places.by_history(path, text, placements))
+            yield from _with_duplicates(
+                text, self.locator.locate_with_history(path, text, placements)
+            )
 
     def _in_head(self) -> Iterator[tuple[Text, Placement]]:
         """Give the annotations that stand in the files as HEAD has them, where that is not how they are on disk."""
@@ -110,7 +112,9 @@ class AnnotationCollector:
             text = self._texts.in_head(path)
             if text is not None:
                 found = [
-                    each for each in self.places.of(path, text) if each.located.state != State.LOST
+                    each
+                    for each in self.locator.locate(path, text)
+                    if each.located.state != State.LOST
                 ]
                 yield from _with_duplicates(text, found)
 
@@ -120,8 +124,8 @@ class AnnotationCollector:
         """Give the annotations that are lost, and stand in what a file is to programs that end lines or decode it otherwise."""
         for path in files:
             for text in self._texts.alternative_readings(path):
-                former = self.places.former_paths(path)
-                for placement in self.places.of(path, text):
+                former = self.locator.former_paths(path)
+                for placement in self.locator.locate(path, text):
                     came = placement.moved_from not in {None, *former}
                     if placement.located.state != State.LOST and (
                         came or placement.current.id in gone
@@ -133,7 +137,9 @@ class AnnotationCollector:
     ) -> Iterator[tuple[Text, Placement]]:
         """Give what stands whole in a file of the change, and did not in the base: no date of a commit has a say in that."""
         sought = [
-            (each, recorded) for each in missing if (recorded := each.lineage.recorded) is not None
+            (each, recorded)
+            for each in missing
+            if (recorded := each.lineage.recorded_range) is not None
         ]
         if self.texts is None or not sought:
             return
@@ -149,8 +155,10 @@ class AnnotationCollector:
     def _of_removed_files(
         self, annotated: Collection[str], arrived: Collection[str]
     ) -> Iterator[Placement]:
-        trail = self.places.trail
-        for path in () if self.texts is None else dict.fromkeys(map(normal_path, trail.paths())):
+        trail = self.locator.trail
+        for path in (
+            () if self.texts is None else dict.fromkeys(map(normal_path, trail.annotated_paths()))
+        ):
             for lineage in () if path in annotated else trail.lineages_in(path):
                 if (
                     not lineage.superseded_by
@@ -161,11 +169,13 @@ class AnnotationCollector:
 
     @cached_property
     def _texts(self) -> FileContents:
-        return self.texts or FileContents(self.places.trail.directory.project)
+        return self.texts or FileContents(self.locator.trail.directory.project)
 
     def _any_file_missing(self, annotated: Collection[str]) -> bool:
         """Whether annotations are about files that are not here: their text may be in another one."""
-        return any(normal_path(path) not in annotated for path in self.places.trail.paths())
+        return any(
+            normal_path(path) not in annotated for path in self.locator.trail.annotated_paths()
+        )
 
     def _arrivals(self, files: Collection[str]) -> Iterator[tuple[Text, Placement]]:
         """Give the annotations of other files whose text stands in some files now."""
@@ -173,8 +183,10 @@ class AnnotationCollector:
             text = self._text(path)
             if text is None:
                 continue
-            former = self.places.former_paths(path)
-            for placement in self.places.of(path, text) if self.places.arrivals(path, text) else ():
+            former = self.locator.former_paths(path)
+            for placement in (
+                self.locator.locate(path, text) if self.locator.moved_in(path, text) else ()
+            ):
                 if placement.moved_from not in {None, *former}:
                     yield text, placement
 
@@ -182,10 +194,12 @@ class AnnotationCollector:
         """Return the files that have annotations, are meant, and stand behind a link that leads to no file."""
         known, project, trail = (
             set(annotated),
-            self.places.trail.directory.project,
-            self.places.trail,
+            self.locator.trail.directory.project,
+            self.locator.trail,
         )
-        names = dict.fromkeys(path for path in map(normal_path, trail.paths()) if path not in known)
+        names = dict.fromkeys(
+            path for path in map(normal_path, trail.annotated_paths()) if path not in known
+        )
         meant = [
             path
             for path in names
@@ -203,7 +217,7 @@ class AnnotationCollector:
     def collect_recorded(self) -> Iterator[tuple[Text, Placement]]:
         """Give every line and function record of the log, each for itself, on the lines that it names."""
         texts: dict[str, Text] = {}
-        for record in self.places.trail.log.of_kind(Kind.LINE, Kind.FUNCTION):
+        for record in self.locator.trail.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION):
             path = normal_path(record.text("file_path") or "")
             if self.files is not None and path not in self.files:
                 continue
@@ -224,7 +238,7 @@ class AnnotationCollector:
 
     def _is_there(self, path: str) -> bool:
         try:
-            return (self.places.trail.directory.project / path).is_file()
+            return (self.locator.trail.directory.project / path).is_file()
         except (OSError, ValueError):  # a name that no file can have
             return False
 
@@ -276,13 +290,14 @@ def _with_duplicates(
     for placement in placements:
         yield text, placement
         shown = placement.shown
-        for repeat in shown.repeats:
-            if shown.placeholder or custom_signals(repeat.current) != custom_signals(
+        for repeat in shown.duplicates:
+            if shown.is_placeholder or custom_signals(repeat.current) != custom_signals(
                 shown.lineage.current
             ):
                 yield (
                     text,
                     replace(
-                        placement, shown=ShownLineage(repeat, (), placeholder=shown.placeholder)
+                        placement,
+                        shown=ShownLineage(repeat, (), is_placeholder=shown.is_placeholder),
                     ),
                 )

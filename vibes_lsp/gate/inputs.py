@@ -60,7 +60,9 @@ class GateInputs:
         with GitObjects(self.trail_diff.repository.root) as blobs:
             found = set(self.changed_files.names(blobs))
         found |= {
-            normal_path(path) for path in self.trail.paths() if is_behind_a_link(project, path)
+            normal_path(path)
+            for path in self.trail.annotated_paths()
+            if is_behind_a_link(project, path)
         }
         return frozenset(
             path
@@ -130,8 +132,8 @@ class GateInputs:
     def _unread(self) -> Iterator[Finding]:
         """Give what of the log is no record, and so not gated: an error, but for lines that the base has, which no change can mend by itself."""
         log, where = self.trail.log, f"{self.trail.directory.path.name}/{LOG_NAME}"
-        lines = sorted({*(each.line for each in log.columns.broken), *log.refused})
-        if log.torn_tail().strip():
+        lines = sorted({*(each.line for each in log.columns.broken), *log.undecodable})
+        if log.incomplete_tail().strip():
             lines.append(len(log.columns) + 1)
         fresh = (
             lines

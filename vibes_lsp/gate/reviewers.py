@@ -14,10 +14,10 @@ from vibes_lsp.history.file_versions import commits_of_file
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.places import Places
 from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.records import LoggedSession
 from vibes_lsp.index.reviews import Review
-from vibes_lsp.index.sessions import LoggedSession, read_session
 from vibes_lsp.model.vocabulary import Action, NodeType, ReviewerKind, Verdict
 from vibes_lsp.reports.authors import UNKNOWN, Authors
 
@@ -60,11 +60,11 @@ class Reviewers:
     """Tells which reviews count; `refused` has the approvals that did not, by annotation and edge.
 
     Attributes:
-        places: Of the project.
+        locator: Of the project.
         diff: The change that is gated; None where the whole work tree is.
     """
 
-    places: Places
+    locator: ProjectLocator
     diff: TrailDiff | None
     refused: dict[tuple[str, str], RefusedApproval] = field(default_factory=dict)
     _counted: dict[tuple[str, str], bool] = field(default_factory=dict)
@@ -93,10 +93,10 @@ class Reviewers:
 
     def _objection(self, placement: Placement, review: Review) -> Objection | None:
         """Return why an approval does not count; None where it does."""
-        log = self.places.trail.log
+        log = self.locator.trail.log
         identifier = _session_of(review)
-        session = read_session(log, identifier) if identifier else None
-        if session is not None and _is_an_ai(session, Authors(self.places.trail)):
+        session = log.session(identifier) if identifier else None
+        if session is not None and _is_an_ai(session, Authors(self.locator.trail)):
             return Objection("the session that gave it is an AI's", "in an AI's session")
         if self.diff is None or not self.diff.is_new(review.edge.record):
             return None
@@ -122,7 +122,10 @@ class Reviewers:
         writers = frozenset().union(*(each.names for each in self._writers(diff, placement)))
         called = [
             name
-            for name in (review.by, session.text("agent_name") if session is not None else None)
+            for name in (
+                review.reviewer,
+                session.text("agent_name") if session is not None else None,
+            )
             if name
         ]
         same = next((name for name in called if parse_identity(name) & writers), None)
@@ -150,9 +153,9 @@ class Reviewers:
             yield diff.user
 
     def _commit(self, lineage: Lineage) -> str | None:
-        if lineage.first.id not in self.places.derived:
-            self.places.derive([lineage])
-        derived = self.places.derived.get(lineage.first.id)
+        if lineage.first.id not in self.locator.resolved_commits:
+            self.locator.resolve_commits([lineage])
+        derived = self.locator.resolved_commits.get(lineage.first.id)
         named = next(
             (commit for member in lineage.members if (commit := member.text("commit_hash"))), None
         )
@@ -167,7 +170,7 @@ class Reviewers:
         start, end = placement.located.start, placement.located.end
         if not is_committed or start is None or end is None:
             return touched
-        name = _name(diff.repository, self.places, placement.path)
+        name = _name(diff.repository, self.locator, placement.path)
         try:
             return commits_of_lines(diff.repository, "HEAD", name, [(start, end)])
         except HistoryUnavailable:
@@ -176,7 +179,7 @@ class Reviewers:
     def _file(self, diff: TrailDiff, path: str) -> tuple[bool, frozenset[str]]:
         """Return whether a file is as HEAD has it, and the commits of the change that touched it."""
         if path not in self._files:
-            repository, project = diff.repository, self.places.trail.directory.project
+            repository, project = diff.repository, self.locator.trail.directory.project
             head = repository.head()
             committed = None if head is None else repository.read_below(head, project, path)
             is_same = (
@@ -185,13 +188,13 @@ class Reviewers:
             )
             self._files[path] = (
                 is_same,
-                commits_of_file(repository, diff.revisions, _name(repository, self.places, path)),
+                commits_of_file(repository, diff.revisions, _name(repository, self.locator, path)),
             )
         return self._files[path]
 
     def _sessions(self, review: Review, identifier: str | None) -> Iterator[str]:
         """Give the session that reviewed, the one that recorded it, and those that started them."""
-        log = self.places.trail.log
+        log = self.locator.trail.log
         pending = [each for each in (identifier, review.edge.record.text("session_id")) if each]
         seen: set[str] = set()
         while pending and len(seen) < _MAX_PARENTS:
@@ -200,7 +203,7 @@ class Reviewers:
                 continue
             seen.add(each)
             yield each
-            session = read_session(log, each)
+            session = log.session(each)
             parent = session.text("parent_session_id") if session is not None else None
             pending += [parent] if parent else []
 
@@ -223,5 +226,5 @@ def _is_an_ai(session: LoggedSession, authors: Authors) -> bool:
     return any(not author.is_human and author.model != UNKNOWN for author in found)
 
 
-def _name(repository: Repository, places: Places, path: str) -> str:
-    return repository.prefix_of(places.trail.directory.project) + path
+def _name(repository: Repository, locator: ProjectLocator, path: str) -> str:
+    return repository.prefix_of(locator.trail.directory.project) + path

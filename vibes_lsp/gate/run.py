@@ -23,9 +23,9 @@ from vibes_lsp.gate.report import GateItem, GateReport
 from vibes_lsp.gate.reviewers import Reviewers
 from vibes_lsp.gate.tamper_checks import CheckedAnnotation, LostLineSearch, TamperChecks, covers
 from vibes_lsp.history.objects import GitObjects
+from vibes_lsp.index.live_risk import ReviewFilter, Scorer, custom_signals
 from vibes_lsp.index.placements import Placement, ShownLineage
-from vibes_lsp.index.places import Places
-from vibes_lsp.index.risk import Counting, Scorer, custom_signals
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.hashing import RISK_MEMBERS
 from vibes_lsp.model.members import mapping, text
@@ -60,11 +60,11 @@ class GateOptions:
     progress: Progress = field(default=lambda *_: None)
 
 
-def run_gate(places: Places, inputs: GateInputs, options: GateOptions) -> GateReport:
+def run_gate(locator: ProjectLocator, inputs: GateInputs, options: GateOptions) -> GateReport:
     """Return what the gate comes to.
 
     Args:
-        places: Of the project.
+        locator: Of the project.
         inputs: What it goes by.
         asked: What is meant.
 
@@ -72,10 +72,10 @@ def run_gate(places: Places, inputs: GateInputs, options: GateOptions) -> GateRe
         HistoryUnavailable: A base was given, and git cannot answer.
     """
     with _texts(inputs) as texts:
-        run = _Run(places, inputs, options, texts)
+        run = _Run(locator, inputs, options, texts)
         items = sorted(run.items(), key=lambda item: item.sort_key)
         if options.with_commits:
-            places.derive([item.placement.lineage for item in items])
+            locator.resolve_commits([item.placement.lineage for item in items])
         findings = [*inputs.findings(options.now), *run.findings()]
     bound = options.threshold.bound(inputs.config.policy.thresholds)
     return GateReport(
@@ -89,25 +89,29 @@ def run_gate(places: Places, inputs: GateInputs, options: GateOptions) -> GateRe
 
 class _Run:
     def __init__(
-        self, places: Places, inputs: GateInputs, options: GateOptions, texts: FileContents | None
+        self,
+        locator: ProjectLocator,
+        inputs: GateInputs,
+        options: GateOptions,
+        texts: FileContents | None,
     ) -> None:
-        self._places, self._inputs, self._options = places, inputs, options
+        self._locator, self._inputs, self._options = locator, inputs, options
         self._policy = inputs.config.policy
         self._rules = RuleMatcher(self._policy)
-        self._reviewers = Reviewers(places, inputs.trail_diff)
+        self._reviewers = Reviewers(locator, inputs.trail_diff)
         self._scorer = _Scorer(
-            places.trail,
+            locator.trail,
             self._policy,
             None if options.all_records else self._reviewers.counts,
             stored=options.use_stored_scores,
         )
         self._texts = texts
-        self._collector = AnnotationCollector(places, self._only(), options.progress, texts)
+        self._collector = AnnotationCollector(locator, self._only(), options.progress, texts)
         self._tamper_checks = (
-            None if inputs.trail_diff is None else TamperChecks(places, inputs.trail_diff)
+            None if inputs.trail_diff is None else TamperChecks(locator, inputs.trail_diff)
         )
         self._lost_lines = (
-            None if inputs.trail_diff is None else LostLineSearch(places, inputs.trail_diff)
+            None if inputs.trail_diff is None else LostLineSearch(locator, inputs.trail_diff)
         )
         self._would_stop: set[str] = set()
         self._seen: set[str] = set()
@@ -144,7 +148,9 @@ class _Run:
             self._add_findings(checked, content)
             if not self._is_gated(checked.placement):
                 continue
-            item = self._item(checked, content, self._scorer.standing(checked.placement, content))
+            item = self._item(
+                checked, content, self._scorer.review_status(checked.placement, content)
+            )
             key = placement.lineage.first.id, placement.current.id, placement.path
             if key not in found or item.sort_key[:2] < found[key][0].sort_key[:2]:
                 found[key] = item, content
@@ -171,21 +177,23 @@ class _Run:
         suspects: dict[tuple[str, str], tuple[Text, list[GateItem]]] = {}
         for item, content in judged:
             placement = item.placement
-            if item.decision == GateDecision.PASS and not item.rejected and placement.is_item:
+            if item.decision == GateDecision.PASS and not item.rejected and placement.is_claim:
                 yield item
             else:
                 key = placement.path, content.content
                 suspects.setdefault(key, (content, []))[1].append(item)
-        places = self._places
+        locator = self._locator
         asked = {
             key
             for key in suspects
-            if places.has_git and self._is_as_in_base(key[0], suspects[key][0])
+            if locator.has_git and self._is_as_in_base(key[0], suspects[key][0])
         }
-        places.derive([item.placement.lineage for key in asked for item in suspects[key][1]])
+        locator.resolve_commits(
+            [item.placement.lineage for key in asked for item in suspects[key][1]]
+        )
         for key, (content, items) in suspects.items():
             placements = [item.placement for item in items]
-            found = places.contradicted(key[0], content, placements) if key in asked else {}
+            found = locator.contradicted(key[0], content, placements) if key in asked else {}
             disproved = {
                 identifier for identifier, commit in found.items() if self._may_contradict(commit)
             }
@@ -217,7 +225,7 @@ class _Run:
         is_there = (
             placement.located.state != State.LOST and placement.lineage.action != Action.DELETE
         )
-        return is_there and placement.is_code and self._is_tracked(placement)
+        return is_there and placement.is_current_edit and self._is_tracked(placement)
 
     def _is_tracked(self, placement: Placement) -> bool:
         """Whether an annotation is of a tracked file: no name that a change gives a file takes it out."""
@@ -272,10 +280,10 @@ class _Run:
         if self._report is None or self._report[0] is not content:
             objection = None if self._options.all_records else self._reviewers.objection
             report = PlacementReport(
-                self._places.trail,
+                self._locator.trail,
                 content,
                 scorer=self._scorer,
-                derived=self._places.derived,
+                derived=self._locator.resolved_commits,
                 objection=objection,
             )
             self._report = content, report
@@ -307,7 +315,7 @@ class _Run:
         for record in checked.rewriting:
             message = f"record {record.id[:16]} retells how {name} was made"
             self._found.append(Finding(catalogue.REMADE, message, placement.path, start))
-        if is_lost and placement.is_code:
+        if is_lost and placement.is_current_edit:
             self._count_lost(checked, content)
             diff = self._inputs.trail_diff
             is_new = diff is not None and diff.is_new(placement.lineage.first)
@@ -357,11 +365,11 @@ class _Run:
             return
         removed = [
             path
-            for path in self._places.trail.paths()
+            for path in self._locator.trail.annotated_paths()
             if normal_path(path) in files.before.keys() - files.now.keys()
         ]
         for path in removed:
-            for lineage in self._places.trail.lineages_in(normal_path(path)):
+            for lineage in self._locator.trail.lineages_in(normal_path(path)):
                 if (
                     lineage.superseded_by
                     or lineage.action == Action.DELETE
@@ -390,7 +398,7 @@ class _Run:
                 self._found.append(Finding(catalogue.UNREAD, reason, path))
         for refused in self._reviewers.refused.values():
             placement = refused.placement
-            by = f" by {refused.review.by}" if refused.review.by else ""
+            by = f" by {refused.review.reviewer}" if refused.review.reviewer else ""
             message = f"the approval{by} of annotation {placement.current.id[:16]} does not count: {refused.reason}"
             self._found.append(
                 Finding(catalogue.APPROVAL, message, placement.path, placement.located.start)
@@ -415,15 +423,15 @@ class _Scorer(Scorer):
     """A scorer that remembers where the last annotation stands, which is asked more than once; with `stored` it leaves scoring to the records."""
 
     def __init__(
-        self, trail: Trail, policy: Policy, counts: Counting | None, *, stored: bool
+        self, trail: Trail, policy: Policy, counts: ReviewFilter | None, *, stored: bool
     ) -> None:
         super().__init__(trail, replace(policy, enabled=False) if stored else policy, counts)
         self._last: tuple[Placement, ReviewStatus] | None = None
 
     @override
-    def standing(self, placement: Placement, content: Text) -> ReviewStatus:
+    def review_status(self, placement: Placement, content: Text) -> ReviewStatus:
         if self._last is None or self._last[0] is not placement:
-            self._last = placement, super().standing(placement, content)
+            self._last = placement, super().review_status(placement, content)
         return self._last[1]
 
 

@@ -21,8 +21,9 @@ from vibes_lsp.anchors.locating import locate
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.gate.trail_diff import TrailDiff
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.placements import Placement, ShownLineage, located_in
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.locate_annotations import relocate
+from vibes_lsp.index.placements import Placement, ShownLineage
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import LogRecord, recorded_lines
 from vibes_lsp.model.canonical_json import same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, RISK_MEMBERS, IdVariant, explain_annotation_id
@@ -65,17 +66,17 @@ class TamperChecks:
     """Looks at annotations without what a change says of them.
 
     Attributes:
-        places: Of the project.
+        locator: Of the project.
         diff: The change.
     """
 
-    places: Places
+    locator: ProjectLocator
     diff: TrailDiff
 
     def check(self, placement: Placement, text: Text) -> CheckedAnnotation:
         """Return an annotation as the gate takes it."""
         lineage = placement.lineage
-        if placement.shown.placeholder or not self.diff.superseded_ids.intersection(lineage.ids):
+        if placement.shown.is_placeholder or not self.diff.superseded_ids.intersection(lineage.ids):
             return CheckedAnnotation(placement, placement)
         root = self._original_record(lineage)
         members = (root, *(member for member in lineage.members if member is not root))
@@ -142,7 +143,7 @@ class TamperChecks:
 
     def _replaced(self, lineage: Lineage) -> str | None:
         """Return which new record replaced an annotation; None where one of the base did."""
-        _, into = self.places.trail.edges_of(lineage)
+        _, into = self.locator.trail.edges_of(lineage)
         outside = [
             edge for edge in into if edge.type == "supersedes" and edge.source not in lineage.ids
         ]
@@ -153,7 +154,7 @@ class TamperChecks:
     def _found(self, placement: Placement, root: LogRecord, text: Text) -> Located:
         """Return where an edit is by its first record alone."""
         alone = Placement(placement.path, ShownLineage(Lineage((root,), root)), placement.located)
-        return located_in(text, [alone], self.places.past(placement.path, text))[0]
+        return relocate(text, [alone], self.locator.file_history(placement.path, text))[0]
 
 
 def _fixed_members(record: LogRecord) -> Members:
@@ -189,11 +190,11 @@ class LostLineSearch:
     """Looks again for annotations that are lost.
 
     Attributes:
-        places: Of the project.
+        locator: Of the project.
         diff: The change.
     """
 
-    places: Places
+    locator: ProjectLocator
     diff: TrailDiff
 
     def find(self, placement: Placement, root: LogRecord, text: Text) -> Placement:
@@ -226,7 +227,7 @@ class LostLineSearch:
             [placement.path, *([placement.moved_from] if placement.moved_from else [])]
         )
         for name in names:
-            yield from self.places.versions_of(name)
+            yield from self.locator.versions_of(name)
 
 
 def covers(record: LogRecord, *members: str) -> bool:

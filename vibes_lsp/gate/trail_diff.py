@@ -13,7 +13,7 @@ from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.contributors import Contributors, configured_user, contributors_of
 from vibes_lsp.history.log_additions import added_record_ids
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.columns import EDGE_TYPES
+from vibes_lsp.index.log_columns import EDGE_TYPES
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import EdgeType

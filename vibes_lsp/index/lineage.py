@@ -20,7 +20,7 @@ from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256
 from vibes_lsp.model.members import Members, integer
 from vibes_lsp.model.vocabulary import Action, RecordType, SupersedesReason
 
-Nearest = Callable[[Sequence[str]], str | None]
+NearestCommit = Callable[[Sequence[str]], str | None]
 """Picks, of some commits, the nearest ancestor of HEAD; None when none is one or git cannot say."""
 
 _JOINING: Final = frozenset(
@@ -80,12 +80,12 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         return self.first.rank
 
     @cached_property
-    def recorded(self) -> AnchoredRange | None:
+    def recorded_range(self) -> AnchoredRange | None:
         """The range that it was recorded for, with its anchors; None when it has none that makes sense."""
         return recorded_range(self.members, self.current)
 
     @property
-    def digest(self) -> str | None:
+    def anchor_hash(self) -> str | None:
         """`anchor_hash` of what the AI wrote: lines, or a whole function (R14)."""
         return next(
             (digest for member in self.members if (digest := member.text("anchor_hash"))), None
@@ -106,12 +106,12 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         return self.action == Action.REVIEW
 
     @cached_property
-    def entries(self) -> tuple[str, ...]:
+    def entry_keys(self) -> tuple[str, ...]:
         """The keys of the context entries that the record which holds now names (RFC 7.3)."""
         return tuple(key for name in _NAMING if (key := self.current.text(name)) is not None)
 
     @cached_property
-    def may_stand_in(self) -> bool:
+    def may_be_placeholder(self) -> bool:
         """Whether its range may be a tool's stand-in for a place that it did not know: a change of "line 1" without anchors (R18)."""
         members = self.current.members
         return (
@@ -122,12 +122,12 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         )
 
     @property
-    def beginning(self) -> str:
+    def start_key(self) -> str:
         """Where it was recorded to begin, as text: in that already most annotations of a file differ."""
         return str(self.current.members.get("line_start"))
 
     @cached_property
-    def gist(self) -> tuple[str, ...]:
+    def summary_key(self) -> tuple[str, ...]:
         """Those members in which most annotations of a file differ."""
         return tuple(str(self.current.members.get(name)) for name in _TELLING)
 
@@ -142,8 +142,8 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         return sha256(canonical_json(members))
 
 
-def join_lineages(
-    records: Iterable[LogRecord], supersedes: Iterable[Edge], nearest: Nearest | None = None
+def build_lineages(
+    records: Iterable[LogRecord], supersedes: Iterable[Edge], nearest: NearestCommit | None = None
 ) -> list[Lineage]:
     """Group annotations into lineages, ranked from the oldest.
 
@@ -160,8 +160,8 @@ def join_lineages(
         for edge in supersedes
         if edge.source in known and edge.target in known and edge.source != edge.target
     ]
-    joining = [edge for edge in edges if joins(edge, known[edge.source], known[edge.target])]
-    groups = components(known, joining)
+    joining = [edge for edge in edges if is_same_edit(edge, known[edge.source], known[edge.target])]
+    groups = connected_components(known, joining)
     by_source: dict[str, list[Edge]] = defaultdict(list)
     for edge in joining:
         by_source[edge.source].append(edge)
@@ -175,7 +175,7 @@ def join_lineages(
     return sorted(lineages, key=lambda lineage: lineage.rank)
 
 
-def joins(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
+def is_same_edit(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
     """Whether the edge says that both records tell of the same edit."""
     if edge.reason in _JOINING:
         return True
@@ -192,7 +192,7 @@ def _same_edit(newer: LogRecord, older: LogRecord) -> bool:
     return same_value(one, other)
 
 
-def components(known: Iterable[str], joining: Iterable[Edge]) -> list[list[str]]:
+def connected_components(known: Iterable[str], joining: Iterable[Edge]) -> list[list[str]]:
     """Return the ids in groups that edges tie together, each in the order in which it is come by."""
     neighbours: dict[str, list[str]] = defaultdict(list)
     for edge in joining:
@@ -214,7 +214,7 @@ def components(known: Iterable[str], joining: Iterable[Edge]) -> list[list[str]]
 
 
 def _lineage(
-    members: list[LogRecord], joining: Mapping[str, Sequence[Edge]], nearest: Nearest | None
+    members: list[LogRecord], joining: Mapping[str, Sequence[Edge]], nearest: NearestCommit | None
 ) -> Lineage:
     if len(members) == 1:
         return Lineage((members[0],), members[0])
@@ -251,7 +251,7 @@ def _reached(
     return reached
 
 
-def _choose(ends: Sequence[LogRecord], nearest: Nearest | None) -> LogRecord:
+def _choose(ends: Sequence[LogRecord], nearest: NearestCommit | None) -> LogRecord:
     """Of several ends the one whose commit is the nearest ancestor of HEAD, else the later."""
     commits = list(dict.fromkeys(commit for end in ends if (commit := end.text("commit_hash"))))
     if nearest is not None and len(ends) > 1 and commits:
@@ -275,7 +275,7 @@ def _mark_history(
     replacing: dict[int, set[int]] = defaultdict(set)
     for edge in edges:
         newer, older = number_of[edge.source], number_of[edge.target]
-        if newer != older and covers(edge, known[edge.source], known[edge.target]):
+        if newer != older and replaces(edge, known[edge.source], known[edge.target]):
             replacing[older].add(newer)
     circular = _circular(replacing)
     for older, newer_ones in replacing.items():
@@ -305,7 +305,7 @@ def _circular(replacing: Mapping[int, set[int]]) -> set[int]:
     return {older for older, count in waiting.items() if count}
 
 
-def covers(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
+def replaces(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
     """Whether the edge makes its target history: it says so, or the recorded ranges do.
 
     A review replaces no edit (R6).

@@ -13,9 +13,16 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final
 
-from vibes_lsp.index.columns import ANNOTATIONS, EDGE_TYPES, Columns, key_of
-from vibes_lsp.index.lineage import Lineage, Nearest, components, covers, join_lineages, joins
-from vibes_lsp.index.log import LogIndex
+from vibes_lsp.index.lineage import (
+    Lineage,
+    NearestCommit,
+    build_lineages,
+    connected_components,
+    is_same_edit,
+    replaces,
+)
+from vibes_lsp.index.log_columns import ANNOTATION_KINDS, EDGE_TYPES, LogColumns, id_key
+from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.index.records import Edge, LogRecord
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
@@ -100,17 +107,17 @@ class _File:
 
     def put_on_top(self, record: LogRecord, edges: Sequence[Edge]) -> None:
         """Add an annotation that replaces others, and that nothing replaces or names: it is in no circle, and what is history stays so."""
-        key = key_of(record.id)
+        key = id_key(record.id)
         lineage = Lineage((record,), record)
         knot = _Knot({record.id}, {key}, {key})
         self.add(knot, [lineage])
         insort(self.lineages, lineage, key=_RANK)
         for edge in edges:
             older, target = self.homes[edge.target], self.member(edge.target)
-            if target is not None and covers(edge, record, target):
+            if target is not None and replaces(edge, record, target):
                 self._supersede(older, record.id)
             other = next(
-                each for each in self.knots[key_of(edge.target)] if older.first.id in each.firsts
+                each for each in self.knots[id_key(edge.target)] if older.first.id in each.firsts
             )
             if other is not knot:
                 knot = self._tie(knot, other)
@@ -144,18 +151,18 @@ class LineageCache:
         nearest: Decides between several ends of a lineage, by git; see `Nearest`.
     """
 
-    def __init__(self, log: LogIndex, nearest: Nearest | None) -> None:
+    def __init__(self, log: LogIndex, nearest: NearestCommit | None) -> None:
         self._log = log
         self._nearest = nearest
         self._forget(log.columns)
 
-    def _forget(self, columns: Columns) -> None:
+    def _forget(self, columns: LogColumns) -> None:
         self._columns = columns
         self._spellings: dict[str, list[str]] = {}
         self._spelled = 0
         self._files: dict[str, _File] = {}
 
-    def of_file(self, path: str) -> list[Lineage]:
+    def lineages_in(self, path: str) -> list[Lineage]:
         """Return the lineages whose current annotation is about a file, oldest first.
 
         Args:
@@ -191,11 +198,11 @@ class LineageCache:
             del self._files[next(iter(self._files))]
         return list(file.lineages)
 
-    def is_settled(self, path: str) -> bool:
+    def is_independent_of_head(self, path: str) -> bool:
         """Whether what `of_file` said last of a file rests on the log alone."""
         return not self._files[normal_path(path)].asking
 
-    def with_records(self, records: Iterable[LogRecord]) -> list[Lineage]:
+    def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Return the lineages of some records, and of all that supersedes edges tie to them, oldest first."""
         return sorted(
             (each for _, lineages in self._knots(records) for each in lineages), key=_RANK
@@ -207,18 +214,20 @@ class LineageCache:
             return False
         new: dict[str, tuple[LogRecord, list[Edge]]] = {}
         for record in self._log.records(lines):
-            if record.id in new or file.knots.get(key_of(record.id)):
+            if record.id in new or file.knots.get(id_key(record.id)):
                 return False
-            edges = self._log.edges(out_of=record.id, into=record.id, kind=EdgeType.SUPERSEDES)
+            edges = self._log.edges(
+                source=record.id, target=record.id, edge_type=EdgeType.SUPERSEDES
+            )
             out = [edge for edge in edges if edge.source == record.id]
             for edge in out:
                 target = new[edge.target][0] if edge.target in new else file.member(edge.target)
-                if target is None or joins(edge, record, target):
+                if target is None or is_same_edit(edge, record, target):
                     return False
             if any(edge.record.line <= file.until for edge in edges if edge.source != record.id):
                 return False
             new[record.id] = record, out
-        own = {key_of(identifier) for identifier in new}
+        own = {id_key(identifier) for identifier in new}
         if any(source not in own for source, _ in self._new_edges(file, own)) or any(
             self._named(file)
         ):
@@ -267,7 +276,9 @@ class LineageCache:
         """Give the lines of new annotations that were named before they were there."""
         columns = self._columns
         for line in range(file.until + 1, len(columns) + 1):
-            if columns.kinds[line - 1] in ANNOTATIONS and file.knots.get(columns.keys[line - 1]):
+            if columns.kinds[line - 1] in ANNOTATION_KINDS and file.knots.get(
+                columns.keys[line - 1]
+            ):
                 yield line
 
     def _new_edges(self, file: _File, own: Collection[int]) -> Iterator[tuple[int, int]]:
@@ -290,10 +301,10 @@ class LineageCache:
 
     def _knots(self, records: Iterable[LogRecord]) -> Iterator[tuple[_Knot, Sequence[Lineage]]]:
         """Give the knots of some records and what they come to, with all that supersedes edges tie to them, in whatever file those are."""
-        named = self._log.ends(EdgeType.SUPERSEDES)
+        named = self._log.edge_ends(EdgeType.SUPERSEDES)
         known: dict[str, LogRecord] = {}
         for each in {record.id: record for record in reversed(list(records))}.values():
-            key = key_of(each.id)
+            key = id_key(each.id)
             if key in named:
                 known[each.id] = each
             else:  # as most: it is tied to nothing
@@ -303,7 +314,7 @@ class LineageCache:
         while pending:
             identifier = pending.pop()
             for edge in self._log.edges(
-                out_of=identifier, into=identifier, kind=EdgeType.SUPERSEDES
+                source=identifier, target=identifier, edge_type=EdgeType.SUPERSEDES
             ):
                 if edge.record.id in edges:
                     continue
@@ -316,7 +327,7 @@ class LineageCache:
         by_end: dict[str, list[Edge]] = {}
         for edge in edges.values():
             by_end.setdefault(edge.source if edge.source in known else edge.target, []).append(edge)
-        for group in components(
+        for group in connected_components(
             known,
             [edge for edge in edges.values() if edge.source in known and edge.target in known],
         ):
@@ -332,9 +343,9 @@ class LineageCache:
             asked.append(commits)
             return None if self._nearest is None else self._nearest(commits)
 
-        lineages = join_lineages(records, edges, nearest)
-        tied = {key_of(record.id) for record in records}
-        named = {key_of(end) for edge in edges for end in (edge.source, edge.target)}
+        lineages = build_lineages(records, edges, nearest)
+        tied = {id_key(record.id) for record in records}
+        named = {id_key(end) for edge in edges for end in (edge.source, edge.target)}
         firsts = {lineage.first.id for lineage in lineages}
         return _Knot(
             firsts, tied, tied | named, self._nearest is not None and bool(asked)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from vibes_lsp.errors import AmbiguousId, UnknownId
-from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.sessions import LoggedSession, read_session
+from vibes_lsp.index.records import LoggedSession, LogRecord
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 
@@ -18,7 +17,7 @@ _SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LookupResult:
     """What an id names.
 
     Attributes:
@@ -36,17 +35,19 @@ class Found:
     session: LoggedSession | None = None
 
 
-def look_up(trail: Trail, prefix: str) -> Found:
+def look_up(trail: Trail, prefix: str) -> LookupResult:
     """Return the one thing whose id begins with `prefix`; a whole id always wins over longer ones.
 
     Raises:
         UnknownId: Nothing has such an id, or the prefix is shorter than `MIN_PREFIX`.
         AmbiguousId: Several things have.
     """
-    whole = look_up_whole(trail, prefix)
+    whole = look_up_exact(trail, prefix)
     if whole is not None:
         return whole
-    found = [Found("record", record.id, record=record) for record in trail.log.with_prefix(prefix)]
+    found = [
+        LookupResult("record", record.id, record=record) for record in trail.log.with_prefix(prefix)
+    ]
     found += [_entry(trail, key) for key in trail.manifest if key.startswith(prefix)]
     found += [
         _session(trail, identifier)
@@ -61,7 +62,7 @@ def look_up(trail: Trail, prefix: str) -> Found:
     return _only(prefix, found)
 
 
-def look_up_whole(trail: Trail, identifier: str) -> Found | None:
+def look_up_exact(trail: Trail, identifier: str) -> LookupResult | None:
     """Return the one thing with this whole id, None when there is none; the log is not searched for it.
 
     Raises:
@@ -73,7 +74,7 @@ def look_up_whole(trail: Trail, identifier: str) -> Found | None:
             f"{identifier!r} is too short for an id", hint=f"give at least {MIN_PREFIX} characters"
         )
     record = trail.log.by_id(identifier)
-    found = [Found("record", identifier, record=record)] if record is not None else []
+    found = [LookupResult("record", identifier, record=record)] if record is not None else []
     if identifier in trail.manifest:
         found.append(_entry(trail, identifier))
     if identifier in trail.log.columns.sessions:
@@ -81,15 +82,15 @@ def look_up_whole(trail: Trail, identifier: str) -> Found | None:
     return _only(identifier, found) if found else None
 
 
-def _entry(trail: Trail, key: str) -> Found:
-    return Found("entry", key, entry=trail.manifest.entry(key))
+def _entry(trail: Trail, key: str) -> LookupResult:
+    return LookupResult("entry", key, entry=trail.manifest.entry(key))
 
 
-def _session(trail: Trail, identifier: str) -> Found:
-    return Found("session", identifier, session=read_session(trail.log, identifier))
+def _session(trail: Trail, identifier: str) -> LookupResult:
+    return LookupResult("session", identifier, session=trail.log.session(identifier))
 
 
-def _only(prefix: str, found: Sequence[Found]) -> Found:
+def _only(prefix: str, found: Sequence[LookupResult]) -> LookupResult:
     if len(found) > 1:
         named = ", ".join(f"{each.kind} {each.id[:20]}" for each in found[:_SHOWN])
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""

@@ -1,6 +1,6 @@
-"""Which annotations have anchors of a text that git had before the edit: a match with these proves nothing (R14).
+"""Versions older than an edit that have its text: then a match with its anchors proves nothing (R14).
 
-Each version is read once for all annotations of its file, and what was found out about an annotation is kept until HEAD moves.
+Each version is read once for all annotations of its file, and results are cached until HEAD moves.
 """
 
 from __future__ import annotations
@@ -22,37 +22,35 @@ from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.model.vocabulary import Action
 
-_BYTES: Final = 24 << 20
-"""About so much is read of the versions of one file."""
+_MAX_BYTES: Final = 24 << 20
+"""About how much is read of the versions of one file."""
+_ALL_OLDER: Final = 32
+"""Versions before an edit that are all read; of older ones as many as `_MAX_BYTES` allows, evenly."""
+_MAX_COMPARED: Final = 8
+"""Versions that may have a text: so many of the newest are compared, and as many of the others."""
 
-_ALL_NEWEST: Final = 32
-"""So many of the versions before an edit are all read; of the others as many as `_BYTES` allows, evenly spread."""
-
-_TRIED: Final = 8
-"""Of the versions that may have a text, so many of the newest are compared, and as many of the others."""
-
-Standing = dict[str, tuple[tuple[str, int, datetime], tuple[Version, ...]]]
-"""By the id of an annotation: the history that was looked at, and the versions that may have its text."""
+OlderVersions = dict[str, tuple[tuple[str, int, datetime], tuple[Version, ...]]]
+"""A cache: the history that was searched and the versions that may have a text, by first record."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """An annotation whose text is looked for in history.
+class SearchedAnnotation:
+    """An annotation whose text is searched for in history.
 
     Attributes:
         lineage: The annotation.
         path: The file that it is recorded for.
-        recorded: Its range and anchors.
-        commit: The commit that it came with; None when that is not known.
-        begun: Before this time a commit was made before the edit; None when that is not known.
-        commits: All commits that are known to have brought it, of which a later one may have rewritten an earlier one.
+        recorded_range: Its range and anchors.
+        commit: The commit that it came with; None if unknown.
+        earliest_edit: Commits before this time are older than the edit; None if unknown.
+        commits: All commits known to have brought it; later ones may be rewrites of earlier ones.
     """
 
     lineage: Lineage
     path: str
-    recorded: AnchoredRange
+    recorded_range: AnchoredRange
     commit: str | None
-    begun: datetime | None
+    earliest_edit: datetime | None
     commits: tuple[str, ...] = ()
 
     @property
@@ -62,20 +60,23 @@ class Wanted:
 
     @property
     def is_anchored(self) -> bool:
-        """Whether there is anything that a text can be checked against."""
-        return self.recorded.anchors != Anchors()
+        """Whether it has anchors to compare a text with."""
+        return self.recorded_range.anchors != Anchors()
 
-    def earlier(self, versions: Sequence[Version]) -> list[Version]:
-        """Return those of a file's versions, newest first, that were committed before the edit; its own commit never was."""
-        begun = self.begun
-        if begun is None or self.lineage.action == Action.REVIEW:
+    def versions_before_edit(self, versions: Sequence[Version]) -> list[Version]:
+        """Return the versions that were committed before the edit, newest first.
+
+        Args:
+            versions: The versions of its file, newest first.
+        """
+        earliest = self.earliest_edit
+        if earliest is None or self.lineage.action == Action.REVIEW:
             return []
-        return [
-            version for version in versions[len(self.later(versions)) :] if version.moment < begun
-        ]
+        others = versions[len(self.versions_since_edit(versions)) :]
+        return [version for version in others if version.moment < earliest]
 
-    def later(self, versions: Sequence[Version]) -> Sequence[Version]:
-        """Return those of a file's versions, newest first, that came with a commit of the edit or after it, whatever the clocks say."""
+    def versions_since_edit(self, versions: Sequence[Version]) -> Sequence[Version]:
+        """Return the versions from the oldest commit of the edit on, by order and not by clock."""
         own = (
             number
             for number, each in enumerate(versions)
@@ -84,14 +85,14 @@ class Wanted:
         return versions[: max(own, default=-1) + 1]
 
 
-class Predating:
-    """Finds texts before the edit.
+class OlderTextSearch:
+    """Searches for versions older than an edit that have its text: then git had it before the edit.
 
     Args:
         history: The project's git history.
         versions: Gives the versions of a file, newest first.
         read: Gives the text of a version.
-        standing: What earlier questions have found out.
+        older_versions: A cache of earlier results; one is right until HEAD moves.
     """
 
     def __init__(
@@ -99,131 +100,134 @@ class Predating:
         history: ProjectHistory,
         versions: Callable[[str], Sequence[Version]],
         read: Callable[[Version], Text | None],
-        standing: Standing,
+        older_versions: OlderVersions,
     ) -> None:
-        self._history, self._versions, self._read, self._standing = (
-            history,
-            versions,
-            read,
-            standing,
-        )
+        self._history, self._versions, self._read = history, versions, read
+        self._cache = older_versions
 
-    def of(
-        self, wanted: Sequence[Wanted], later: Mapping[str, OriginalText], text: Text | None
+    def run(
+        self,
+        annotations: Sequence[SearchedAnnotation],
+        originals: Mapping[str, OriginalText],
+        text: Text | None,
     ) -> dict[str, tuple[Version, int]]:
-        """Return the newest version before the edit that has an annotation's text where the edit was made, and its first line there.
+        """Return the newest older version that has the text where the edit was made, and its line.
 
         Args:
-            wanted: The annotations.
-            later: Texts after the edit, by the id of the first record.
+            annotations: The annotations.
+            originals: Texts after the edit, by the id of the first record.
             text: The file as it is now.
         """
-        anchored = [each for each in wanted if each.recorded.anchors.hash is not None]
-        by_path: dict[str, list[Wanted]] = defaultdict(list)
-        for each in anchored:
+        hashed = [each for each in annotations if each.recorded_range.anchors.hash is not None]
+        by_path: dict[str, list[SearchedAnnotation]] = defaultdict(list)
+        for each in hashed:
             by_path[each.path].append(each)
         possible = {
-            identifier: found
+            identifier: versions
             for path, some in by_path.items()
-            for identifier, found in self._possible(path, some).items()
+            for identifier, versions in self._possible(path, some).items()
         }
         if not possible:
             return {}
-        places = self._places([each for each in anchored if each.id in possible], later, text)
+        starts = self._later_starts(
+            [each for each in hashed if each.id in possible], originals, text
+        )
         found: dict[str, tuple[Version, int]] = {}
-        for each in anchored:
-            for version in _some(possible.get(each.id, ())):
-                start = self._start(each, version, places.get(each.id, ()))
+        for each in hashed:
+            for version in _thinned(possible.get(each.id, ())):
+                start = self._start_in(version, each, starts.get(each.id, ()))
                 if start is not None:
                     found[each.id] = version, start
                     break
         return found
 
-    def _possible(self, path: str, wanted: Sequence[Wanted]) -> dict[str, tuple[Version, ...]]:
-        """Return the versions that may have the text of an annotation, newest first; those of which none may are left out."""
+    def _possible(
+        self, path: str, annotations: Sequence[SearchedAnnotation]
+    ) -> dict[str, tuple[Version, ...]]:
+        """Return the older versions that may have each text, newest first; from the cache if right."""
         versions = self._versions(path)
-        earlier: dict[str, list[Version]] = {}
+        older: dict[str, list[Version]] = {}
         keys: dict[str, tuple[str, int, datetime]] = {}
-        for each in wanted:
-            before = each.earlier(versions)
-            if before and each.begun is not None:
-                earlier[each.id] = before
-                keys[each.id] = before[0].commit, len(before), each.begun
+        for each in annotations:
+            before = each.versions_before_edit(versions)
+            if before and each.earliest_edit is not None:
+                older[each.id] = before
+                keys[each.id] = before[0].commit, len(before), each.earliest_edit
         new = [
             each
-            for each in wanted
-            if each.id in earlier and self._standing.get(each.id, (None,))[0] != keys[each.id]
+            for each in annotations
+            if each.id in older and self._cache.get(each.id, (None,))[0] != keys[each.id]
         ]
-        for identifier, found in self._look(new, earlier).items():
-            self._standing[identifier] = keys[identifier], found
-        return {
-            identifier: found for identifier in earlier if (found := self._standing[identifier][1])
-        }
+        for identifier, found in self._with_pieces(new, older).items():
+            self._cache[identifier] = keys[identifier], found
+        return {identifier: found for identifier in older if (found := self._cache[identifier][1])}
 
-    def _look(
-        self, wanted: Sequence[Wanted], earlier: Mapping[str, list[Version]]
+    def _with_pieces(
+        self, annotations: Sequence[SearchedAnnotation], older: Mapping[str, list[Version]]
     ) -> dict[str, tuple[Version, ...]]:
-        found: dict[str, list[Version]] = {each.id: [] for each in wanted}
-        pieces = {each.id: _pieces(each.recorded) for each in wanted}
-        within = {each.id: {version.blob for version in earlier[each.id]} for each in wanted}
-        longest = max((earlier[each.id] for each in wanted), key=len, default=[])
+        """Return the older versions that have all lines of each annotation's context."""
+        found: dict[str, list[Version]] = {each.id: [] for each in annotations}
+        pieces = {each.id: _context_lines(each.recorded_range) for each in annotations}
+        blobs = {each.id: {version.blob for version in older[each.id]} for each in annotations}
+        longest = max((older[each.id] for each in annotations), key=len, default=[])
         seen: set[str] = set()
-        for version, lines in self._lines(longest):
+        for version, lines in self._read_lines(longest):
             if version.blob in seen:
                 continue
             seen.add(version.blob)
-            for each in wanted:
-                if version.blob in within[each.id] and pieces[each.id] <= lines:
+            for each in annotations:
+                if version.blob in blobs[each.id] and pieces[each.id] <= lines:
                     found[each.id].append(version)
         return {identifier: tuple(versions) for identifier, versions in found.items()}
 
-    def _lines(self, versions: Sequence[Version]) -> Iterator[tuple[Version, frozenset[bytes]]]:
-        """Give the lines of versions, all of the newest and some of the others."""
+    def _read_lines(
+        self, versions: Sequence[Version]
+    ) -> Iterator[tuple[Version, frozenset[bytes]]]:
+        """Give the lines of all newest versions and of some of the others."""
         first = self._history.contents(versions[0]) if versions else None
-        step = max(1, len(first or b"") * len(versions) // _BYTES)
-        for version in (*versions[:_ALL_NEWEST], *versions[_ALL_NEWEST::step]):
+        step = max(1, len(first or b"") * len(versions) // _MAX_BYTES)
+        for version in (*versions[:_ALL_OLDER], *versions[_ALL_OLDER::step]):
             data = self._history.contents(version)
             if data is not None:
-                yield (
-                    version,
-                    frozenset(
-                        (data.replace(b"\r\n", b"\n") if b"\r" in data else data).split(b"\n")
-                    ),
-                )
+                unix = data.replace(b"\r\n", b"\n") if b"\r" in data else data
+                yield version, frozenset(unix.split(b"\n"))
 
-    def _places(
-        self, wanted: Sequence[Wanted], later: Mapping[str, OriginalText], text: Text | None
+    def _later_starts(
+        self,
+        annotations: Sequence[SearchedAnnotation],
+        originals: Mapping[str, OriginalText],
+        text: Text | None,
     ) -> dict[str, list[tuple[LineMaps, int]]]:
-        """Return where each text stands after the edit: with maps to there, and the first line."""
-        places: dict[str, list[tuple[LineMaps, int]]] = defaultdict(list)
+        """Return where each text is after the edit: the first line, and line maps to that text."""
+        starts: dict[str, list[tuple[LineMaps, int]]] = defaultdict(list)
         maps: dict[int, LineMaps] = {}
         if text is not None:
-            for each, located in zip(
-                wanted, standing_whole([each.recorded for each in wanted], text), strict=True
-            ):
-                if located is not None and located.start is not None:
-                    places[each.id].append(
-                        (maps.setdefault(id(text), LineMaps(text)), located.start)
-                    )
-        for each in wanted:
-            origin = later.get(each.id)
-            if origin is not None:
-                places[each.id].append(
-                    (maps.setdefault(id(origin.text), LineMaps(origin.text)), origin.start)
+            located = standing_whole([each.recorded_range for each in annotations], text)
+            for each, where in zip(annotations, located, strict=True):
+                if where is not None and where.start is not None:
+                    starts[each.id].append((maps.setdefault(id(text), LineMaps(text)), where.start))
+        for each in annotations:
+            original = originals.get(each.id)
+            if original is not None:
+                starts[each.id].append(
+                    (maps.setdefault(id(original.text), LineMaps(original.text)), original.start)
                 )
-        return places
+        return starts
 
-    def _start(
-        self, wanted: Wanted, version: Version, places: Sequence[tuple[LineMaps, int]]
+    def _start_in(
+        self,
+        version: Version,
+        annotation: SearchedAnnotation,
+        later_starts: Sequence[tuple[LineMaps, int]],
     ) -> int | None:
-        """Return the line at which a version has a text where the edit was made; None when it does not, or has only a copy elsewhere."""
-        text, recorded = self._read(version), wanted.recorded
+        """Return the line of a text in a version; None without it, or for a copy at another place."""
+        text, recorded = self._read(version), annotation.recorded_range
         if text is None:
             return None
-        if places:
-            kept = (maps.from_text(text).came_from(start) for maps, start in places)
+        if later_starts:
+            mapped = (maps.from_text(text).came_from(start) for maps, start in later_starts)
             return next(
-                (line for line in kept if line is not None and recorded.is_in(text.lines, line)),
+                (line for line in mapped if line is not None and recorded.is_in(text.lines, line)),
                 None,
             )
         if recorded.is_in(text.lines, recorded.start):
@@ -232,15 +236,15 @@ class Predating:
         return None if located is None else located.start
 
 
-def _pieces(recorded: AnchoredRange) -> frozenset[bytes]:
-    """Return the lines that a text must have to have a range: those of its context that are whole and say something."""
+def _context_lines(recorded: AnchoredRange) -> frozenset[bytes]:
+    """Return the whole, non-empty lines of a range's context, which a text must have."""
     if recorded.anchors.context is None:
         return frozenset()
     pieces, cut = read_context(recorded.anchors.context)
     return frozenset(encode(piece) for piece in (pieces[:-1] if cut else pieces) if piece)
 
 
-def _some(versions: Sequence[Version]) -> Sequence[Version]:
+def _thinned(versions: Sequence[Version]) -> Sequence[Version]:
     """Return the newest of some versions, and a few of the others."""
-    rest = versions[_TRIED:]
-    return [*versions[:_TRIED], *rest[:: max(1, -(-len(rest) // _TRIED))]]
+    rest = versions[_MAX_COMPARED:]
+    return [*versions[:_MAX_COMPARED], *rest[:: max(1, -(-len(rest) // _MAX_COMPARED))]]

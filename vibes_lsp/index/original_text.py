@@ -1,6 +1,8 @@
-"""The text that each annotation of a file was made in, found in git's history (R4, R14, R17).
+"""The text that each annotation was made in, found in git's history (R4, R14, R17).
 
-A version counts when the anchors fit it. It asks git, and so is for a thread or the command line: no hover waits for it.
+A version counts when the anchors match it. If they match a version older than the edit, the match
+proves nothing (R14), and that version is returned as such. This asks git, and so runs in a thread
+or a command.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.ages import Ages, EditTime
 from vibes_lsp.anchors.located import OriginalText, Since
@@ -17,91 +19,98 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.project_history import ProjectHistory
-from vibes_lsp.index.commits import known_commit, recorded_commit, recorded_commits
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.older_text import Predating, Standing, Wanted
+from vibes_lsp.index.lineage_commits import known_commit, recorded_commit, recorded_commits
+from vibes_lsp.index.older_text import OlderTextSearch, OlderVersions, SearchedAnnotation
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action
 
-_ALL_LATER = 32
-"""An edit is followed through all of so many last versions; before these through every second up to twice as many, and so on."""
+_ALL_LATER: Final = 32
+"""An edit is followed through this many of the last versions; before these through every second up
+to twice as many, then through every fourth, and so on."""
+_NEARBY: Final = 4
+"""Versions around the time of an edit that are tried if the recorded commit lacks the text."""
 
-_NEARBY = 4
-"""Versions after the time of an edit that are tried, when the one that the record names does not have it."""
-
-Begun: TypeAlias = Callable[[Lineage], datetime | None]
-"""Gives the time before which a commit was made before an edit (R14)."""
+EarliestEditTime: TypeAlias = Callable[[Lineage], datetime | None]
+"""Gives the time before which a commit is older than an edit (R14)."""
 
 
 class OriginalTexts:
-    """Chooses the text of then.
+    """Finds the text that annotations were made in.
 
     Args:
         history: The project's git history.
-        derived: Commits of annotations that record none that holds, by the id of their first record.
-        begun: Gives the time before which a commit was made before an edit (R14).
-        standing: What earlier questions have found out about texts before the edit.
+        resolved_commits: Commits of annotations that record none that holds, by the id of their
+            first record.
+        earliest_edit_time: Gives the time before which a commit is older than an edit (R14).
+        older_versions: A cache of versions older than an edit.
     """
 
     def __init__(
         self,
         history: ProjectHistory,
-        derived: Mapping[str, ResolvedCommit],
-        begun: Begun,
-        standing: Standing | None = None,
+        resolved_commits: Mapping[str, ResolvedCommit],
+        earliest_edit_time: EarliestEditTime,
+        older_versions: OlderVersions | None = None,
     ) -> None:
         self._history = history
-        self._derived = derived
-        self._begun = begun
-        self._standing: Standing = {} if standing is None else standing
+        self._resolved_commits = resolved_commits
+        self._earliest_edit_time = earliest_edit_time
+        self._older_versions: OlderVersions = {} if older_versions is None else older_versions
         self._texts: dict[str, Text | None] = {}
 
     def of(self, lineages: Iterable[Lineage], text: Text | None = None) -> dict[str, OriginalText]:
-        """Return the origins of annotations by the id of their first record; those that history does not hold are left out.
+        """Return the original texts that git has, by the id of the first record.
 
         Args:
             lineages: The annotations.
             text: Their file as it is now.
         """
-        wanted = [each for lineage in lineages if (each := self._wanted(lineage)) is not None]
-        return _Choice(self._history, self._texts, self._standing).of(wanted, text)
+        search = _OriginalTextSearch(self._history, self._texts, self._older_versions)
+        return search.run(self._searched(lineages), text)
 
-    def edits(self, lineages: Iterable[Lineage]) -> dict[str, EditTime]:
-        """Return when lines were edited, by the id of the first record; where that is not known, they are left out."""
-        wanted = [each for lineage in lineages if (each := self._wanted(lineage)) is not None]
-        may_be = [
-            each
-            for each in wanted
-            if each.begun is not None and each.lineage.action != Action.REVIEW
+    def edit_times(self, lineages: Iterable[Lineage]) -> dict[str, EditTime]:
+        """Return when lines were edited, where that is known, by the id of the first record."""
+        edits = [
+            (each, each.earliest_edit)
+            for each in self._searched(lineages)
+            if each.earliest_edit is not None and each.lineage.action != Action.REVIEW
         ]
         versions = {
             path: self._history.versions(path).versions
-            for path in {each.path for each in may_be if each.commits}
+            for path in {each.path for each, _ in edits if each.commits}
         }
         found: dict[str, EditTime] = {}
-        for each in may_be:
-            later = each.later(versions.get(each.path, ()))
-            if each.begun is not None:
-                since = min([each.begun, *(version.moment for version in later)])
-                found[each.id] = EditTime(
-                    each.begun, frozenset(version.commit for version in later), since
-                )
+        for each, earliest in edits:
+            later = each.versions_since_edit(versions.get(each.path, ()))
+            since = min([earliest, *(version.moment for version in later)])
+            found[each.id] = EditTime(
+                earliest, frozenset(version.commit for version in later), since
+            )
         return found
 
     def ages(self, path: str, since: datetime) -> Ages | None:
-        """Return since when git has each line of a file, which is not told apart before some time; None where git cannot tell."""
+        """Return since when git has each line of a file; None where git cannot tell.
+
+        Args:
+            path: Relative to the project, forward slashes.
+            since: Lines older than this time are not told apart.
+        """
         found = self._history.blamed(path, since)
         data = None if found is None else self._history.contents(found[0])
         if found is None or data is None:
             return None
         return Ages(Text.from_bytes(data), [Since(each.commit, each.moment) for each in found[1]])
 
-    def _wanted(self, lineage: Lineage) -> Wanted | None:
-        recorded = lineage.recorded
+    def _searched(self, lineages: Iterable[Lineage]) -> list[SearchedAnnotation]:
+        return [each for lineage in lineages if (each := self._search_for(lineage)) is not None]
+
+    def _search_for(self, lineage: Lineage) -> SearchedAnnotation | None:
+        recorded = lineage.recorded_range
         path = lineage.current.text("file_path")
         if recorded is None or path is None or lineage.action == Action.DELETE:
             return None
-        known = known_commit(lineage, self._derived.get(lineage.first.id))
+        known = known_commit(lineage, self._resolved_commits.get(lineage.first.id))
         commit = (
             known.commit
             if known is not None and known.method != CommitMethod.INFERRED
@@ -110,42 +119,49 @@ class OriginalTexts:
         commits = tuple(
             dict.fromkeys(each for each in (commit, *recorded_commits(lineage)) if each)
         )
-        return Wanted(lineage, normal_path(path), recorded, commit, self._begun(lineage), commits)
+        return SearchedAnnotation(
+            lineage, normal_path(path), recorded, commit, self._earliest_edit_time(lineage), commits
+        )
 
 
-class _Choice:
-    """Chooses for some annotations at once. They are of one file or a few, and so what one asks history serves the others, too.
+class _OriginalTextSearch:
+    """Searches history for several annotations at once, so that each version is read once.
 
     Args:
-        history: As for `OriginalTexts`.
-        texts: The versions that have been read, by their blobs.
-        standing: As for `OriginalTexts`.
+        history: The project's git history.
+        texts: A cache of versions' texts, by blob.
+        older_versions: As for `OriginalTexts`.
     """
 
     def __init__(
-        self, history: ProjectHistory, texts: dict[str, Text | None], standing: Standing
+        self,
+        history: ProjectHistory,
+        texts: dict[str, Text | None],
+        older_versions: OlderVersions,
     ) -> None:
         self._contents = history.contents
         self._versions = cache(history.versions)
         self._version_at = cache(history.version_at)
         self._version_with_hash = cache(history.version_with_hash)
         self._texts = texts
-        self._predating = Predating(
-            history, lambda path: self._versions(path).versions, self._text, standing
+        self._older_texts = OlderTextSearch(
+            history, lambda path: self._versions(path).versions, self._text, older_versions
         )
 
-    def of(self, pending: Sequence[Wanted], text: Text | None) -> dict[str, OriginalText]:
-        """Return the origins: for those whose text was there before the edit, that text."""
+    def run(
+        self, annotations: Sequence[SearchedAnnotation], text: Text | None
+    ) -> dict[str, OriginalText]:
+        """Return the original texts; a text older than the edit takes precedence."""
         found: dict[str, OriginalText] = {}
-        for candidates in zip(*(self._padded(wanted) for wanted in pending), strict=True):
+        for candidates in zip(*(self._padded(each) for each in annotations), strict=True):
             tried = [
-                (wanted, version)
-                for wanted, version in zip(pending, candidates, strict=True)
-                if wanted.id not in found
+                (each, version)
+                for each, version in zip(annotations, candidates, strict=True)
+                if each.id not in found
             ]
-            found.update(self._fitting(tried))
-        lengths = {wanted.id: wanted.recorded.length for wanted in pending}
-        for identifier, (version, start) in self._predating.of(pending, found, text).items():
+            found.update(self._matching(tried))
+        lengths = {each.id: each.recorded_range.length for each in annotations}
+        for identifier, (version, start) in self._older_texts.run(annotations, found, text).items():
             before = self._text(version)
             if before is not None:
                 since, end = Since(version.commit, version.moment), start + lengths[identifier] - 1
@@ -154,63 +170,73 @@ class _Choice:
                 )
         return found
 
-    def _padded(self, wanted: Wanted) -> list[Version | None]:
-        """Return the versions to try for an annotation, the likeliest first, filled up to the same number for all."""
-        earlier = wanted.earlier(self._versions(wanted.path).versions) if wanted.is_anchored else []
-        versions = [each for each in dict.fromkeys(self._candidates(wanted)) if each not in earlier]
+    def _padded(self, annotation: SearchedAnnotation) -> list[Version | None]:
+        """Return the versions to try, the likeliest first, padded to one length for all."""
+        older = (
+            annotation.versions_before_edit(self._versions(annotation.path).versions)
+            if annotation.is_anchored
+            else []
+        )
+        candidates = dict.fromkeys(self._candidates(annotation))
+        versions = [each for each in candidates if each not in older]
         return [*versions, *[None] * (_NEARBY + 3 - len(versions))]
 
-    def _candidates(self, wanted: Wanted) -> Iterator[Version]:
-        path = wanted.path
-        if wanted.commit is not None:
-            version = self._version_at(path, wanted.commit)
+    def _candidates(self, annotation: SearchedAnnotation) -> Iterator[Version]:
+        path = annotation.path
+        if annotation.commit is not None:
+            version = self._version_at(path, annotation.commit)
             if version is not None:
                 yield version
-        if wanted.recorded.anchors.file_hash is not None:
-            version = self._version_with_hash(path, wanted.recorded.anchors.file_hash)
+        file_hash = annotation.recorded_range.anchors.file_hash
+        if file_hash is not None:
+            version = self._version_with_hash(path, file_hash)
             if version is not None:
                 yield version
-        if wanted.commit is None or wanted.is_anchored:
+        if annotation.commit is None or annotation.is_anchored:
             known = self._versions(path)
-            after = known.after(wanted.lineage.first.moment)
+            after = known.after(annotation.lineage.first.moment)
             if after is None:
                 return
             versions = known.versions
             number = versions.index(after) if after in versions else 0
             yield from versions[max(0, number - _NEARBY + 1) : number + 1][::-1]
 
-    def _fitting(self, tried: Sequence[tuple[Wanted, Version | None]]) -> dict[str, OriginalText]:
-        """Return the origins among some versions, one for each annotation; those of one version help to find each other."""
+    def _matching(
+        self, tried: Sequence[tuple[SearchedAnnotation, Version | None]]
+    ) -> dict[str, OriginalText]:
+        """Return the original texts among one version for each annotation.
+
+        Annotations of one version are located together, because they help to find each other.
+        """
         found: dict[str, OriginalText] = {}
-        by_blob: dict[str, list[tuple[Wanted, Version]]] = {}
-        for wanted, version in tried:
+        by_blob: dict[str, list[tuple[SearchedAnnotation, Version]]] = {}
+        for each, version in tried:
             if version is not None:
-                by_blob.setdefault(version.blob, []).append((wanted, version))
+                by_blob.setdefault(version.blob, []).append((each, version))
         for group in by_blob.values():
             text, later = self._text(group[0][1]), self._later(group[0][1])
             if text is None:
                 continue
-            anchored = [wanted for wanted, _ in group if wanted.is_anchored]
-            for wanted, located in zip(
-                anchored,
-                standing_whole([wanted.recorded for wanted in anchored], text),
-                strict=True,
-            ):
-                if located is not None and located.start is not None and located.end is not None:
-                    found[wanted.id] = OriginalText(text, located.start, located.end, later)
-            for wanted, _ in group:
-                if not wanted.is_anchored and wanted.recorded.end <= len(text.lines):
-                    found[wanted.id] = OriginalText(
-                        text, wanted.recorded.start, wanted.recorded.end, later, inferred=True
+            anchored = [each for each, _ in group if each.is_anchored]
+            located = standing_whole([each.recorded_range for each in anchored], text)
+            for each, where in zip(anchored, located, strict=True):
+                if where is not None and where.start is not None and where.end is not None:
+                    found[each.id] = OriginalText(text, where.start, where.end, later)
+            for each, _ in group:
+                recorded = each.recorded_range
+                if not each.is_anchored and recorded.end <= len(text.lines):
+                    found[each.id] = OriginalText(
+                        text, recorded.start, recorded.end, later, inferred=True
                     )
         return found
 
     def _later(self, version: Version) -> tuple[Text, ...]:
-        """Return the versions that came after one, oldest first: of all that lie far back the same ones, so that they are compared once."""
+        """Return versions after one, oldest first.
+
+        Thinned out by age, at the same ones for every old version, so that they are compared once.
+        """
         versions = self._versions(version.path).versions
-        age = next(
-            (age for age, each in enumerate(versions) if each.blob == version.blob), 0
-        )  # 0 also if it is none of them
+        age = next((age for age, each in enumerate(versions) if each.blob == version.blob), 0)
         chosen = (
             each
             for number, each in enumerate(versions[:age])
@@ -230,7 +256,7 @@ class _Choice:
         return self._read(version, later[0] if later else None)
 
     def _read(self, version: Version, near: Text | None) -> Text | None:
-        """Return a version, given one that is like it."""
+        """Return the text of a version, sharing what it can with a similar text."""
         if version.blob not in self._texts:
             data = self._contents(version)
             self._texts[version.blob] = None if data is None else Text.from_bytes(data, near)

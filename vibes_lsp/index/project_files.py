@@ -1,20 +1,32 @@
-"""The project's own files as saved, and recorded paths that name none of them (R19)."""
+"""The project's files as saved: read one, name recorded paths that are none, filter by content (R19).
+
+`RangeFilters` tells from the bytes of a file whether recorded ranges may be in it. Decoding each
+file and locating in it takes ten times as long, and nearly all files of a project contain none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.anchors.create_anchors import block_hashes
+from vibes_lsp.anchors.located import AnchoredRange
+from vibes_lsp.anchors.occurrences import read_context
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.store.files import is_circular, is_inside, read_file
 
 _MAX_SOURCE: Final = 64 << 20
-"""Largest source file that is looked at, in bytes."""
-
+"""Largest source file that is read, in bytes."""
 _HINT: Final = "give a file of the project"
+_BOM: Final = b"\xef\xbb\xbf"
+_REPLACEMENT: Final = "\ufffd"
+_MAX_TRIES: Final = 64
+"""Positions at which the hash of a range is computed; a range with more may be in the file."""
 
 
 def read_source(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: str = _HINT) -> Text:
@@ -68,3 +80,137 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # a name that this system cannot have
         return False
+
+
+class RawLines:
+    """The lines of a file as bytes: ends of lines and a byte-order mark are no part of them (R14).
+
+    Args:
+        content: The file.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content.removeprefix(_BOM)
+
+    def __len__(self) -> int:
+        """Return how many lines there are."""
+        return self._content.count(b"\n") + (
+            not self._content.endswith(b"\n") and self._content != b""
+        )
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What tells the lines from others."""
+        return hashlib.sha256(self._content).digest()
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The lines."""
+        lines = self._content.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        return [line.removesuffix(b"\r") for line in lines] if b"\r" in self._content else lines
+
+    @cached_property
+    def content(self) -> bytes:
+        """The lines, LF before and after each."""
+        return b"\n%b\n" % b"\n".join(self.lines)
+
+    @cached_property
+    def known(self) -> frozenset[bytes]:
+        """The lines, in no order."""
+        return frozenset(self.lines)
+
+
+class RangeFilter:
+    """A recorded range that is looked for.
+
+    Attributes:
+        recorded: The range.
+        first: Its first line, which has to stand in a file; None when that is not known.
+    """
+
+    __slots__ = ("_begun", "_is_readable", "_whole", "first", "recorded_range")
+
+    def __init__(self, recorded: AnchoredRange) -> None:
+        self.recorded_range = recorded
+        context = recorded.anchors.context
+        first, newline, _ = (context or "").partition("\n")
+        self._is_readable = _REPLACEMENT not in (context or "")
+        self.first = _encoded(first.removesuffix("\r")) if newline and self._is_readable else None
+        pieces, cut = ((), True) if context is None else read_context(context)
+        self._whole = [*map(_encoded, pieces[:-1] if cut else pieces)]
+        self._begun = (
+            b""
+            if context is None
+            else b"\n" + b"\n".join(map(_encoded, pieces)) + (b"" if cut else b"\n")
+        )
+
+    def may_be_in(self, file: RawLines) -> bool:
+        """Whether the range may stand in a file whole: where its context does, or where it was recorded."""
+        if not self._is_readable:
+            return True
+        if self.first is not None and self.first not in file.known:
+            return False
+        return self._is_at(file, self.recorded_range.start) or self._is_behind_context(file)
+
+    def _is_behind_context(self, file: RawLines) -> bool:
+        if not self._begun or not all(line in file.known for line in self._whole):
+            return False
+        last = len(file.lines) - self.recorded_range.length + 1
+        number, before, looks = 1, 0, 0
+        found = file.content.find(self._begun)
+        while found >= 0:
+            number, before = number + file.content.count(b"\n", before, found), found
+            if number > last:
+                return False
+            looks += 1
+            if looks > _MAX_TRIES or self._is_at(file, number):
+                return True
+            found = file.content.find(self._begun, found + 1)
+        return False
+
+    def _is_at(self, file: RawLines, start: int) -> bool:
+        digest, end = self.recorded_range.anchors.hash, start - 1 + self.recorded_range.length
+        return (
+            digest is not None
+            and end <= len(file.lines)
+            and digest in block_hashes(b"\n".join(file.lines[start - 1 : end]))
+        )
+
+
+class RangeFilters:
+    """Some recorded ranges.
+
+    Args:
+        ranges: What is looked for.
+
+    Attributes:
+        digest: What tells them from others.
+    """
+
+    def __init__(self, ranges: Iterable[AnchoredRange]) -> None:
+        self._others: list[RangeFilter] = []
+        self._by_first: dict[bytes, list[RangeFilter]] = {}
+        seen = hashlib.sha256()
+        for each in map(RangeFilter, ranges):
+            seen.update(repr(each.recorded_range).encode("utf-8", "backslashreplace"))
+            (
+                self._others if each.first is None else self._by_first.setdefault(each.first, [])
+            ).append(each)
+        self.digest: Final = seen.digest()
+
+    def may_be_in(self, file: RawLines) -> bool:
+        """Whether any of them may stand in a file whole."""
+        return self._is_any(self._others, file) or any(
+            self._is_any(self._by_first[first], file)
+            for first in self._by_first.keys() & file.known
+        )
+
+    @staticmethod
+    def _is_any(sought: Sequence[RangeFilter], file: RawLines) -> bool:
+        return any(each.may_be_in(file) for each in sought)
+
+
+def _encoded(line: str) -> bytes:
+    return line.encode("utf-8", "surrogatepass")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -75,6 +76,36 @@ class Edge(msgspec.Struct, frozen=True, gc=False):
     def reason(self) -> str | None:
         """Why a supersedes edge was written, where it says so (R7)."""
         return text(self.metadata, "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedSession:
+    """One session.
+
+    Attributes:
+        id: Its `session_id`.
+        starts: Its start records in the order of the log; a sound log has one.
+        ends: Its end records; none while it is open.
+    """
+
+    id: str
+    starts: tuple[LogRecord, ...]
+    ends: tuple[LogRecord, ...]
+
+    @property
+    def start(self) -> LogRecord | None:
+        """The first start; None when only an end was recorded."""
+        return self.starts[0] if self.starts else None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the session was started and never ended."""
+        return bool(self.starts) and not self.ends
+
+    def text(self, name: str) -> str | None:
+        """Return a member of the session as its start, else its end, gives it."""
+        values = (record.text(name) for record in (*self.starts, *self.ends))
+        return next((value for value in values if value is not None), None)
 
 
 def read_edge(record: LogRecord) -> Edge:

@@ -29,10 +29,10 @@ class Review:
     """
 
     annotation: str
-    by: str | None
+    reviewer: str | None
     kind: ReviewerKind
     verdict: Verdict | None
-    text: str | None
+    text_hash: str | None
     note: str | None
     edge: Edge
 
@@ -52,19 +52,19 @@ def read_reviews(edges: Iterable[Edge], find: Callable[[str], LogRecord | None])
     return sorted(reviews, key=lambda review: review.edge.record.rank)
 
 
-def holds(review: Review, lines: Sequence[str] | None) -> bool | None:
+def is_text_unchanged(review: Review, lines: Sequence[str] | None) -> bool | None:
     """Whether the lines are as they were reviewed; None when the edge does not say what they were.
 
     Args:
         review: The review.
         lines: The lines of the annotation as they are now; None where they are not found.
     """
-    if review.text is None:
+    if review.text_hash is None:
         return None
-    return lines is not None and review.text in range_hashes(lines)
+    return lines is not None and review.text_hash in range_hashes(lines)
 
 
-def standing(
+def review_status_of(
     reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False
 ) -> ReviewStatus:
     """Return where an annotation stands with its reviewers (R6).
@@ -77,7 +77,7 @@ def standing(
     return review_status(_answers(reviews, lines, is_removed=is_removed))
 
 
-def counting(
+def deciding_review(
     reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False
 ) -> Review | None:
     """Return the review that decides what `standing` says; None where there is none (R6).
@@ -95,7 +95,8 @@ def _answers(
     reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool
 ) -> list[ReviewAnswer]:
     return [
-        ReviewAnswer(each.kind, each.verdict, is_removed or holds(each, lines)) for each in reviews
+        ReviewAnswer(each.kind, each.verdict, is_removed or is_text_unchanged(each, lines))
+        for each in reviews
     ]
 
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
-from vibes_lsp.index.columns import EDGE_TYPES, Kind, key_of
-from vibes_lsp.index.lineage import Lineage, Nearest, join_lineages
+from vibes_lsp.index.lineage import Lineage, NearestCommit, build_lineages
 from vibes_lsp.index.lineage_cache import LineageCache
-from vibes_lsp.index.log import LogIndex, Progress
+from vibes_lsp.index.log_columns import EDGE_TYPES, LogLineKind, id_key
+from vibes_lsp.index.log_index import LogIndex, Progress
 from vibes_lsp.index.records import Edge, LogRecord, is_supersedes, read_edge
 from vibes_lsp.index.reviews import Review, read_reviews
 from vibes_lsp.model.paths import normal_path
@@ -37,7 +37,7 @@ class Trail:
         self,
         directory: AuditDir,
         *,
-        nearest: Nearest | None = None,
+        nearest: NearestCommit | None = None,
         beside: Trail | None = None,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
@@ -48,7 +48,7 @@ class Trail:
             ManifestCache() if beside is None else beside.manifest_cache
         )
         self._nearest = nearest
-        self._joined = LineageCache(self.log, nearest)
+        self._lineage_cache = LineageCache(self.log, nearest)
 
     def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
         """Take in what changed on disk; say whether anything did. Call it before every answer: it costs two stats."""
@@ -60,7 +60,7 @@ class Trail:
         self.manifest = manifest
         return changed
 
-    def paths(self) -> list[str]:
+    def annotated_paths(self) -> list[str]:
         """Return the paths that annotations name, as recorded, in the order of their first record."""
         return [path for path in self.log.columns.annotations if path]
 
@@ -70,19 +70,20 @@ class Trail:
         Args:
             path: Relative to the project, forward slashes.
         """
-        return self._joined.of_file(path)
+        return self._lineage_cache.lineages_in(path)
 
-    def is_settled(self, path: str) -> bool:
+    def is_independent_of_head(self, path: str) -> bool:
         """Whether what `lineages_in` has just said of a file rests on the log alone, and not also on which commit is nearest."""
-        return self._joined.is_settled(path)
+        return self._lineage_cache.is_independent_of_head(path)
 
-    def files_since(self, line: int) -> frozenset[str]:
+    def files_changed_since(self, line: int) -> frozenset[str]:
         """Return the files of which `lineages_in` may say something else by what follows a line of the log: what that names or is tied to."""
         columns = self.log.columns
         new = [
             number
             for number in range(line + 1, len(columns) + 1)
-            if columns.kinds[number - 1] in {Kind.LINE, Kind.FUNCTION, Kind.EDGE}
+            if columns.kinds[number - 1]
+            in {LogLineKind.LINE, LogLineKind.FUNCTION, LogLineKind.EDGE}
         ]
         records: list[LogRecord] = []
         for record in self.log.records(new):
@@ -97,7 +98,7 @@ class Trail:
                 )
         tied = (
             each
-            for lineage in self._joined.with_records(records)
+            for lineage in self._lineage_cache.lineages_of(records)
             for one in lineage.ids
             for each in self.log.with_id(one)
         )
@@ -111,7 +112,7 @@ class Trail:
         return next(
             (
                 lineage
-                for lineage in self._joined.with_records([record])
+                for lineage in self._lineage_cache.lineages_of([record])
                 if identifier in lineage.ids
             ),
             None,
@@ -127,31 +128,35 @@ class Trail:
             if kind == code
         ]
         edges = [read_edge(record) for record in self.log.records(lines)]
-        return join_lineages(self.log.of_kind(Kind.LINE, Kind.FUNCTION), edges, self._nearest)
+        return build_lineages(
+            self.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION), edges, self._nearest
+        )
 
     def lineages_since(self, moment: datetime) -> list[Lineage]:
         """Return the lineages with an annotation from some time on, oldest first; of a long log little is decoded."""
         wanted = self.log.annotations_since(moment)
-        return self._joined.with_records(record for record in wanted if record.moment >= moment)
+        return self._lineage_cache.lineages_of(
+            record for record in wanted if record.moment >= moment
+        )
 
     def edges_of(self, lineage: Lineage) -> tuple[list[Edge], list[Edge]]:
         """Return the edges out of and into any member: edges of one are edges of all (R7)."""
-        out = [edge for identifier in lineage.ids for edge in self.log.edges(out_of=identifier)]
-        into = [edge for identifier in lineage.ids for edge in self.log.edges(into=identifier)]
+        out = [edge for identifier in lineage.ids for edge in self.log.edges(source=identifier)]
+        into = [edge for identifier in lineage.ids for edge in self.log.edges(target=identifier)]
         return out, into
 
     def reviews_of(self, lineage: Lineage) -> list[Review]:
         """Return the reviews that any member was given, in the order of events (R6)."""
         kind = EdgeType.REVIEWED_BY
-        reviewed = self.log.ends(kind)
-        if not reviewed or not any(key_of(each) in reviewed for each in lineage.ids):  # as of most
+        reviewed = self.log.edge_ends(kind)
+        if not reviewed or not any(id_key(each) in reviewed for each in lineage.ids):  # as of most
             return []
         found = [
             edge
             for each in lineage.ids
             for edge in (
-                *self.log.edges(out_of=each, kind=kind),
-                *self.log.edges(into=each, kind=kind),
+                *self.log.edges(source=each, edge_type=kind),
+                *self.log.edges(target=each, edge_type=kind),
             )
         ]
         edges = {edge.record.id: edge for edge in found}
@@ -161,6 +166,6 @@ class Trail:
             if review.annotation in lineage.ids
         ]
 
-    def files_of(self, session: str) -> frozenset[str]:
+    def files_of_session(self, session: str) -> frozenset[str]:
         """Return the files that a session's annotations are about."""
-        return frozenset(map(normal_path, self.log.columns.touched.get(session, ())))
+        return frozenset(map(normal_path, self.log.columns.session_files.get(session, ())))

@@ -152,8 +152,8 @@ class Description:
         session = record.text("session_id")
         of_session = f", session {quote(session, 12)}" if session else ""
         yield f"{quote(facts['assuranceLevel'] or 'unknown', 10)} assurance{of_session}, record {quote(record.id, 12)}"
-        if placement.shown.repeats and not placement.shown.placeholder:
-            yield f"recorded {1 + len(placement.shown.repeats)} times"
+        if placement.shown.duplicates and not placement.shown.is_placeholder:
+            yield f"recorded {1 + len(placement.shown.duplicates)} times"
 
     def _title(self, placement: Placement) -> str:
         action = placement.lineage.action or "edit"
@@ -244,7 +244,7 @@ def _kind(placement: Placement, *, owns: bool) -> str:
         return "a review of these lines; "
     if placement.is_history:
         return "history, a later edit took its place; "
-    if owns or not (placement.may_own and placement.is_item) or placement.is_guess:
+    if owns or not (placement.may_own_lines and placement.is_claim) or placement.is_guess:
         return ""
     if placement.located.sure:
         return "history of this line, which a later edit owns; "

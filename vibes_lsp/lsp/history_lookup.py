@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.file_history import FileHistory
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
 
@@ -74,7 +74,7 @@ class HistoryLookup:
 
     def __init__(self, beside: Trail) -> None:
         self._beside = beside
-        self._places: Places | None = None
+        self._locator: ProjectLocator | None = None
         self._elsewhere: Mapping[str, ResolvedCommit] = {}
         self._seen: tuple[str | None, object] = None, None
 
@@ -97,18 +97,18 @@ class HistoryLookup:
         if not use_git:
             self.close()
             return HistorySnapshot(is_done=True, nearest=dict.fromkeys(asked))
-        places = self._places
-        if places is None:
-            places = self._places = Places(
+        locator = self._locator
+        if locator is None:
+            locator = self._locator = ProjectLocator(
                 Trail(self._beside.directory, nearest=self._nearest, beside=self._beside)
             )
-        places.renew(renamed)
-        pasts = {path: places.past(path, text) for path, text in texts.items()}
-        nearest = {commits: places.nearest(commits) for commits in asked}
+        locator.refresh(renamed)
+        pasts = {path: locator.file_history(path, text) for path, text in texts.items()}
+        nearest = {commits: locator.nearest_commit(commits) for commits in asked}
         return HistorySnapshot(
             is_done=True,
-            has_git=places.has_git,
-            derived=dict(places.derived),
+            has_git=locator.has_git,
+            derived=dict(locator.resolved_commits),
             pasts=pasts,
             nearest=nearest,
         )
@@ -118,20 +118,20 @@ class HistoryLookup:
 
         What was recorded since has none yet: all annotations are read again only when HEAD is another one, or another log is there.
         """
-        places = self._places
-        if places is None or not places.has_git:
+        locator = self._locator
+        if locator is None or not locator.has_git:
             return {}
-        seen = places.head(), places.trail.log.columns
+        seen = locator.head(), locator.trail.log.columns
         if self._seen[0] != seen[0] or self._seen[1] is not seen[1]:
-            places.derive(places.trail.lineages())
-            self._elsewhere, self._seen = dict(places.derived), seen
+            locator.resolve_commits(locator.trail.lineages())
+            self._elsewhere, self._seen = dict(locator.resolved_commits), seen
         return self._elsewhere
 
     def _nearest(self, commits: Sequence[str]) -> str | None:
-        return self._places.nearest(commits) if self._places is not None else None
+        return self._locator.nearest_commit(commits) if self._locator is not None else None
 
     def close(self) -> None:
         """Let go of git."""
-        if self._places is not None:
-            self._places.close()
-            self._places = None
+        if self._locator is not None:
+            self._locator.close()
+            self._locator = None

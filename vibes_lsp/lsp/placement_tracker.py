@@ -12,7 +12,8 @@ from vibes_lsp.anchors.live_edits import Edits, followed
 from vibes_lsp.anchors.located import AnchoredRange, LineKind, Located, Method, OriginalText, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
-from vibes_lsp.index.placements import Known, Placement, located_in, replaced
+from vibes_lsp.index.locate_annotations import LocationsByLineage, relocate, with_locations
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.model.vocabulary import Action
 
@@ -37,8 +38,8 @@ class LocateRequest:
 
     def locate(self) -> list[Placement]:
         """Return the placements by everything that the locator knows."""
-        found = located_in(self.text, self.placements, self.past)
-        return replaced(
+        found = relocate(self.text, self.placements, self.past)
+        return with_locations(
             self.placements, list(map(_settled, found, self.followed)), len(self.text.lines)
         )
 
@@ -78,7 +79,7 @@ class PlacementTracker:
         """Take over placements that were located in the document as it is now."""
         self._base = self._now = tuple(placements)
         self._where = [each.located for each in self._base]
-        self._recorded = [each.lineage.recorded for each in self._base]
+        self._recorded = [each.lineage.recorded_range for each in self._base]
         self._revision = self.document.revision
         self._edits = self.document.edits = Edits()
         for each in self._base:
@@ -104,7 +105,7 @@ class PlacementTracker:
             elif settled != self._where:
                 self._where, self._now = (
                     settled,
-                    tuple(replaced(self._base, settled, self.document.length)),
+                    tuple(with_locations(self._base, settled, self.document.length)),
                 )
             self._revision = self.document.revision
         return self._now
@@ -116,7 +117,7 @@ class PlacementTracker:
             each.start is None for each in where
         )
 
-    def known(self) -> Known:
+    def known(self) -> LocationsByLineage:
         """Return where annotations are in the document as it is now, as far as that was kept up with."""
         return (
             {each.lineage.ids: each.located for each in self.placements()} if self.keeps_up else {}
@@ -145,7 +146,7 @@ class PlacementTracker:
             self.document.text,
             self._base,
             where,
-            replace(self._past, origins=newest(self._seen, self._past.origins)),
+            replace(self._past, original_texts=newest(self._seen, self._past.original_texts)),
         )
 
     def carried(self, placements: Sequence[Placement]) -> Sequence[Placement]:
@@ -154,7 +155,7 @@ class PlacementTracker:
             return placements
         where = {each.current.id: each.located for each in self.placements()}
         located = [_settled(each.located, where.get(each.current.id)) for each in placements]
-        return replaced(placements, located, self.document.length)
+        return with_locations(placements, located, self.document.length)
 
     def _follow(self) -> list[Located | None]:
         """Return where each annotation was taken by the edits; None where other lines stand instead of its own."""

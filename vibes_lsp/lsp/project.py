@@ -11,12 +11,12 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import VibesError
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.repository_state import RepositoryState
-from vibes_lsp.index.dependencies import Dependencies
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annotations
 from vibes_lsp.index.pending_completions import PendingCompletions
-from vibes_lsp.index.placements import Known, Placement, place
+from vibes_lsp.index.placements import Placement, PlacementDependencies
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.history_lookup import (
@@ -65,7 +65,7 @@ class _Kept:
     generation: int
     since: int
     turn: int
-    grounds: Dependencies
+    grounds: PlacementDependencies
     saved: Text
     looked: HistorySnapshot
     renamed: Mapping[str, str]
@@ -144,7 +144,7 @@ class Project:
 
     def rename(self, old: str, new: str) -> None:
         """Take in that a file or folder of the project has another name now; annotations of it are about the new one."""
-        now = {name: name for name in map(normal_path, self.trail.paths())} | self.renamed
+        now = {name: name for name in map(normal_path, self.trail.annotated_paths())} | self.renamed
         moved = {
             first: new + name.removeprefix(old)
             for first, name in now.items()
@@ -234,7 +234,7 @@ class Project:
         self, uri: str, path: str, document: Document, following: PlacementTracker
     ) -> DocumentSnapshot:
         view = self._view(uri, path, document, document.text, following.placements())
-        grounds, now = Dependencies(self.trail, path, self.past(path)), self.generation
+        grounds, now = PlacementDependencies(self.trail, path, self.past(path)), self.generation
         self._kept[uri] = _Kept(
             now,
             now,
@@ -264,7 +264,7 @@ class Project:
         ):
             return PlacementTracker(document, self._place(path, document.text, past), past)
         before = kept.following
-        past = replace(past, origins=newest(before.origins, past.origins))
+        past = replace(past, original_texts=newest(before.origins, past.original_texts))
         known = (
             before.known() if kept.looked is self.looked and kept.renamed is self.renamed else {}
         )
@@ -278,7 +278,7 @@ class Project:
             is_news=is_news,
         )
 
-    def known(self, document: Document) -> Known:
+    def known(self, document: Document) -> LocationsByLineage:
         """Return where annotations of an open document are in it, as far as it is followed, whatever the trail has got since."""
         kept = self._kept.get(document.uri)
         return (
@@ -292,12 +292,12 @@ class Project:
         path: str,
         text: Text,
         past: FileHistory,
-        known: Known | None = None,
+        known: LocationsByLineage | None = None,
         *,
         in_flux: bool = False,
     ) -> list[Placement]:
-        return place(
-            self.trail, path, text, past, self.pending.lineages_in(path), known, in_flux=in_flux
+        return locate_annotations(
+            self.trail, path, text, past, self.pending.lineages_in(path), known, is_typing=in_flux
         )
 
     def _view(
@@ -369,7 +369,7 @@ class Project:
     def _is_right(self, kept: _Kept) -> bool:
         """Whether nothing has changed that the answers about a document rest on."""
         if kept.generation != self.generation:
-            if kept.turn != self.turn or not kept.grounds.hold():
+            if kept.turn != self.turn or not kept.grounds.are_unchanged():
                 return False
             kept.generation = self.generation
         return True

@@ -11,8 +11,8 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.committed import CommittedFiles
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.commits import recorded_commit, resolve_commits
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
 from vibes_lsp.maintenance.commit_attribution import (
     CommitAttribution,
     SupersedingRecords,

@@ -194,7 +194,7 @@ def has_locatable_lines(lineage: Lineage) -> bool:
         return False
     if lineage.current.type == RecordType.FUNCTION:
         return bool(lineage.current.text("function_name"))
-    recorded = lineage.recorded
+    recorded = lineage.recorded_range
     return recorded is not None and recorded.anchors != Anchors()
 
 
@@ -212,7 +212,7 @@ def group_by_commit(
 
 
 def _is_found(lineage: Lineage, text: Text, path: str) -> bool:
-    recorded = lineage.recorded
+    recorded = lineage.recorded_range
     if recorded is not None:
         return locate([recorded], text)[0].start is not None
     return (
@@ -223,7 +223,7 @@ def _is_found(lineage: Lineage, text: Text, path: str) -> bool:
 
 def _find(lineages: Sequence[Lineage], text: Text, path: str) -> list[_FoundLines | None]:
     """Return the lines of annotations in a text; None for those not found with certainty."""
-    ranges = [lineage.recorded for lineage in lineages]
+    ranges = [lineage.recorded_range for lineage in lineages]
     located = iter(locate([each for each in ranges if each is not None], text))
     return [
         _function(lineage, text, path)

@@ -14,12 +14,12 @@ from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.database.build import RECORDS, STANDING
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import CommitMethod
-from vibes_lsp.index.columns import Kind
-from vibes_lsp.index.commits import recorded_commit
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.lineage_commits import recorded_commit
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.places import Places
 from vibes_lsp.index.project_files import read_source
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import Edge, LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import canonical_json
@@ -81,19 +81,19 @@ class CurrentRecords:
         )
 
 
-def current_records(places: Places) -> CurrentRecords:
+def current_records(locator: ProjectLocator) -> CurrentRecords:
     """Return the annotations that stand in the checkout; where none of their files is there, those that are current by the log."""
-    places.prefetch()
-    lineages = places.trail.lineages()
+    locator.prefetch()
+    lineages = locator.trail.lineages()
     creating = _creating(lineages)
     found = CurrentRecords()
-    files = places.annotated_files()
+    files = locator.annotated_files()
     for path in files:
         try:
-            text = read_source(places.trail.directory.project, path)
+            text = read_source(locator.trail.directory.project, path)
         except UnreadableFile:
             continue
-        _look(found, places, path, text, creating)
+        _look(found, locator, path, text, creating)
     for lineage in lineages:
         if lineage.first.line in found.records or lineage.first.id in found.absent:
             continue
@@ -102,25 +102,25 @@ def current_records(places: Places) -> CurrentRecords:
         elif files and lineage.action != Action.DELETE:
             found.absent[lineage.first.id] = ExclusionReason.ABSENT
         else:
-            found.add(lineage, [_record(lineage, _facts(lineage, places, creating))])
+            found.add(lineage, [_record(lineage, _facts(lineage, locator, creating))])
     return found
 
 
 def _look(
-    found: CurrentRecords, places: Places, path: str, text: Text, creating: frozenset[str]
+    found: CurrentRecords, locator: ProjectLocator, path: str, text: Text, creating: frozenset[str]
 ) -> None:
     """Take in the annotations of one file."""
-    placements = places.of(path, text)
+    placements = locator.locate(path, text)
     pieces = _pieces(placements, creating)
     for placement in placements:
-        for repeat in placement.shown.repeats:
+        for repeat in placement.shown.duplicates:
             found.absent[repeat.first.id] = ExclusionReason.REPEATED
         reason = _absence(placement)
         ranges = pieces.get(placement.lineage.first.id)
         if reason is None and ranges:
             found.add(
                 placement.lineage,
-                [_placed(placement, each, text, places, creating) for each in ranges],
+                [_placed(placement, each, text, locator, creating) for each in ranges],
             )
         elif placement.lineage.first.line not in found.records:
             found.absent[placement.lineage.first.id] = reason or ExclusionReason.HISTORY
@@ -170,7 +170,7 @@ def _pieces(
     """
     standing_ones = (each for each in placements if _absence(each) is None)
     known = sorted(standing_ones, key=lambda each: (each.located.sure, each.lineage.rank))
-    owning = [each for each in known if each.may_own and each.located.may_own]
+    owning = [each for each in known if each.may_own_lines and each.located.may_own]
     written = {line for placement in owning for line in _written(placement)}
     created: dict[int, str] = {}
     for placement in owning:
@@ -187,13 +187,13 @@ def _ranges(
 ) -> list[tuple[int, int] | None]:
     located, identifier = placement.located, placement.lineage.first.id
     unplaced = (
-        placement.shown.placeholder
+        placement.shown.is_placeholder
         or placement.current.type != RecordType.LINE
         or placement.lineage.action == Action.DELETE
     )
     if unplaced or located.start is None or located.end is None:
         return [None]
-    if identifier not in creating or not placement.may_own:
+    if identifier not in creating or not placement.may_own_lines:
         return [(located.start, located.end)]
     own = enumerate(
         line for line in range(located.start, located.end + 1) if created.get(line) == identifier
@@ -217,10 +217,10 @@ def _placed(
     placement: Placement,
     lines: tuple[int, int] | None,
     text: Text,
-    places: Places,
+    locator: ProjectLocator,
     creating: frozenset[str],
 ) -> Members:
-    facts = _facts(placement.lineage, places, creating)
+    facts = _facts(placement.lineage, locator, creating)
     if placement.moved_from is not None and placement.lineage.action != Action.DELETE:
         facts["file_path"] = placement.path
     if lines is None:
@@ -236,7 +236,7 @@ def _placed(
     return _record(placement.lineage, facts)
 
 
-def _facts(lineage: Lineage, places: Places, creating: frozenset[str]) -> Members:
+def _facts(lineage: Lineage, locator: ProjectLocator, creating: frozenset[str]) -> Members:
     """Return what is known of a lineage beyond its first record."""
     risk = (
         dict.fromkeys(_RISK) if lineage.is_review else lineage.current.members
@@ -250,7 +250,7 @@ def _facts(lineage: Lineage, places: Places, creating: frozenset[str]) -> Member
     commit = recorded_commit(lineage)
     if (
         commit is None
-        and (derived := places.derived.get(lineage.first.id)) is not None
+        and (derived := locator.resolved_commits.get(lineage.first.id)) is not None
         and derived.method is CommitMethod.LOG
     ):
         commit = derived.commit  # an inferred one is a guess, and would stand here as a fact
@@ -364,24 +364,24 @@ class CurrentTrail:
         return made if config is None else {CONFIG_NAME: config, **made}
 
 
-def current_trail(places: Places) -> CurrentTrail:
+def current_trail(locator: ProjectLocator) -> CurrentTrail:
     """Return what is current: a record for each annotation that stands, and whatever else the log holds about these.
 
     Raises:
         VibesError: The manifest cannot be read.
     """
-    trail = places.trail
+    trail = locator.trail
     if trail.manifest.problem is not None:
         raise VibesError(
             f"manifest.json cannot be read: {trail.manifest.problem.message}",
             hint="`vibes check` says more; nothing was exported",
         )
-    stand = current_records(places)
+    stand = current_records(locator)
     current = CurrentTrail([], left_out=Counter(stand.absent.values()))
     ids = dict(stand.ids)
     seen: set[str] = set()
-    for record in trail.log.of_kind(
-        *(kind for kind in Kind if kind not in (Kind.BLANK, Kind.BROKEN))
+    for record in trail.log.records_of(
+        *(kind for kind in LogLineKind if kind not in (LogLineKind.BLANK, LogLineKind.BROKEN))
     ):
         if record.id in seen:
             continue

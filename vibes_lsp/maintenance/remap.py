@@ -12,8 +12,8 @@ from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.committed import CommittedFiles
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.commits import resolve_commits, rewritten
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.lineage_commits import resolve_commits, rewritten_commits
 from vibes_lsp.maintenance.commit_attribution import (
     CommitAttribution,
     SupersedingRecords,
@@ -92,7 +92,7 @@ def _remap(context: RecordingContext) -> tuple[Draft, Remapped]:
         )
     lineages = context.trail.lineages()
     commits = CommitResolver(repository, context.project, context.trail.directory.log)
-    gone = rewritten(lineages, commits)
+    gone = rewritten_commits(lineages, commits)
     affected = [lineage for lineage in lineages if lineage.first.id in gone]
     resolved = resolve_commits(affected, repository, context.trail.directory, commits)
     changed = [

@@ -9,7 +9,7 @@ from typing import Final
 from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.functions import find_function
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.placements import place_on
+from vibes_lsp.index.locate_annotations import locate_on_lines
 from vibes_lsp.model.members import Members, texts
 from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, NodeType, RecordType
 from vibes_lsp.recording.arguments import Function, Origin, WrongArgument
@@ -223,7 +223,9 @@ def compose(
     annotation = add_annotation(draft, {**record, **risk}, contexts)
     if action != Action.REVIEW:
         known = situation.whereabouts.of(lines.path, lines.text)
-        older = place_on(situation.trail, lines.path, lines.text, (lines.start, lines.end), known)
+        older = locate_on_lines(
+            situation.trail, lines.path, lines.text, (lines.start, lines.end), known
+        )
         add_replaced(
             draft,
             annotation,

@@ -10,8 +10,8 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
-from vibes_lsp.index.placements import Known
-from vibes_lsp.index.sessions import LoggedSession, read_session
+from vibes_lsp.index.locate_annotations import LocationsByLineage
+from vibes_lsp.index.records import LoggedSession
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import portable
 from vibes_lsp.model.hashing import annotation_id
@@ -31,9 +31,9 @@ class KnownLocations:
     """What was told last of each file; it holds for that very text, and threads may share it."""
 
     def __init__(self) -> None:
-        self._told: dict[str, tuple[str, Known]] = {}
+        self._told: dict[str, tuple[str, LocationsByLineage]] = {}
 
-    def tell(self, path: str, content: str, known: Known) -> None:
+    def tell(self, path: str, content: str, known: LocationsByLineage) -> None:
         """Take in where annotations are.
 
         Args:
@@ -46,7 +46,7 @@ class KnownLocations:
         while len(self._told) > _FILES:
             self._told.pop(next(iter(self._told)), None)
 
-    def of(self, path: str, text: Text) -> Known:
+    def of(self, path: str, text: Text) -> LocationsByLineage:
         """Return where annotations are in a text; nothing when another one was told of."""
         content, known = self._told.get(path, ("", {}))
         return known if content == text.content else {}
@@ -114,7 +114,7 @@ class RecordingContext:
         Raises:
             UnknownId: The log knows no start of it.
         """
-        found = read_session(self.trail.log, identifier)
+        found = self.trail.log.session(identifier)
         if found is None or found.start is None:
             raise UnknownId(
                 f"no session {identifier!r} was started",

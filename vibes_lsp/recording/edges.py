@@ -69,7 +69,7 @@ def node_of(situation: RecordingContext, reference: str) -> Node | None:
 def unused_reads(trail: Trail, session: str) -> list[Node]:
     """Return what a session has read since it was last linked to one of the session's annotations."""
     read: dict[str, int] = {}
-    for edge in trail.log.edges(out_of=session):
+    for edge in trail.log.edges(source=session):
         if edge.type == EdgeType.INFORMED_BY and edge.target_type == NodeType.CONTEXT:
             read[edge.target] = edge.record.line
     return [
@@ -81,7 +81,7 @@ def unused_reads(trail: Trail, session: str) -> list[Node]:
 
 def latest_prompt(trail: Trail, session: str) -> str | None:
     """Return the hash of the prompt that a session was given last; None when none was recorded by itself."""
-    edges = trail.log.edges(out_of=session, kind=EdgeType.CAUSED_BY)
+    edges = trail.log.edges(source=session, edge_type=EdgeType.CAUSED_BY)
     prompts = (
         edge.target
         for edge in reversed(edges)
@@ -155,13 +155,13 @@ def _lines_of(placement: Placement, start: int, end: int) -> tuple[tuple[int, in
     """Return the lines that an annotation speaks of now: those it owns; of a function, which owns none, all."""
     if placement.lineage.action in _NO_OWNERS:
         return ()
-    return placement.owned if placement.may_own else ((start, end),)
+    return placement.owned_ranges if placement.may_own_lines else ((start, end),)
 
 
 def _last_use(trail: Trail, session: str, target: str) -> int:
     uses = (
         edge.record.line
-        for edge in trail.log.edges(into=target)
+        for edge in trail.log.edges(target=target)
         if edge.type == EdgeType.INFORMED_BY
         and edge.source_type == NodeType.ANNOTATION
         and edge.record.text("session_id") == session

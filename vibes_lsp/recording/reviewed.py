@@ -13,7 +13,7 @@ from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, ReviewerKind
 from vibes_lsp.recording.arguments import FORM, Model, Tool, WrongArgument
@@ -92,7 +92,7 @@ class Reviewing:
 class _Place:
     """The lines of an annotation, 1-based and inclusive, and the digest of what stands there.
 
-    `is_judged` is False for what only its id reaches: what is no item (`Placement.is_item`), and what only may be here.
+    `is_judged` is False for what only its id reaches: what is no item (`Placement.is_claim`), and what only may be here.
     """
 
     start: int
@@ -107,7 +107,7 @@ class Chooser:
 
     situation: RecordingContext
     reviewing: Reviewing
-    places: Places
+    locator: ProjectLocator
     _looked: dict[str, dict[str, _Place]] = field(default_factory=dict)
 
     def choose(self) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -240,10 +240,10 @@ class Chooser:
             )
             text = Text(given) if given is not None else source_text(self.situation.project, path)
             found: dict[str, _Place] = {}
-            for placement in self.places.of(path, text):
+            for placement in self.locator.locate(path, text):
                 start, end = placement.located.start, placement.located.end
                 if not placement.is_history and start is not None and end is not None:
-                    is_judged = placement.is_item and not placement.is_guess
+                    is_judged = placement.is_claim and not placement.is_guess
                     digest = range_hash(text.lines[start - 1 : end])
                     found[placement.current.id] = _Place(start, end, digest, is_judged)
             self._looked[path] = found

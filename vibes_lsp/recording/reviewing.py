@@ -8,7 +8,7 @@ from typing import Final
 
 from vibes_lsp import __version__
 from vibes_lsp.history.git import user_name
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.reviews import Review
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.vocabulary import NO_MODEL, EdgeType, NodeType, ReviewerKind, Verdict
@@ -51,10 +51,10 @@ def review(situation: RecordingContext, reviewing: Reviewing) -> tuple[Draft, Re
     if reviewing.verdict not in set(Verdict):
         raise WrongArgument("verdict", f"is one of {', '.join(Verdict)}, not {reviewing.verdict!r}")
     reviewer = _reviewer(situation, reviewing)
-    with Places(
+    with ProjectLocator(
         situation.trail
-    ) as places:  # as the reviewer saw them: with all that git's history knows
-        chosen, left_out = Chooser(situation, reviewing, places).choose()
+    ) as locator:  # as the reviewer saw them: with all that git's history knows
+        chosen, left_out = Chooser(situation, reviewing, locator).choose()
     entries = Entries(situation)
     given: Members = present(
         {

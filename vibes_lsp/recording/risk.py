@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from vibes_lsp.index.risk import MAX_CUSTOM, prompt_length, temperature_of
+from vibes_lsp.index.live_risk import MAX_CUSTOM_SIGNALS, prompt_length, temperature_of
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.vocabulary import is_custom_signal
 from vibes_lsp.recording.arguments import RiskSignal, WrongArgument
@@ -23,8 +23,8 @@ def custom_signals(given: Sequence[RiskSignal], entries: Entries) -> tuple[Custo
     Raises:
         WrongArgument: One is not what it may be.
     """
-    if len(given) > MAX_CUSTOM:
-        raise WrongArgument("signals", f"are {MAX_CUSTOM} at most")
+    if len(given) > MAX_CUSTOM_SIGNALS:
+        raise WrongArgument("signals", f"are {MAX_CUSTOM_SIGNALS} at most")
     for number, each in enumerate(given):
         if not is_custom_signal(each.signal):
             raise WrongArgument(
@@ -65,7 +65,7 @@ def risk_members(
             action=text(record, "action"),
             lines=lines[0],
             total_lines=lines[1],
-            files=len(situation.trail.files_of(session) | {path}) if session else None,
+            files=len(situation.trail.files_of_session(session) | {path}) if session else None,
             level=situation.level.value,
             prompt=prompt_length(_entry(situation, text(record, "prompt_hash"))),
             model=text(environment, "model_name"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from vibes_lsp.index import sessions as log
+from vibes_lsp.index.records import LoggedSession
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import DelegationType, EdgeType, NodeType, RecordType, SessionEvent
 from vibes_lsp.recording.arguments import Model, Tool, WrongArgument
@@ -110,7 +110,7 @@ def delegate(
     entries = Entries(situation)
     draft = Draft(situation.timestamp, parent)
     identifier = child or situation.new_id()
-    known = log.read_session(situation.trail.log, identifier)
+    known = situation.trail.log.session(identifier)
     if (tool is None) != (model is None):
         raise WrongArgument(
             "model" if model is None else "tool",
@@ -172,7 +172,7 @@ def add_end(draft: Draft, identifier: str, timestamp: str) -> None:
 def _add_delegation(
     situation: RecordingContext,
     draft: Draft,
-    parent: log.LoggedSession,
+    parent: LoggedSession,
     child: str,
     *,
     environment: str,
@@ -197,7 +197,7 @@ def _add_delegation(
             }
         )
     )
-    known = situation.trail.log.edges(out_of=parent.id)
+    known = situation.trail.log.edges(source=parent.id)
     if not any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in known):
         draft.edge(
             EdgeType.DELEGATED_TO, Node(parent.id, NodeType.SESSION), Node(child, NodeType.SESSION)

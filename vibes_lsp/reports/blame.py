@@ -9,9 +9,9 @@ from itertools import groupby
 
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.places import Places
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.reports.placements import PlacementReport
 
@@ -41,14 +41,14 @@ class Blame:
         }
 
 
-def blame(places: Places, path: str, text: Text, scorer: Scorer) -> Blame:
+def blame(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -> Blame:
     """Return a file's blame against a text."""
-    placements = tuple(places.of(path, text))
+    placements = tuple(locator.locate(path, text))
     return Blame(
         path,
         text,
         placements,
-        PlacementReport(places.trail, text, scorer=scorer, derived=places.derived),
+        PlacementReport(locator.trail, text, scorer=scorer, derived=locator.resolved_commits),
     )
 
 
@@ -146,5 +146,5 @@ def kind_of(placement: Placement, line: int) -> LineKind:
 
 
 def _lines(placement: Placement) -> Iterator[int]:
-    for start, end in placement.owned:
+    for start, end in placement.owned_ranges:
         yield from range(start, end + 1)

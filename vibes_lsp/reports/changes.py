@@ -18,10 +18,11 @@ from vibes_lsp.history.diff import DiffEntry, DiffRange, diff_files, parse_diff_
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.lineage import Lineage
-from vibes_lsp.index.placements import Placement, replaced
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.locate_annotations import with_locations
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.tracking import Tracking
@@ -58,7 +59,7 @@ def as_of(
             ),
         )
 
-    return replaced([then(each) for each in known], [each.located for each in known], length)
+    return with_locations([then(each) for each in known], [each.located for each in known], length)
 
 
 def _was(lineage: Lineage, moment: datetime) -> bool:
@@ -189,7 +190,7 @@ class Changes:
 
 
 def changes(
-    places: Places,
+    locator: ProjectLocator,
     given: str | None,
     scorer: Scorer,
     tracking: Tracking,
@@ -198,7 +199,7 @@ def changes(
     """Return the AI's lines of a change.
 
     Args:
-        places: Of the project.
+        locator: Of the project.
         given: `BASE..HEAD`, `BASE...HEAD`, `BASE` or None; see `parse_diff_range`.
         scorer: Scores the annotations.
         tracking: Which files the project tracks.
@@ -207,7 +208,7 @@ def changes(
     Raises:
         HistoryUnavailable: There is no repository, or the commits cannot be compared.
     """
-    project = places.trail.directory.project
+    project = locator.trail.directory.project
     repository = open_repository(project)
     if repository is None:
         raise HistoryUnavailable(
@@ -217,8 +218,8 @@ def changes(
     span = parse_diff_range(repository, given)
     with GitObjects(repository.root) as blobs:
         moment = repository.commit_time(span.head) if span.head is not None else None
-        view = _View(places, repository, blobs, moment, scorer, unsaved or {})
-        audit = places.trail.directory.path.name
+        view = _View(locator, repository, blobs, moment, scorer, unsaved or {})
+        audit = locator.trail.directory.path.name
         found: list[ChangedFile] = []
         unread: list[str] = []
         for each in diff_files(repository, blobs, span, project, unsaved or ()):
@@ -238,7 +239,7 @@ def changes(
 class _View:
     """Looks at one change; `moment` is when its later commit was made, None for the work tree."""
 
-    places: Places
+    locator: ProjectLocator
     repository: Repository
     blobs: GitObjects
     moment: datetime | None
@@ -247,7 +248,7 @@ class _View:
 
     def path_of(self, name: str) -> str:
         """Return a name of git's relative to the project."""
-        return name.removeprefix(self.repository.prefix_of(self.places.trail.directory.project))
+        return name.removeprefix(self.repository.prefix_of(self.locator.trail.directory.project))
 
     def file(self, path: str, difference: DiffEntry) -> ChangedFile | None:
         """Return what became of a file: without any changed line when it is no text or gone; None when it cannot be read."""
@@ -264,7 +265,7 @@ class _View:
         placements = self._placements(path, new) if changed else ()
         ranges = tuple(_ranges(placements, changed))
         report = PlacementReport(
-            self.places.trail, new, scorer=self.scorer, derived=self.places.derived
+            self.locator.trail, new, scorer=self.scorer, derived=self.locator.resolved_commits
         )
         owning = {id(each.placement): each.placement for each in ranges}
         facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
@@ -282,20 +283,20 @@ class _View:
             return None if data is None else Text.from_bytes(data)
         if path in self.unsaved:
             return self.unsaved[path]
-        file = self.places.trail.directory.project / path
+        file = self.locator.trail.directory.project / path
         if file.is_symlink() or not file.exists():  # a link has no text of its own
             return Text("")
         try:
-            return read_source(self.places.trail.directory.project, path)
+            return read_source(self.locator.trail.directory.project, path)
         except UnreadableFile:
             return None
 
     def _placements(self, path: str, text: Text) -> Sequence[Placement]:
-        placements = self.places.of(path, text)
+        placements = self.locator.locate(path, text)
         return (
             placements
             if self.moment is None
-            else as_of(self.places.trail, placements, self.moment, len(text.lines))
+            else as_of(self.locator.trail, placements, self.moment, len(text.lines))
         )
 
 

@@ -11,9 +11,8 @@ from typing import Final
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.candidate_files import RawLines
-from vibes_lsp.index.places import Places
-from vibes_lsp.index.project_files import read_content
+from vibes_lsp.index.project_files import RawLines, read_content
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.blame import LineCounts, kind_of, owners
@@ -53,28 +52,30 @@ class FileCoverage:
 
 
 def coverage(
-    places: Places, tracking: Tracking, repository: Repository | None
+    locator: ProjectLocator, tracking: Tracking, repository: Repository | None
 ) -> list[FileCoverage]:
     """Return the coverage of every text file that the project tracks, by path."""
-    trail = places.trail
-    places.prefetch()
+    trail = locator.trail
+    locator.prefetch()
     found = []
     for path in sorted(_files(trail.directory.project, repository)):
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
             continue
         content = _content(trail.directory.project, path)
         if content is not None:
-            found.append(_file(places, path, content))
+            found.append(_file(locator, path, content))
     return found
 
 
-def untracked(places: Places, tracking: Tracking, repository: Repository | None) -> list[str]:
+def untracked(
+    locator: ProjectLocator, tracking: Tracking, repository: Repository | None
+) -> list[str]:
     """Return the files with annotations that the project tracks and git does not, and that therefore do not count."""
     if repository is None:
         return []
-    known = frozenset(_files(places.trail.directory.project, repository))
+    known = frozenset(_files(locator.trail.directory.project, repository))
     return [
-        path for path in places.annotated_files() if path not in known and tracking.tracks(path)
+        path for path in locator.annotated_files() if path not in known and tracking.tracks(path)
     ]
 
 
@@ -84,11 +85,11 @@ def total(files: list[FileCoverage]) -> FileCoverage:
     return FileCoverage("", sum(file.lines for file in files), counts)
 
 
-def _file(places: Places, path: str, content: bytes) -> FileCoverage:
+def _file(locator: ProjectLocator, path: str, content: bytes) -> FileCoverage:
     file = RawLines(content)
-    if not places.may_be_in(path, file):
+    if not locator.may_be_annotated(path, file):
         return FileCoverage(path, len(file), LineCounts())
-    owned = owners(places.of(path, Text.from_bytes(content)))
+    owned = owners(locator.locate(path, Text.from_bytes(content)))
     counts = LineCounts.of(kind_of(placement, line) for line, placement in owned.items())
     return FileCoverage(path, len(file), counts)
 

@@ -10,11 +10,10 @@ from typing import Final
 from vibes_lsp.anchors.located import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.candidate_files import RawLines
+from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.places import Places
-from vibes_lsp.index.project_files import read_content
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.project_files import RawLines, read_content
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, Verdict
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
@@ -39,12 +38,16 @@ class Question:
     file: str | None = None
 
 
-def find(places: Places, question: Question, scorer: Scorer) -> list[tuple[Placement, Members]]:
+def find(
+    locator: ProjectLocator, question: Question, scorer: Scorer
+) -> list[tuple[Placement, Members]]:
     """Return what is current and answers the question, file by file; files that are not in this checkout have no places."""
-    places.prefetch()
-    found = [each for path in places.annotated_files() for each in _in_file(places, path, scorer)]
+    locator.prefetch()
+    found = [each for path in locator.annotated_files() for each in _in_file(locator, path, scorer)]
     if any(placement.located.state == State.LOST for placement, _ in found):
-        found += [each for path in places.other_files() for each in _in_file(places, path, scorer)]
+        found += [
+            each for path in locator.other_files() for each in _in_file(locator, path, scorer)
+        ]
     went = {placement.current.id for placement, _ in found if placement.moved_from is not None}
     return [
         (placement, facts)
@@ -54,16 +57,18 @@ def find(places: Places, question: Question, scorer: Scorer) -> list[tuple[Place
     ]
 
 
-def _in_file(places: Places, path: str, scorer: Scorer) -> Iterator[tuple[Placement, Members]]:
+def _in_file(
+    locator: ProjectLocator, path: str, scorer: Scorer
+) -> Iterator[tuple[Placement, Members]]:
     try:
-        content = read_content(places.trail.directory.project, path)
+        content = read_content(locator.trail.directory.project, path)
     except UnreadableFile:
         return
-    if not places.may_be_in(path, RawLines(content)):
+    if not locator.may_be_annotated(path, RawLines(content)):
         return
     text = Text.from_bytes(content)
-    placements = places.of(path, text)
-    report = PlacementReport(places.trail, text, scorer=scorer, derived=places.derived)
+    placements = locator.locate(path, text)
+    report = PlacementReport(locator.trail, text, scorer=scorer, derived=locator.resolved_commits)
     yield from (
         (placement, report.placement(placement)) for placement in placements if _is_found(placement)
     )
@@ -84,7 +89,7 @@ def _answers(placement: Placement, facts: Members, question: Question) -> bool:
         question.since is None or placement.lineage.first.moment >= question.since,
         question.band is None or facts["band"] == question.band,
         question.state is None or facts["state"] == question.state,
-        not question.unreviewed or (placement.is_item and not is_reviewed(facts)),
+        not question.unreviewed or (placement.is_claim and not is_reviewed(facts)),
         question.file is None or _lies_in(placement.path, question.file),
     )
     return all(wanted)
@@ -111,20 +116,24 @@ ANYTHING: Final = Question()
 
 
 def review_queue(
-    places: Places, scorer: Scorer, question: Question = ANYTHING, *, rejected: bool = False
+    locator: ProjectLocator,
+    scorer: Scorer,
+    question: Question = ANYTHING,
+    *,
+    rejected: bool = False,
 ) -> list[Members]:
     """Return placements without a review that still holds, by falling score, then by file and line; without a score last.
 
     What could not be found, what was removed and what only may be here has no lines to read, and does not wait; nor does what is not
-    recorded yet, nor what is no item (`Placement.is_item`).
+    recorded yet, nor what is no item (`Placement.is_claim`).
 
     Args:
-        places: Of the project.
+        locator: Of the project.
         scorer: Scores the annotations.
         question: What must hold beside that.
         rejected: Whether what was rejected as it stands now comes as well, after all that waits.
     """
-    found = find(places, question, scorer)
+    found = find(locator, question, scorer)
     wanted = (
         facts
         for placement, facts in found
@@ -154,7 +163,7 @@ def _may_wait(placement: Placement, facts: Members) -> bool:
 
     What only may be here has none: it is shown, and nobody judges lines that may be others'.
     """
-    if not placement.is_item or placement.is_guess or placement.is_pending:
+    if not placement.is_claim or placement.is_guess or placement.is_pending:
         return False
     return facts["lineStart"] is not None and placement.lineage.action != Action.DELETE
 

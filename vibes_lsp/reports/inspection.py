@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.errors import BrokenBlob, UnreadableFile
+from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.places import Places
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.reviews import Review, holds
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.reviews import Review, is_text_unchanged
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.reports.blame import kind_of
@@ -49,20 +49,22 @@ class Inspection:
     earlier: tuple[Placement, ...]
 
 
-def inspect(places: Places, scorer: Scorer, path: str, identifier: str) -> Inspection | None:
+def inspect(
+    locator: ProjectLocator, scorer: Scorer, path: str, identifier: str
+) -> Inspection | None:
     """Return an annotation as it is now; None where the file cannot be read, or it has no lines there.
 
     Args:
-        places: Of the project.
+        locator: Of the project.
         scorer: Scores it.
         path: The file that it was found in, relative to the project.
         identifier: The id of one of its records.
     """
     try:
-        text = read_source(places.trail.directory.project, path)
+        text = read_source(locator.trail.directory.project, path)
     except UnreadableFile:
         return None
-    placements = places.of(path, text)
+    placements = locator.locate(path, text)
     placement = next((each for each in placements if identifier in each.lineage.ids), None)
     if (
         placement is None
@@ -73,10 +75,13 @@ def inspect(places: Places, scorer: Scorer, path: str, identifier: str) -> Inspe
         return None
     start, end = placement.located.start, placement.located.end
     lines = text.lines[start - 1 : end]
-    report = PlacementReport(places.trail, text, scorer=scorer, derived=places.derived)
+    report = PlacementReport(locator.trail, text, scorer=scorer, derived=locator.resolved_commits)
     facts = report.placement(placement)
     kinds = (kind_of(placement, number) for number in range(start, end + 1))
-    reviews = ((each, holds(each, lines)) for each in places.trail.reviews_of(placement.lineage))
+    reviews = (
+        (each, is_text_unchanged(each, lines))
+        for each in locator.trail.reviews_of(placement.lineage)
+    )
     return Inspection(
         placement,
         facts,
@@ -84,24 +89,24 @@ def inspect(places: Places, scorer: Scorer, path: str, identifier: str) -> Inspe
         start,
         tuple(zip(lines, kinds, strict=False)),
         range_hash(lines),
-        _entry(places, placement.current.text("decision_hash"), ContextType.DECISION),
-        _reasoning(places, placement),
+        _entry(locator, placement.current.text("decision_hash"), ContextType.DECISION),
+        _reasoning(locator, placement),
         tuple(reviews),
         tuple(_earlier(placements, placement)),
     )
 
 
-def _entry(places: Places, key: str | None, kind: ContextType) -> Members:
-    entry = places.trail.manifest.entry(key) if key else None
+def _entry(locator: ProjectLocator, key: str | None, kind: ContextType) -> Members:
+    entry = locator.trail.manifest.entry(key) if key else None
     return entry if entry is not None and entry.get("type") == kind else {}
 
 
-def _reasoning(places: Places, placement: Placement) -> str | None:
-    entry = _entry(places, placement.current.text("reasoning_hash"), ContextType.REASONING)
+def _reasoning(locator: ProjectLocator, placement: Placement) -> str | None:
+    entry = _entry(locator, placement.current.text("reasoning_hash"), ContextType.REASONING)
     if not entry:
         return None
     try:
-        return reasoning_text(entry, places.trail.directory)
+        return reasoning_text(entry, locator.trail.directory)
     except BrokenBlob as error:
         return f"cannot be read: {error.message}"
 
@@ -112,7 +117,7 @@ def _earlier(placements: Sequence[Placement], placement: Placement) -> list[Plac
         each
         for each in placements
         if each.lineage.rank < placement.lineage.rank
-        and (each.is_item or each.is_history)
+        and (each.is_claim or each.is_history)
         and each.located.start is not None
         and each.located.end is not None
         and each.located.start <= end

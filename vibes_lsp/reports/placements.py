@@ -7,11 +7,11 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import ResolvedCommit
-from vibes_lsp.index.commits import known_commit
+from vibes_lsp.index.lineage_commits import known_commit
+from vibes_lsp.index.live_risk import Scorer, annotated_lines
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.records import recorded_lines
-from vibes_lsp.index.reviews import Review, counting, holds
-from vibes_lsp.index.risk import Scorer, lines_of
+from vibes_lsp.index.reviews import Review, deciding_review, is_text_unchanged
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import format_timestamp
@@ -86,7 +86,7 @@ class PlacementReport:
             "range": lsp_range(located.start, located.end),
             "lineStart": located.start,
             "lineEnd": located.end,
-            "ownedRanges": [lsp_range(start, end) for start, end in placement.owned],
+            "ownedRanges": [lsp_range(start, end) for start, end in placement.owned_ranges],
             "recordedLineStart": recorded[0],
             "recordedLineEnd": recorded[1],
             "state": located.state.value,
@@ -175,7 +175,7 @@ class PlacementReport:
         """Return the review that counts; stale when the lines changed since."""
         reviews = self._trail.reviews_of(placement.lineage)
         lines, is_removed = (
-            lines_of(placement, self._content),
+            annotated_lines(placement, self._content),
             placement.lineage.action == Action.DELETE,
         )
         objections = (
@@ -184,17 +184,19 @@ class PlacementReport:
             else {id(each): self._objection(placement, each) for each in reviews}
         )
         counted = [each for each in reviews if objections.get(id(each)) is None]
-        chosen = counting(counted or reviews, lines, is_removed=is_removed) if reviews else None
+        chosen = (
+            deciding_review(counted or reviews, lines, is_removed=is_removed) if reviews else None
+        )
         if chosen is None:
             return None
         objection = objections.get(id(chosen))
         return {
             **({} if objection is None else {"objection": objection}),
             "verdict": chosen.verdict.value if chosen.verdict else None,
-            "by": chosen.by,
+            "by": chosen.reviewer,
             "kind": chosen.kind.value,
             "at": chosen.edge.record.text("timestamp"),
-            "stale": not is_removed and holds(chosen, lines) is False,
+            "stale": not is_removed and is_text_unchanged(chosen, lines) is False,
         }
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from vibes_lsp.index.lookup import Found
+from vibes_lsp.index.lookup import LookupResult
 from vibes_lsp.index.records import Edge
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members
 
 
-def shown(trail: Trail, found: Found) -> Members:
+def shown(trail: Trail, found: LookupResult) -> Members:
     """Return what an id names: `{kind, id, record or entry, edges: {out, in}}`.
 
     The edges of an annotation are those of its whole lineage (R7). A session also has `records`, all its own ones.
@@ -32,9 +32,9 @@ def shown(trail: Trail, found: Found) -> Members:
     return result
 
 
-def _edges(trail: Trail, found: Found) -> tuple[list[Edge], list[Edge]]:
+def _edges(trail: Trail, found: LookupResult) -> tuple[list[Edge], list[Edge]]:
     if found.record is not None and found.record.is_annotation:
         lineage = trail.lineage_of(found.id)
         if lineage is not None:
             return trail.edges_of(lineage)
-    return trail.log.edges(out_of=found.id), trail.log.edges(into=found.id)
+    return trail.log.edges(source=found.id), trail.log.edges(target=found.id)

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from vibes_lsp.anchors.located import State
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.columns import Kind
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.places import Places
 from vibes_lsp.index.project_files import foreign_paths, read_source
-from vibes_lsp.index.records import recorded_lines
-from vibes_lsp.index.sessions import LoggedSession, read_sessions
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.records import LoggedSession, recorded_lines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
@@ -119,11 +118,12 @@ def session_summaries(trail: Trail) -> list[SessionSummary]:
     """Return all sessions in the order of the log."""
     authors = Authors(trail)
     counts = Counter(
-        record.text("session_id") for record in trail.log.of_kind(Kind.LINE, Kind.FUNCTION)
+        record.text("session_id")
+        for record in trail.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION)
     )
     return [
         SessionSummary(session, authors.of(session.text("environment_hash")), counts[session.id])
-        for session in read_sessions(trail.log)
+        for session in trail.log.sessions()
     ]
 
 
@@ -182,10 +182,10 @@ def trail_stats(trail: Trail, tracking: Tracking) -> Stats:
     lineages = trail.lineages()
     current = [lineage for lineage in lineages if not lineage.superseded_by]
     files = {lineage.current.text("file_path") or "" for lineage in current}
-    sessions = read_sessions(trail.log)
+    sessions = trail.log.sessions()
     kinds = trail.log.columns.kinds
     return Stats(
-        records=len(kinds) - kinds.count(Kind.BLANK) - kinds.count(Kind.BROKEN),
+        records=len(kinds) - kinds.count(LogLineKind.BLANK) - kinds.count(LogLineKind.BROKEN),
         annotations=len(lineages),
         current=len(current),
         files=len(files),
@@ -260,18 +260,18 @@ class SurvivalReport:
         }
 
 
-def survival(places: Places) -> SurvivalReport:
+def survival(locator: ProjectLocator) -> SurvivalReport:
     """Return what is left of the current annotations of this checkout's files; what was removed on purpose does not count."""
-    authors = Authors(places.trail)
-    places.prefetch()
+    authors = Authors(locator.trail)
+    locator.prefetch()
     models: dict[str, list[Placement]] = defaultdict(list)
     files: dict[str, list[Placement]] = defaultdict(list)
-    for path in places.annotated_files():
+    for path in locator.annotated_files():
         try:
-            text = read_source(places.trail.directory.project, path)
+            text = read_source(locator.trail.directory.project, path)
         except UnreadableFile:
             continue
-        for placement in places.of(path, text):
+        for placement in locator.locate(path, text):
             if _is_lines(placement) or _is_function(placement):
                 models[authors.of(placement.current.text("environment_hash")).label].append(
                     placement
@@ -292,12 +292,14 @@ def _is_lines(placement: Placement) -> bool:
     """Whether an annotation is that of lines, which were recorded and may be gone or only claimed now."""
     lineage = placement.lineage
     is_code = not (placement.is_history or lineage.is_review or lineage.action == Action.DELETE)
-    return is_code and not placement.shown.placeholder and placement.current.type == RecordType.LINE
+    return (
+        is_code and not placement.shown.is_placeholder and placement.current.type == RecordType.LINE
+    )
 
 
 def _is_function(placement: Placement) -> bool:
     """Whether an annotation is that of a function: its lines are not recorded, but that it is gone can be told."""
-    is_code = placement.is_item and placement.lineage.action != Action.DELETE
+    is_code = placement.is_claim and placement.lineage.action != Action.DELETE
     return is_code and placement.current.type == RecordType.FUNCTION
 
 

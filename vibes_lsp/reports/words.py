@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from vibes_lsp.anchors.located import State
-from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.placements import Placement, in_git_since, why_unverified
 from vibes_lsp.index.records import recorded_lines
-from vibes_lsp.index.verification import doubt, since
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, RecordType, ReviewerKind
 from vibes_lsp.reports.authors import UNKNOWN
@@ -16,8 +15,8 @@ def whereabouts(placement: Placement) -> str:
     located = placement.located
     recorded = recorded_lines(placement.current)
     before = f"{recorded[0]}-{recorded[1]}" if recorded else "?"
-    if placement.shown.placeholder:
-        times = 1 + len(placement.shown.repeats)
+    if placement.shown.is_placeholder:
+        times = 1 + len(placement.shown.duplicates)
         return f"somewhere in this file: {times} records name no real line"
     if placement.lineage.action == Action.DELETE:
         return f"removed lines {before} of the file as it was then"
@@ -28,9 +27,9 @@ def whereabouts(placement: Placement) -> str:
 
 
 def _state(placement: Placement, before: str) -> str:
-    why = doubt(placement)
+    why = why_unverified(placement)
     if why is not None:
-        when = since(placement)
+        when = in_git_since(placement)
         sentence = why if when is None else f"{why}, {when}"
         return (
             sentence

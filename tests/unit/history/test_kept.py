@@ -15,7 +15,7 @@ from tests.unit.history.deriving import commits_by_log, commits_by_path
 from tests.unit.index.opened import ENVIRONMENT, opened
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.commits import resolve_commits
+from vibes_lsp.index.lineage_commits import resolve_commits
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:

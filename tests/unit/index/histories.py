@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from tests.unit.index.opened import opened
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.index.commits import resolve_commits
 from vibes_lsp.index.file_history import FileHistories, FileHistory
-from vibes_lsp.index.placements import Placement, place
+from vibes_lsp.index.lineage_commits import resolve_commits
+from vibes_lsp.index.locate_annotations import locate_annotations
+from vibes_lsp.index.placements import Placement
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +38,7 @@ def past_of(root: Path, history: ProjectHistory, path: str) -> FileHistory:
 
 def placed(root: Path, history: ProjectHistory, path: str = "a.py") -> list[Placement]:
     past = past_of(root, history, path)
-    return place(opened(root), path, Text.from_bytes((root / path).read_bytes()), past)
+    return locate_annotations(opened(root), path, Text.from_bytes((root / path).read_bytes()), past)
 
 
 def only(root: Path, history: ProjectHistory, path: str = "a.py") -> Located:

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from vibes_lsp.index.lineage import Lineage, Nearest
+    from vibes_lsp.index.lineage import Lineage, NearestCommit
 
 ENVIRONMENT = "e0" * 32
 """Key of an environment, for records whose contexts do not matter."""
 
 
-def opened(root: Path, nearest: Nearest | None = None) -> Trail:
+def opened(root: Path, nearest: NearestCommit | None = None) -> Trail:
     """Read the trail of the project at `root` as it is now."""
     trail = Trail(AuditDir(root / ".ai-audit"), nearest=nearest)
     trail.refresh()

@@ -8,9 +8,9 @@ import pytest
 
 from tests.trails import OMIT, TrailWriter
 from tests.unit.index.opened import opened
-from vibes_lsp.index import columns
-from vibes_lsp.index.columns import Kind
-from vibes_lsp.index.log import LogIndex
+from vibes_lsp.index import log_columns
+from vibes_lsp.index.log_columns import LogLineKind
+from vibes_lsp.index.log_index import LogIndex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,8 +64,13 @@ def test_a_broken_line_is_told_with_its_number_and_hides_nothing(
     (broken,) = index.columns.broken
     assert broken.line == 3
     assert reason in broken.reason
-    assert list(index.columns.kinds) == [Kind.LINE, Kind.BLANK, Kind.BROKEN, Kind.LINE]
-    assert [record.line for record in index.of_kind(Kind.LINE)] == [1, 4]
+    assert list(index.columns.kinds) == [
+        LogLineKind.LINE,
+        LogLineKind.BLANK,
+        LogLineKind.BROKEN,
+        LogLineKind.LINE,
+    ]
+    assert [record.line for record in index.records_of(LogLineKind.LINE)] == [1, 4]
     assert index.record(3) is None
     assert index.raw(3) == line
 
@@ -90,9 +95,9 @@ def test_the_reason_of_a_broken_line_names_no_line_of_its_own(tmp_path: Path) ->
 def test_what_only_a_strict_reading_refuses_yields_no_record(tmp_path: Path, line: bytes) -> None:
     """The scan does not look into members that it does not need; whoever decodes the line is told."""
     index = index_of(tmp_path, line, b'{"type":"line","file_path":"a.py"}')
-    assert [record.line for record in index.of_kind(Kind.LINE)] == [2]
-    assert [line for line, _ in index.decoded([1, 2])] == [1, 2]
-    assert not hasattr(dict(index.decoded([1]))[1], "members")
+    assert [record.line for record in index.records_of(LogLineKind.LINE)] == [2]
+    assert [line for line, _ in index.decode([1, 2])] == [1, 2]
+    assert not hasattr(dict(index.decode([1]))[1], "members")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +114,7 @@ def test_what_only_a_strict_reading_refuses_yields_no_record(tmp_path: Path, lin
 def test_members_of_the_wrong_type_are_read_as_absent(tmp_path: Path, line: bytes) -> None:
     index = index_of(tmp_path, line, b'{"type":"line","file_path":"a.py"}')
     assert index.columns.broken == []
-    assert index.columns.kinds[0] not in (Kind.OTHER, Kind.BROKEN)
+    assert index.columns.kinds[0] not in (LogLineKind.OTHER, LogLineKind.BROKEN)
     record = index.record(1)
     assert record is not None
     found = index.by_id(record.id)
@@ -121,7 +126,7 @@ def test_members_of_the_wrong_type_are_read_as_absent(tmp_path: Path, line: byte
 @pytest.mark.parametrize("type_", [b'"later"', b"5", b"null", b'["line"]', b'"LINE"', b'""'])
 def test_unknown_types_are_counted_as_other_and_passed_over(tmp_path: Path, type_: bytes) -> None:
     index = index_of(tmp_path, b'{"type":' + type_ + b',"annotation_id":"x"}', b"{}")
-    assert list(index.columns.kinds) == [Kind.OTHER, Kind.OTHER]
+    assert list(index.columns.kinds) == [LogLineKind.OTHER, LogLineKind.OTHER]
     assert index.columns.broken == []
     assert not index.columns.annotations
 
@@ -138,7 +143,7 @@ def test_lone_surrogates_are_kept(tmp_path: Path) -> None:
 
 def test_a_byte_order_mark_hides_no_record(tmp_path: Path) -> None:
     index = index_of(tmp_path, b'\xef\xbb\xbf{"type":"line","file_path":"a.py"}')
-    assert [record.line for record in index.of_kind(Kind.LINE)] == [1]
+    assert [record.line for record in index.records_of(LogLineKind.LINE)] == [1]
 
 
 def test_a_record_without_an_id_gets_the_one_its_content_has(writer: TrailWriter) -> None:
@@ -173,8 +178,8 @@ def test_ids_that_are_no_digests_find_their_records_and_edges(
     if identifier:
         assert record is not None
         assert record.members["line_start"] == 3
-        assert [edge.target for edge in log.edges(out_of=identifier)] == [plain]
-        assert [edge.source for edge in log.edges(into=plain)] == [identifier]
+        assert [edge.target for edge in log.edges(source=identifier)] == [plain]
+        assert [edge.source for edge in log.edges(target=plain)] == [identifier]
     assert log.by_id("note-8") is None
 
 
@@ -183,8 +188,8 @@ def test_two_ids_with_the_same_first_digits_are_told_apart(
     writer: TrailWriter, monkeypatch: pytest.MonkeyPatch, alike: bool
 ) -> None:
     if alike:  # also in what of the rest an index keeps
-        monkeypatch.setattr(columns, "hash", lambda _: -1, raising=False)
-    assert (columns.key_of(ONE) == columns.key_of(OTHER)) is alike
+        monkeypatch.setattr(log_columns, "hash", lambda _: -1, raising=False)
+    assert (log_columns.id_key(ONE) == log_columns.id_key(OTHER)) is alike
     for line, identifier in enumerate((ONE, OTHER), 1):
         writer.line("a.py", line, line, annotation_id=identifier)
         writer.edge("caused_by", identifier, f"prompt {line}")
@@ -195,9 +200,9 @@ def test_two_ids_with_the_same_first_digits_are_told_apart(
         assert record is not None
         assert record.members["line_start"] == line
     assert log.by_id(HEAD + "3" * 48) is None
-    assert [edge.target for edge in log.edges(out_of=ONE)] == ["prompt 1"]
-    assert [edge.target for edge in log.edges(out_of=OTHER)] == ["prompt 2", ONE]
-    assert [edge.source for edge in log.edges(into=ONE)] == [OTHER]
+    assert [edge.target for edge in log.edges(source=ONE)] == ["prompt 1"]
+    assert [edge.target for edge in log.edges(source=OTHER)] == ["prompt 2", ONE]
+    assert [edge.source for edge in log.edges(target=ONE)] == [OTHER]
     assert [record.id for record in log.with_prefix(HEAD)] == [ONE, OTHER]
     assert [record.id for record in log.with_prefix(HEAD + "2")] == [OTHER]
 
@@ -208,7 +213,7 @@ def test_ids_that_only_count_up_are_not_looked_for_among_each_other(writer: Trai
         writer.line("a.py", number, number, annotation_id=identifier)
     log = opened(writer.root).log
     assert log.by_id(identifiers[50]) is not None
-    assert set(log.columns.keys) >= set(map(columns.key_of, identifiers))
+    assert set(log.columns.keys) >= set(map(log_columns.id_key, identifiers))
     assert len(set(log.columns.keys)) == len(log.columns.keys)
 
 
@@ -220,21 +225,21 @@ def test_edges_come_in_the_order_of_the_log_once_each(writer: TrailWriter) -> No
         writer.edge("informed_by", other, one),
     ]
     log = opened(writer.root).log
-    assert [edge.record.id for edge in log.edges(out_of=one, into=one)] == edges
-    assert [edge.record.id for edge in log.edges(into=one)] == edges[1:]
+    assert [edge.record.id for edge in log.edges(source=one, target=one)] == edges
+    assert [edge.record.id for edge in log.edges(target=one)] == edges[1:]
 
 
 def test_an_edge_in_the_older_names_has_ends_of_type_annotation(writer: TrailWriter) -> None:
     one, other = writer.line("a.py", 1, 1), writer.line("a.py", 2, 2)
     writer.edge("informed_by", one, other, old_names=True)
-    (edge,) = opened(writer.root).log.edges(out_of=one)
+    (edge,) = opened(writer.root).log.edges(source=one)
     assert (edge.target, edge.source_type, edge.target_type) == (other, "annotation", "annotation")
 
 
 def test_what_is_appended_is_found_after_the_next_refresh(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 1)
     trail = opened(writer.root)
-    assert trail.log.edges(out_of=one) == []
+    assert trail.log.edges(source=one) == []
     generation = trail.log.generation
     other = writer.line("a.py", 2, 2)
     writer.edge("depends_on", one, other)
@@ -242,7 +247,7 @@ def test_what_is_appended_is_found_after_the_next_refresh(writer: TrailWriter) -
     assert trail.refresh()
     assert trail.log.generation > generation
     assert trail.log.by_id(other) is not None
-    assert [edge.target for edge in trail.log.edges(out_of=one)] == [other]
+    assert [edge.target for edge in trail.log.edges(source=one)] == [other]
 
 
 def test_nothing_of_a_replaced_log_is_found_any_more(writer: TrailWriter) -> None:
@@ -250,12 +255,12 @@ def test_nothing_of_a_replaced_log_is_found_any_more(writer: TrailWriter) -> Non
     writer.edge("depends_on", one, one)
     trail = opened(writer.root)
     assert trail.log.by_id(one) is not None
-    assert trail.log.edges(out_of=one)
+    assert trail.log.edges(source=one)
     writer.files.log.write_bytes(b'{"type":"session","session_id":"s","event":"start"}\n')
     assert trail.refresh()
     assert trail.log.by_id(one) is None
-    assert trail.log.edges(out_of=one) == []
-    assert trail.paths() == []
+    assert trail.log.edges(source=one) == []
+    assert trail.annotated_paths() == []
 
 
 def test_a_torn_tail_changes_nothing_however_often_one_looks(writer: TrailWriter) -> None:
@@ -266,7 +271,7 @@ def test_a_torn_tail_changes_nothing_however_often_one_looks(writer: TrailWriter
     generation = log.generation
     assert not log.refresh()
     assert log.generation == generation
-    assert log.torn_tail() == b'{"type":"li'
+    assert log.incomplete_tail() == b'{"type":"li'
 
 
 def test_a_log_that_cannot_be_read_still_answers(writer: TrailWriter) -> None:
@@ -278,7 +283,7 @@ def test_a_log_that_cannot_be_read_still_answers(writer: TrailWriter) -> None:
     assert trail.refresh()
     assert str(trail.log.problem) == "annotations.jsonl is not a regular file"
     assert not trail.refresh(), "it is said once"
-    assert trail.paths() == ["a.py"]
+    assert trail.annotated_paths() == ["a.py"]
     log.rmdir()
     log.with_suffix(".kept").rename(log)
     assert trail.refresh()

@@ -9,7 +9,7 @@ import pytest
 from tests.trails import TrailWriter, complete
 from tests.unit.index.opened import ENVIRONMENT, opened
 from vibes_lsp.errors import AmbiguousId, UnknownId
-from vibes_lsp.index import log
+from vibes_lsp.index import log_index
 from vibes_lsp.index.lookup import look_up
 from vibes_lsp.store.log_follower import read_lines
 
@@ -87,7 +87,7 @@ def test_a_whole_id_is_found_without_reading_the_log(
         read.extend(places)
         return read_lines(path, places)
 
-    monkeypatch.setattr(log, "read_lines", read_some)
+    monkeypatch.setattr(log_index, "read_lines", read_some)
     assert [look_up(trail, each).kind for each in (key, "5e551011-0000", created)] == [
         "entry",
         "session",

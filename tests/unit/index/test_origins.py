@@ -21,7 +21,7 @@ from tests.unit.index.opened import opened
 from vibes_lsp.anchors.located import Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import FileHistories, FileHistory
-from vibes_lsp.index.placements import place
+from vibes_lsp.index.locate_annotations import locate_annotations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def test_many_versions_later_what_the_edits_are_followed_through_is_compared_onc
     repository.write("a.py", texts[-1].replace("value_12 = ", "value_12: int = "))
     past = past_of(repository.path, history, "a.py")
     longer, shorter = sorted(
-        (origin.later for origin in past.origins.values()), key=len, reverse=True
+        (origin.later for origin in past.original_texts.values()), key=len, reverse=True
     )
     assert longer[-len(shorter) :] == shorter
     assert [text.content for text in longer[-32:]] == texts[-32:]
@@ -303,7 +303,7 @@ def test_no_repository_is_no_past(
     trail = opened(tmp_path)
     past = FileHistories(trail, history, {}).of("a.py", Text(EDITED))
     assert past == FileHistory()
-    (placement,) = place(trail, "a.py", Text(EDITED), past)
+    (placement,) = locate_annotations(trail, "a.py", Text(EDITED), past)
     assert (placement.located.state, placement.located.start, placement.located.intact) == (
         State.EDITED,
         10,

@@ -130,16 +130,16 @@ def test_lines_without_anchors_that_are_older_than_their_record_are_claimed_by_n
     writer.line("a.py", 41, 42, session=session)
     repository.write("a.py", FILE + "# the AI's\n# too\n")
     old, new = placed(repository.path, history)
-    assert (old.located.method, disproved(old.located), old.owned) == (
+    assert (old.located.method, disproved(old.located), old.owned_ranges) == (
         Method.OLDER_THAN_EDIT,
         True,
         (),
     )
-    assert (new.located.is_contradicted, new.owned) == (False, ((41, 42),))
+    assert (new.located.is_contradicted, new.owned_ranges) == (False, ((41, 42),))
     repository.commit("made", date=AFTER)
     old, new = placed(repository.path, history)
-    assert (old.located.method, old.owned) == (Method.OLDER_THAN_EDIT, ())
-    assert (new.located.is_contradicted, new.owned) == (False, ((41, 42),))
+    assert (old.located.method, old.owned_ranges) == (Method.OLDER_THAN_EDIT, ())
+    assert (new.located.is_contradicted, new.owned_ranges) == (False, ((41, 42),))
 
 
 def test_lines_that_another_branch_brought_before_the_edit_are_older_too(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.lookup import look_up
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir
@@ -18,7 +18,7 @@ def test_a_real_trail_is_read_whole(real_trail: Path) -> None:
     trail = Trail(AuditDir(real_trail))
     assert trail.refresh()
     kinds = Counter(trail.log.columns.kinds)
-    assert kinds == {Kind.LINE: 484, Kind.SESSION: 168, Kind.EDGE: 61}
+    assert kinds == {LogLineKind.LINE: 484, LogLineKind.SESSION: 168, LogLineKind.EDGE: 61}
     assert len(trail.log.columns) == 713
     assert trail.log.columns.broken == []
     assert len(trail.manifest) == 2985
@@ -41,5 +41,5 @@ def test_every_record_and_entry_of_a_real_trail_is_found_by_its_id(real_trail: P
 def test_each_file_of_a_real_trail_tells_what_the_whole_tells(real_trail: Path) -> None:
     trail = Trail(AuditDir(real_trail))
     trail.refresh()
-    by_file = [lineage for path in trail.paths() for lineage in trail.lineages_in(path)]
+    by_file = [lineage for path in trail.annotated_paths() for lineage in trail.lineages_in(path)]
     assert sorted(by_file, key=lambda each: each.rank) == trail.lineages()

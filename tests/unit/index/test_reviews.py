@@ -10,7 +10,7 @@ import pytest
 
 from tests.trails import TrailWriter
 from tests.unit.index.opened import lineage_of, opened
-from vibes_lsp.index.reviews import counting, standing
+from vibes_lsp.index.reviews import deciding_review, review_status_of
 from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def test_a_review_of_ours_says_everything(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2, text=TEXT)
     edge = writer.review(one, verdict="rejected", reviewer="Grace", note="No.")
     (review,) = reviews_of(writer, one)
-    assert (review.annotation, review.by, review.kind, review.verdict, review.note) == (
+    assert (review.annotation, review.reviewer, review.kind, review.verdict, review.note) == (
         one,
         "Grace",
         "human",
@@ -46,7 +46,7 @@ def test_a_review_of_ours_says_everything(writer: TrailWriter) -> None:
     )
     record = opened(writer.root).log.by_id(one)
     assert record is not None
-    assert review.text == record.text("anchor_hash")
+    assert review.text_hash == record.text("anchor_hash")
     assert review.edge.record.id == edge
 
 
@@ -55,7 +55,12 @@ def test_an_edge_of_another_tool_is_a_review_of_unknown_kind(writer: TrailWriter
     writer.edge("reviewed_by", one, "session-1", target_type="session")
     (review,) = reviews_of(writer, one)
     assert review.kind == "unknown"
-    assert (review.by, review.verdict, review.text, review.note) == (None, None, None, None)
+    assert (review.reviewer, review.verdict, review.text_hash, review.note) == (
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def test_words_that_are_none_of_ours_count_as_unsaid(writer: TrailWriter) -> None:
@@ -83,7 +88,7 @@ def test_metadata_of_the_wrong_type_says_nothing(writer: TrailWriter, metadata: 
         }
     )
     (review,) = reviews_of(writer, one)
-    assert (review.kind, review.verdict, review.by, review.text, review.note) == (
+    assert (review.kind, review.verdict, review.reviewer, review.text_hash, review.note) == (
         "unknown",
         None,
         None,
@@ -158,19 +163,19 @@ def test_the_review_that_is_shown_is_the_one_that_decides(writer: TrailWriter) -
     writer.review(one)
     (ours,) = reviews_of(writer, one)
     kinds = [
-        replace(ours, kind=kind, verdict=verdict, text=text)
+        replace(ours, kind=kind, verdict=verdict, text_hash=text)
         for kind in ReviewerKind
         for verdict in (*Verdict, None)
-        for text in (ours.text, "0" * 64, None)
+        for text in (ours.text_hash, "0" * 64, None)
     ]
     lines = TEXT.splitlines()
     for count in range(4):
         for some in product(kinds, repeat=count):
             reviews = list(some)
-            shown = counting(reviews, lines)
-            assert standing(reviews, lines) == standing([] if shown is None else [shown], lines), (
-                reviews
-            )
+            shown = deciding_review(reviews, lines)
+            assert review_status_of(reviews, lines) == review_status_of(
+                [] if shown is None else [shown], lines
+            ), reviews
             assert (shown is None) == (not reviews)
 
 
@@ -185,5 +190,5 @@ def test_of_reviews_that_say_the_same_the_newest_is_shown(writer: TrailWriter) -
     ):
         writer.review(one, verdict=verdict, note=note, session="s")
     reviews = reviews_of(writer, one)
-    shown = [counting(reviews[:count], TEXT.splitlines()) for count in range(1, 6)]
+    shown = [deciding_review(reviews[:count], TEXT.splitlines()) for count in range(1, 6)]
     assert [each and each.note for each in shown] == ["first", "second", "third", "fourth", "fifth"]

@@ -9,8 +9,8 @@ import pytest
 from tests.trails import TrailWriter
 from tests.unit.index.opened import opened
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.placements import place
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.signals import CustomSignal, Measurements, PromptLength
 
@@ -33,13 +33,13 @@ def trail(tmp_path: Path) -> TrailWriter:
 def measured(trail: TrailWriter, content: str = BEFORE) -> Measurements:
     """Return what is known of the only annotation of `a.py`."""
     read, text = opened(trail.root), Text(content)
-    (placement,) = place(read, "a.py", text)
+    (placement,) = locate_annotations(read, "a.py", text)
     return Scorer(read, ON).measured(placement, text)
 
 
 def score(trail: TrailWriter, content: str = BEFORE, policy: Policy = ON) -> Score | None:
     read, text = opened(trail.root), Text(content)
-    (placement,) = place(read, "a.py", text)
+    (placement,) = locate_annotations(read, "a.py", text)
     return Scorer(read, policy).score(placement, text)
 
 

@@ -8,9 +8,8 @@ import pytest
 
 from tests.trails import OMIT, TrailWriter, complete, quirks
 from tests.unit.index.opened import opened
-from vibes_lsp.index.placements import ShownLineage, show_once
+from vibes_lsp.index.placements import ShownLineage, deduplicate
 from vibes_lsp.index.project_files import foreign_paths
-from vibes_lsp.index.sessions import read_session, read_sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,11 +23,11 @@ def writer(tmp_path: Path) -> TrailWriter:
 
 
 def shown(writer: TrailWriter) -> list[ShownLineage]:
-    return show_once(opened(writer.root).lineages_in("a.py"))
+    return deduplicate(opened(writer.root).lineages_in("a.py"))
 
 
 def ids(each: ShownLineage) -> tuple[str, ...]:
-    return tuple(lineage.current.id for lineage in (*each.repeats, each.lineage))
+    return tuple(lineage.current.id for lineage in (*each.duplicates, each.lineage))
 
 
 def test_placeholders_are_shown_once_for_the_file(writer: TrailWriter) -> None:
@@ -38,14 +37,14 @@ def test_placeholders_are_shown_once_for_the_file(writer: TrailWriter) -> None:
         for n in range(3)
     )
     one, stand_in = shown(writer)
-    assert (ids(one), one.placeholder) == ((real,), False)
-    assert (ids(stand_in), stand_in.placeholder) == (made, True)
+    assert (ids(one), one.is_placeholder) == ((real,), False)
+    assert (ids(stand_in), stand_in.is_placeholder) == (made, True)
 
 
 def test_one_unanchored_change_of_line_one_is_taken_at_its_word(writer: TrailWriter) -> None:
     made = writer.line("a.py", 1, 1, action="modify")
     (one,) = shown(writer)
-    assert (ids(one), one.placeholder) == ((made,), False)
+    assert (ids(one), one.is_placeholder) == ((made,), False)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_what_is_no_placeholder(
 ) -> None:
     for number in range(2):
         writer.line("a.py", 1, end, action=action, text=text, prompt=writer.prompt(f"Do {number}"))
-    assert [each.placeholder for each in shown(writer)] == [False, False]
+    assert [each.is_placeholder for each in shown(writer)] == [False, False]
 
 
 def test_repeats_are_shown_once_the_last_one(writer: TrailWriter) -> None:
@@ -95,7 +94,7 @@ def test_what_is_shown_is_in_the_order_of_rank(writer: TrailWriter) -> None:
 def test_foreign_paths_of_a_real_looking_trail(tmp_path: Path) -> None:
     made = quirks(tmp_path / "project")
     trail = opened(made.root)
-    found = foreign_paths(trail.paths(), made.root)
+    found = foreign_paths(trail.annotated_paths(), made.root)
     assert found[made["foreign-path"].paths[0]] == "absolute"
     assert found[made["sibling-path"].paths[0]] == "not there"
     assert "src/area.py" not in found
@@ -147,19 +146,19 @@ def test_all_spellings_of_a_path_are_one_file(writer: TrailWriter) -> None:
 def test_sessions_of_a_complete_trail(tmp_path: Path) -> None:
     made = complete(tmp_path)
     log = opened(tmp_path).log
-    lead, worker, reviewer = read_sessions(log)
+    lead, worker, reviewer = log.sessions()
     assert (lead.id, worker.id) == (made.session, made.worker_session)
     assert not any(session.is_open for session in (lead, worker, reviewer))
     assert worker.text("parent_session_id") == made.session
     assert reviewer.text("agent_type") == "human"
-    assert read_session(log, "none") is None
+    assert log.session("none") is None
 
 
 def test_an_unfinished_session_is_open_and_an_end_alone_is_not(writer: TrailWriter) -> None:
     started = writer.session_start()
     writer.session_end("elsewhere")
     log = opened(writer.root).log
-    one, other = read_sessions(log)
+    one, other = log.sessions()
     assert (one.id, one.is_open) == (started, True)
     assert (other.id, other.is_open, other.start) == ("elsewhere", False, None)
     assert len(other.ends) == 1
@@ -174,6 +173,6 @@ def test_a_session_without_an_id_is_none_and_a_record_that_stands_twice_is_one(
     writer.record(
         {"type": "session", "event": "pause", "session_id": "s", "description": "ignored"}
     )
-    (session,) = read_sessions(opened(writer.root).log)
+    (session,) = opened(writer.root).log.sessions()
     assert (session.id, len(session.starts), session.ends) == ("s", 1, ())
     assert session.text("description") is None

@@ -16,7 +16,7 @@ from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, drained, settled, started, tell
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
-from vibes_lsp.index.log import LogIndex
+from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.lsp import lifecycle
 from vibes_lsp.lsp.features import commands, diagnostics
 from vibes_lsp.lsp.history_lookup import HistoryLookup, HistorySnapshot

@@ -241,9 +241,9 @@ def test_a_line_that_is_given_up_goes_to_the_one_below(writer: TrailWriter) -> N
     writer.line("a.py", 2, 9, text=TEXT)
     writer.line("a.py", 4, 7, text=TEXT)
     opened = Open(writer)
-    assert [each.owned for each in opened.placed()] == [((2, 3), (8, 9)), ((4, 7),)]
+    assert [each.owned_ranges for each in opened.placed()] == [((2, 3), (8, 9)), ((4, 7),)]
     opened.replace(6, 2, "")
-    assert [each.owned for each in opened.placed()] == [((2, 3), (6, 7)), ((4, 5),)]
+    assert [each.owned_ranges for each in opened.placed()] == [((2, 3), (6, 7)), ((4, 5),)]
 
 
 EDITS: Final = st.lists(

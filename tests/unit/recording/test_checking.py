@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from vibes_lsp import recording
-from vibes_lsp.index.columns import Kind
+from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.canonical_json import parse_json
 from vibes_lsp.recording import (
@@ -167,7 +167,7 @@ def test_what_may_be_is_taken(project: Project) -> None:
         assert annotate(model=Model("m", "1", parameters), prompt=prompt)(recorder)
     trail = Trail(AuditDir(project.root / ".ai-audit"))
     trail.refresh()
-    (record,) = trail.log.of_kind(Kind.LINE)
+    (record,) = trail.log.records_of(LogLineKind.LINE)
     assert trail.manifest.entry(record.text("environment_hash") or "") is not None
     assert parse_json((project.root / ".ai-audit" / "manifest.json").read_bytes())
 

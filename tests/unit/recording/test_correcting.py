@@ -9,7 +9,7 @@ import pytest
 from tests.unit.recording.projects import SOURCE, Project, by
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
-from vibes_lsp.index.placements import place
+from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import Reanchoring, WrongArgument
 from vibes_lsp.store.audit_dir import AuditDir
@@ -32,7 +32,7 @@ def annotation(project: Project) -> str:
 def placed(project: Project, text: str, path: str = "a.py") -> Placement:
     trail = Trail(AuditDir(project.root / ".ai-audit"))
     trail.refresh()
-    (found,) = place(trail, path, Text(text))
+    (found,) = locate_annotations(trail, path, Text(text))
     return found
 
 

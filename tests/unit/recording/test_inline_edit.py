@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, TOOL, new_project
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.placements import place
+from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import Origin, Prompt, PromptType
 
@@ -53,8 +53,8 @@ def test_the_records_and_owners_are_those_of_the_picture(tmp_path: Path) -> None
     names = {first.annotation_id: "A", second.annotation_id: "B"}
     owners = {
         number: names[placement.current.id]
-        for placement in place(trail, "shop.py", Text(file.read_text()))
-        for start, end in placement.owned
+        for placement in locate_annotations(trail, "shop.py", Text(file.read_text()))
+        for start, end in placement.owned_ranges
         for number in range(start, end + 1)
     }
     assert owners == {int(number): owner for number, _, owner in DRAWN}

@@ -11,7 +11,7 @@ from tests.unit.recording.projects import SOURCE, Project, by
 from vibes_lsp.anchors.located import Method
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import (
     Model,
@@ -212,8 +212,8 @@ def test_a_review_is_of_the_lines_that_history_finds(project: Project) -> None:
     trail = Trail(AuditDir(project.root / ".ai-audit"))
     trail.refresh()
     text = Text(changed)
-    with Places(trail) as places:
-        (placement,) = places.of("a.py", text)
+    with ProjectLocator(trail) as locator:
+        (placement,) = locator.locate("a.py", text)
     assert placement.located.method == Method.HISTORY
     facts = PlacementReport(trail, text).placement(placement)
     assert isinstance(facts["review"], dict)

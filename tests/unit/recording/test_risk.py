@@ -9,8 +9,8 @@ import pytest
 
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, new_project
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.placements import place
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import Origin, Prompt, PromptType, RiskSignal, WrongArgument
 from vibes_lsp.store.config import load_config
@@ -130,7 +130,7 @@ def test_what_is_stored_is_what_is_live_at_that_moment(
     )
     trail = Trail(project.recorder.directory)
     trail.refresh()
-    (placement,) = place(trail, "a.py", text)
+    (placement,) = locate_annotations(trail, "a.py", text)
     live = Scorer(trail, load_config(project.recorder.directory).policy).score(placement, text)
     assert live is not None
     assert round(live.value, 4) == record["risk_score"]

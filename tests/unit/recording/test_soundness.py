@@ -15,9 +15,9 @@ from tests.trails import Repository
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import check_trail
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording import (
     Command,
@@ -140,8 +140,8 @@ def test_all_timestamps_are_utc_with_milliseconds(project: Project) -> None:
 def blamed(project: Project) -> Blame:
     trail = Trail(project.recorder.directory)
     trail.refresh()
-    with Places(trail, use_git=False) as places:
-        return blame(places, "a.py", read_source(project.root, "a.py"), Scorer(trail, Policy()))
+    with ProjectLocator(trail, use_git=False) as locator:
+        return blame(locator, "a.py", read_source(project.root, "a.py"), Scorer(trail, Policy()))
 
 
 def test_a_record_shows_at_once(project: Project) -> None:
@@ -149,7 +149,7 @@ def test_a_record_shows_at_once(project: Project) -> None:
         "a.py", 4, 6, "create", by(project.session(), prompt=PROMPT)
     )
     [placement] = blamed(project).placements
-    assert (placement.current.id, placement.owned, placement.located.state) == (
+    assert (placement.current.id, placement.owned_ranges, placement.located.state) == (
         recorded.annotation_id,
         ((4, 6),),
         "exact",

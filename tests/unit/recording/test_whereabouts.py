@@ -9,8 +9,8 @@ import pytest
 from tests.unit.recording.projects import SOURCE, Project, by
 from vibes_lsp.anchors import locating
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index import placements
-from vibes_lsp.index.placements import Known, place
+from vibes_lsp.index import locate_annotations as annotation_locating
+from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annotations
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.recording.annotating import Edit
 
@@ -24,11 +24,13 @@ LATER = "# about digests\n" + SOURCE.replace("sha256", "sha512").replace(
 )
 
 
-def known(project: Project, text: str) -> Known:
+def known(project: Project, text: str) -> LocationsByLineage:
     """Return where everything is in a text, as an editor's server keeps it."""
     trail = Trail(project.recorder.directory)
     trail.refresh()
-    return {each.lineage.ids: each.located for each in place(trail, "a.py", Text(text))}
+    return {
+        each.lineage.ids: each.located for each in locate_annotations(trail, "a.py", Text(text))
+    }
 
 
 def edited(project: Project, start: int, end: int, text: str = LATER) -> list[tuple[str, str]]:
@@ -80,7 +82,7 @@ def test_what_is_told_is_not_searched_for(
         looked_for.extend(ranges)
         return real(ranges, *more)
 
-    monkeypatch.setattr(placements, "locate", locate)
+    monkeypatch.setattr(annotation_locating, "locate", locate)
     assert edited(project, 5, 7)
     assert looked_for == []
 

@@ -80,14 +80,14 @@ def test_the_share_counts_verified_lines_alone() -> None:
 
 def test_what_claims_code_is_an_item() -> None:
     exact = Located(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99)
-    assert placed(exact).is_item
-    assert placed(exact, action="delete").is_item
-    assert not placed(exact, action="review").is_item
+    assert placed(exact).is_claim
+    assert placed(exact, action="delete").is_claim
+    assert not placed(exact, action="review").is_claim
     for method in (Method.ANCHOR_BEFORE_EDIT, Method.OLDER_THAN_EDIT):
-        assert not placed(Located(4, 7, State.UNVERIFIED, method, 0.5)).is_item
+        assert not placed(Located(4, 7, State.UNVERIFIED, method, 0.5)).is_claim
     newer = placed(exact)
     history = Placement("a.py", ShownLineage(Lineage((RECORD,), RECORD, ("b" * 64,))), exact)
-    assert (newer.is_item, history.is_item) == (True, False)
+    assert (newer.is_claim, history.is_claim) == (True, False)
 
 
 def test_what_may_be_here_and_owns_nothing_is_a_guess() -> None:

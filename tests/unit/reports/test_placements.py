@@ -10,8 +10,9 @@ from tests.trails import OMIT, TrailWriter
 from tests.unit.index.opened import opened
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
-from vibes_lsp.index.placements import Placement, place
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.locate_annotations import locate_annotations
+from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.reports.placements import PlacementReport, lsp_range, stored_score
 from vibes_lsp.reports.words import title, whereabouts
@@ -41,7 +42,7 @@ def placed(trail: TrailWriter, content: str, **members: Any) -> list[Placed]:
     """Place all annotations of `a.py` in a text."""
     read, text = opened(trail.root), Text(content)
     report = PlacementReport(read, text, **members)
-    return [Placed(each, report.placement(each)) for each in place(read, "a.py", text)]
+    return [Placed(each, report.placement(each)) for each in locate_annotations(read, "a.py", text)]
 
 
 def only(trail: TrailWriter, content: str, **members: Any) -> Placed:
@@ -254,7 +255,7 @@ def test_derived_commits_are_told_as_such(trail: TrailWriter) -> None:
 def test_prompts_can_be_left_out(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6, text=BEFORE, prompt=trail.prompt("Asked."))
     read, text = opened(trail.root), Text(BEFORE)
-    report, found = PlacementReport(read, text), place(read, "a.py", text)
+    report, found = PlacementReport(read, text), locate_annotations(read, "a.py", text)
     (told,) = report.placements(found)
     (silent,) = report.placements(found, with_prompts=False)
     assert isinstance(told, dict)

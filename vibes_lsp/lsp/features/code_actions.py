@@ -107,15 +107,15 @@ class _Offers:
         ][:_MAX_TOUCHED]
         touched.sort(
             key=lambda each: (
-                not any(start <= first <= end for start, end in each.owned),
-                not each.is_item,
+                not any(start <= first <= end for start, end in each.owned_ranges),
+                not each.is_claim,
                 each.located.start or 0,
             )
         )
-        judged = [each for each in touched if each.is_item and not each.is_guess]
+        judged = [each for each in touched if each.is_claim and not each.is_guess]
         if judged:
             yield from self._reviews(judged)
-        if touched and touched[0].is_item:
+        if touched and touched[0].is_claim:
             yield from self._corrections(touched[0])
         if self._is_selection:
             yield from self._lost()
@@ -173,7 +173,7 @@ class _Offers:
         lost = [
             each
             for each in self.view.placements
-            if each.located.state == State.LOST and each.is_item and each.may_own
+            if each.located.state == State.LOST and each.is_claim and each.may_own_lines
         ]
         for each in lost[-_MAX_LOST:]:
             yield self._reanchor(

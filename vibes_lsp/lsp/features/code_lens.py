@@ -30,7 +30,7 @@ def register(server: Server) -> None:
         found: list[types.CodeLens] = []
         for placement in view.placements:
             start = placement.located.start
-            if start is None or not placement.is_item:
+            if start is None or not placement.is_claim:
                 continue
             if len(found) == _MAX_LENSES:
                 break

@@ -10,9 +10,9 @@ from typing import Any
 
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import check_trail
-from vibes_lsp.index.lookup import look_up, look_up_whole
-from vibes_lsp.index.places import Places
-from vibes_lsp.index.risk import Scorer
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.lookup import look_up, look_up_exact
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.server import Server, answered
 from vibes_lsp.model.members import Members
@@ -53,7 +53,7 @@ def register(server: Server) -> None:
     @server.command("vibes.show")
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
         trail = answered(lambda: ls.project(arguments.uri).read()).trail
-        whole = answered(lambda: look_up_whole(trail, arguments.id))
+        whole = answered(lambda: look_up_exact(trail, arguments.id))
         if whole is not None:
             return answered(lambda: shown(trail, whole))
         work = partial(_searched, trail.directory, arguments.id)
@@ -97,6 +97,6 @@ def _checked(directory: AuditDir) -> Members:
 def _queue(directory: AuditDir, policy: Policy, *, use_git: bool) -> list[Members]:
     """Return what waits for a review; in a thread, with a trail of its own, for all files are read and git is asked about them."""
     trail = Trail(directory)
-    with Places(trail, use_git=use_git) as places:
-        places.renew({})
-        return review_queue(places, Scorer(trail, policy))
+    with ProjectLocator(trail, use_git=use_git) as locator:
+        locator.refresh({})
+        return review_queue(locator, Scorer(trail, policy))

@@ -128,7 +128,7 @@ async def diagnostics_of(
 def _risks(view: DocumentSnapshot, settings: Settings) -> list[tuple[Placement, types.Diagnostic]]:
     """Risk from the chosen band up, unless a person approved the very text (R6).
 
-    Nothing while PRISM is off, and nothing about what is no item (`Placement.is_item`), what only may be here, what is removed (R27) or
+    Nothing while PRISM is off, and nothing about what is no item (`Placement.is_claim`), what only may be here, what is removed (R27) or
     in files that the project does not track (R26).
     """
     config = view.project.config
@@ -142,7 +142,7 @@ def _risks(view: DocumentSnapshot, settings: Settings) -> list[tuple[Placement, 
         band, review = facts["band"], facts["review"]
         if (
             band is None
-            or not placement.is_item
+            or not placement.is_claim
             or placement.is_guess
             or placement.lineage.action == Action.DELETE
             or bands.index(Band(str(band))) < bands.index(settings.minimum_band)
@@ -173,7 +173,7 @@ def _with_related(
         others = (
             each
             for each in view.placements
-            if each is not placement and each.is_item and _is_of(each, prompt)
+            if each is not placement and each.is_claim and _is_of(each, prompt)
         )
         related = [
             types.DiagnosticRelatedInformation(
@@ -207,7 +207,7 @@ def _doubts(view: DocumentSnapshot) -> list[types.Diagnostic]:
     """Ambiguous places as hints, which editors show faintly; what could not be found as one hint on the first line."""
     found = []
     for placement in view.placements:
-        if placement.located.ambiguous and placement.is_item:
+        if placement.located.ambiguous and placement.is_claim:
             found += _at(
                 placement,
                 f"{single_line(title(placement), 60)}: {whereabouts(placement)}",
@@ -215,7 +215,7 @@ def _doubts(view: DocumentSnapshot) -> list[types.Diagnostic]:
                 "ambiguous",
             )
     lost = sum(
-        each.located.state == State.LOST and each.is_item and each.replaced_by is None
+        each.located.state == State.LOST and each.is_claim and each.replaced_by is None
         for each in view.placements
     )
     if lost:

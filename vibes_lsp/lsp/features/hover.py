@@ -53,7 +53,9 @@ def _hover(description: Description, line: int) -> types.Hover | None:
     ]
     if not here:
         return None
-    owners = [each for each in here if any(start <= line <= end for start, end in each.owned)]
+    owners = [
+        each for each in here if any(start <= line <= end for start, end in each.owned_ranges)
+    ]
     rest = sorted(
         (each for each in here if each not in owners),
         key=lambda each: each.lineage.rank,

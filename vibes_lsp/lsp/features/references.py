@@ -55,7 +55,9 @@ def _prompts_at(view: DocumentSnapshot, line: int) -> frozenset[str]:
         for each in view.placements
         if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)
     ]
-    owners = [each for each in here if any(start <= line <= end for start, end in each.owned)]
+    owners = [
+        each for each in here if any(start <= line <= end for start, end in each.owned_ranges)
+    ]
     return frozenset(
         prompt
         for each in owners or here
@@ -81,7 +83,7 @@ def _ranges(view: DocumentSnapshot, prompts: frozenset[str]) -> Iterator[types.L
     for placement in view.placements:
         start, end = placement.located.start, placement.located.end
         if (
-            placement.is_item
+            placement.is_claim
             and start is not None
             and end is not None
             and placement.current.text("prompt_hash") in prompts

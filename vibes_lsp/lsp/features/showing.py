@@ -13,10 +13,10 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, VibesError
+from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.index.places import Places
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import LogRecord
-from vibes_lsp.index.risk import Scorer
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp import showing
 from vibes_lsp.lsp.description import Description, Markup
@@ -149,7 +149,7 @@ def _history(ls: Server, view: DocumentSnapshot, placement: Placement) -> str:
         "\n".join(map(_record, placement.lineage.members)),
     ]
     reviews = [
-        f"- {_MARKUP.quote(each.edge.record.text('timestamp') or '?', 24)} {each.verdict or 'reviewed'} by {_MARKUP.quote(each.by, 60)}"
+        f"- {_MARKUP.quote(each.edge.record.text('timestamp') or '?', 24)} {each.verdict or 'reviewed'} by {_MARKUP.quote(each.reviewer, 60)}"
         for each in view.project.trail.reviews_of(placement.lineage)
     ]
     parts += ["## Reviews", "\n".join(reviews)] if reviews else []
@@ -189,8 +189,8 @@ def _changes(
     """Compare, in a thread, on a trail of its own."""
     trail = Trail(directory)
     trail.refresh()
-    with Places(trail) as places:
-        return changes(places, base, Scorer(trail, policy), config.tracking, unsaved)
+    with ProjectLocator(trail) as locator:
+        return changes(locator, base, Scorer(trail, policy), config.tracking, unsaved)
 
 
 def _lines(found: Changes, *, with_prompts: bool) -> Iterator[str]:

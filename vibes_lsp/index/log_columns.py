@@ -24,14 +24,14 @@ from vibes_lsp.store.log_follower import MAX_LINE, LineBatch
 
 KEY_DIGITS: Final = 8
 """Hexadecimal digits of an id that its key begins with."""
-KEY_REST: Final = 32
+KEY_HASH_BITS: Final = 32
 """Bits of a key after these."""
-_REST: Final = (1 << KEY_REST) - 1
+_REST: Final = (1 << KEY_HASH_BITS) - 1
 _FULL: Final = 64
 _DIGITS: Final = re.compile(rf"[0-9A-Fa-f]{{{KEY_DIGITS}}}\Z").match
 
 
-def key_of(identifier: str) -> int:
+def id_key(identifier: str) -> int:
     """Return the 64-bit key of an id in this process: the first digits of a digest, so that a prefix is a range, and a hash of the whole.
 
     Ids are what somebody wrote: if the digits were all, ids that only count up would have one key, and each would be looked for among all.
@@ -41,10 +41,10 @@ def key_of(identifier: str) -> int:
         if len(identifier) == _FULL and _DIGITS(identifier[:KEY_DIGITS])
         else _digest(identifier)[:KEY_DIGITS]
     )
-    return int(digits, 16) << KEY_REST | hash(identifier) & _REST
+    return int(digits, 16) << KEY_HASH_BITS | hash(identifier) & _REST
 
 
-def add_keys(column: array[int], identifiers: list[str]) -> None:
+def append_id_keys(column: array[int], identifiers: list[str]) -> None:
     """Append the keys of many ids; converting all their digits at once is what makes the scan fast."""
     digests = identifiers
     if set(map(len, identifiers)) != {_FULL}:
@@ -52,7 +52,7 @@ def add_keys(column: array[int], identifiers: list[str]) -> None:
     try:
         first = array("I", binascii.unhexlify("".join(digests)))[:: _FULL // KEY_DIGITS]
     except ValueError:  # as long as a digest, and none
-        column.extend(map(key_of, identifiers))
+        column.extend(map(id_key, identifiers))
         return
     is_little = sys.byteorder == "little"
     if is_little:
@@ -66,7 +66,7 @@ def _digest(identifier: str) -> str:
     return sha256(identifier.encode("utf-8", "surrogatepass"))
 
 
-class Kind(IntEnum):
+class LogLineKind(IntEnum):
     """What a line of the log holds."""
 
     BLANK = 0
@@ -79,7 +79,7 @@ class Kind(IntEnum):
     BROKEN = 7
 
 
-ANNOTATIONS: Final = frozenset({Kind.LINE, Kind.FUNCTION})
+ANNOTATION_KINDS: Final = frozenset({LogLineKind.LINE, LogLineKind.FUNCTION})
 EDGE_TYPES: Final = tuple(EdgeType)
 REASONS: Final = tuple(SupersedesReason)
 UNKNOWN: Final = 255
@@ -152,30 +152,30 @@ class _Broken(_Other, gc=False):
 _DECODER: Final[FastDecoder[Any]] = FastDecoder(_Line | _Function | _Edge | _Session | _Delegation)
 
 _KINDS: Final[dict[type, int]] = {
-    _Blank: Kind.BLANK,
-    _Line: Kind.LINE,
-    _Function: Kind.FUNCTION,
-    _Session: Kind.SESSION,
-    _Edge: Kind.EDGE,
-    _Delegation: Kind.DELEGATION,
-    _Other: Kind.OTHER,
-    _Broken: Kind.BROKEN,
+    _Blank: LogLineKind.BLANK,
+    _Line: LogLineKind.LINE,
+    _Function: LogLineKind.FUNCTION,
+    _Session: LogLineKind.SESSION,
+    _Edge: LogLineKind.EDGE,
+    _Delegation: LogLineKind.DELEGATION,
+    _Other: LogLineKind.OTHER,
+    _Broken: LogLineKind.BROKEN,
 }
 
 
-def _mask(*kinds: Kind) -> bytes:
+def _mask(*kinds: LogLineKind) -> bytes:
     """A table for `bytes.translate` that marks the lines of some kinds."""
     return bytes(code in kinds for code in range(256))
 
 
-_IS_ANNOTATION: Final = _mask(*ANNOTATIONS)
-_IS_EDGE: Final = _mask(Kind.EDGE)
-_IS_SESSION: Final = _mask(Kind.SESSION)
-_IS_DELEGATION: Final = _mask(Kind.DELEGATION)
+_IS_ANNOTATION: Final = _mask(*ANNOTATION_KINDS)
+_IS_EDGE: Final = _mask(LogLineKind.EDGE)
+_IS_SESSION: Final = _mask(LogLineKind.SESSION)
+_IS_DELEGATION: Final = _mask(LogLineKind.DELEGATION)
 
 
 @dataclass
-class Columns:
+class LogColumns:
     """All lines delivered so far, numbered from 1. `ends` counts the bytes of a line and all before it, newlines left out."""
 
     ends: array[int] = field(default_factory=lambda: array("Q"))
@@ -183,7 +183,7 @@ class Columns:
     keys: array[int] = field(default_factory=lambda: array("Q"))
     annotations: dict[str, array[int]] = field(default_factory=dict)
     sessions: dict[str, list[int]] = field(default_factory=dict)
-    touched: dict[str, set[str]] = field(
+    session_files: dict[str, set[str]] = field(
         default_factory=dict
     )  # the files of each session, as recorded
     delegations: list[int] = field(default_factory=list)
@@ -197,12 +197,12 @@ class Columns:
     def __len__(self) -> int:
         return len(self.kinds)
 
-    def place(self, line: int) -> tuple[int, int]:
+    def byte_range(self, line: int) -> tuple[int, int]:
         """Return the byte offset and length of a line, its newline left out."""
         before = self.ends[line - 2] if line > 1 else 0
         return before + line - 1, self.ends[line - 1] - before
 
-    def add(self, batch: LineBatch) -> None:
+    def append(self, batch: LineBatch) -> None:
         """Append a batch of lines; a line that is no record is noted and hides nothing else (R12)."""
         last = self.ends[-1] if self.ends else 0
         if batch.oversized is not None:
@@ -226,7 +226,7 @@ class Columns:
             for index, identifier in enumerate(identifiers):
                 if identifier is None:
                     identifiers[index] = self._computed_id(batch.lines[index], kinds[index])
-        add_keys(self.keys, identifiers)
+        append_id_keys(self.keys, identifiers)
         numbers = range(batch.first, batch.first + len(rows))
         edges = kinds.translate(_IS_EDGE)
         if 1 in edges:
@@ -239,7 +239,7 @@ class Columns:
         self.delegations.extend(compress(numbers, kinds.translate(_IS_DELEGATION)))
 
     def _add_annotations(self, numbers: Iterable[int], rows: list[Any]) -> None:
-        annotations, touched = self.annotations, self.touched
+        annotations, session_files = self.annotations, self.session_files
         for number, path, session in zip(
             numbers, map(_GET_PATH, rows), map(_GET_SESSION, rows), strict=True
         ):
@@ -248,19 +248,23 @@ class Columns:
                 lines = annotations.setdefault(path or "", array("I"))
             lines.append(number)
             if session and path:
-                touched.setdefault(session, set()).add(path)
+                session_files.setdefault(session, set()).add(path)
 
     def _add_edges(self, edges: list[Any]) -> None:
         self.edge_types += bytes(map(_EDGE_CODES.get, map(_GET_EDGE_TYPE, edges), repeat(UNKNOWN)))
         self.edge_reasons += bytes(
             [_REASON_CODES.get(edge.metadata and edge.metadata.reason, UNKNOWN) for edge in edges]
         )
-        add_keys(self.edge_sources, [edge.source_ref or edge.source_id or "" for edge in edges])
-        add_keys(self.edge_targets, [edge.target_ref or edge.target_id or "" for edge in edges])
+        append_id_keys(
+            self.edge_sources, [edge.source_ref or edge.source_id or "" for edge in edges]
+        )
+        append_id_keys(
+            self.edge_targets, [edge.target_ref or edge.target_id or "" for edge in edges]
+        )
 
     def _computed_id(self, line: bytes, kind: int) -> str:
         """A record without an id gets the one that its content has, so that edges can name it (R3)."""
-        if kind in (Kind.BLANK, Kind.BROKEN):
+        if kind in (LogLineKind.BLANK, LogLineKind.BROKEN):
             return ""
         try:
             return annotation_id(parse_object(line))

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.records import LogRecord, recorded_lines
-from vibes_lsp.index.reviews import Review, standing
+from vibes_lsp.index.reviews import Review, review_status_of
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
 from vibes_lsp.model.vocabulary import Action, Band, ContextType, is_custom_signal
@@ -17,14 +17,14 @@ from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.scoring import Score, compute_score
 from vibes_lsp.risk.signals import CustomSignal, Measurements, PromptLength, estimated_length
 
-MAX_CUSTOM: Final = 20
+MAX_CUSTOM_SIGNALS: Final = 20
 """Signals of recorders that count in one record."""
 _MAX_TEMPERATURE: Final = 1e6
 """Beyond any that a model takes; an integer may be longer than a float can be."""
 _MAX_TOKENS: Final = 1 << 53
 
 
-Counting: TypeAlias = Callable[[Placement, Review], bool]
+ReviewFilter: TypeAlias = Callable[[Placement, Review], bool]
 """Says whether a review of an annotation counts at all."""
 
 
@@ -37,7 +37,7 @@ class Scorer:
         counts: Which reviews count; by default all.
     """
 
-    def __init__(self, trail: Trail, policy: Policy, counts: Counting | None = None) -> None:
+    def __init__(self, trail: Trail, policy: Policy, counts: ReviewFilter | None = None) -> None:
         self._trail = trail
         self._policy = policy
         self._counts = counts
@@ -76,13 +76,13 @@ class Scorer:
             total_lines=total,
             files=self._session_files(session) if session else None,
             level=record.text("assurance_level") or self._policy.level,
-            review_status=self.standing(placement, content),
+            review_status=self.review_status(placement, content),
             prompt=self._prompt(record.text("prompt_hash")),
             model=model,
             custom=custom_signals(record),
         )
 
-    def standing(self, placement: Placement, content: Text) -> ReviewStatus:
+    def review_status(self, placement: Placement, content: Text) -> ReviewStatus:
         """Return where an annotation stands with its reviewers, of whom those count that count here (R6)."""
         reviews = self._trail.reviews_of(placement.lineage)
         if not reviews:  # as most are
@@ -90,9 +90,9 @@ class Scorer:
         counting = [
             each for each in reviews if self._counts is None or self._counts(placement, each)
         ]
-        return standing(
+        return review_status_of(
             counting,
-            lines_of(placement, content),
+            annotated_lines(placement, content),
             is_removed=placement.lineage.action == Action.DELETE,
         )
 
@@ -116,7 +116,7 @@ class Scorer:
 
     def _session_files(self, session: str) -> int:
         if session not in self._files:
-            self._files[session] = len(self._trail.files_of(session))
+            self._files[session] = len(self._trail.files_of_session(session))
         return self._files[session]
 
     def _entry(self, key: str, kind: ContextType) -> Members:
@@ -124,7 +124,7 @@ class Scorer:
         return entry if entry is not None and entry.get("type") == kind else {}
 
 
-def lines_of(placement: Placement, content: Text) -> Sequence[str] | None:
+def annotated_lines(placement: Placement, content: Text) -> Sequence[str] | None:
     """Return the lines of an annotation as they are now; None where it is not found."""
     start, end = placement.located.start, placement.located.end
     return None if start is None or end is None else content.lines[start - 1 : end]
@@ -165,14 +165,14 @@ def custom_signals(record: LogRecord) -> tuple[CustomSignal, ...]:
             and 0 <= value <= 1
         ):
             found.setdefault(name, CustomSignal(name, float(value), text(members, "reason")))
-        if len(found) == MAX_CUSTOM:
+        if len(found) == MAX_CUSTOM_SIGNALS:
             break
     return tuple(found.values())
 
 
 def _extent(placement: Placement, content: Text) -> tuple[int | None, int | None]:
     """Return how many lines an annotation is about, and how many its file has; of removed lines, how many there were with them."""
-    if placement.shown.placeholder:
+    if placement.shown.is_placeholder:
         return None, None
     start, end, total = placement.located.start, placement.located.end, len(content.lines)
     is_removed = placement.lineage.action == Action.DELETE

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver, ResolvedCommit
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.store.audit_dir import AuditDir
+
+_COMMITTED_FIRST: Final = timedelta(minutes=5)
+"""How long before its record an edit may have been committed, by a tool that commits first and records no session (R14)."""
 
 
 def recorded_commit(lineage: Lineage) -> str | None:
@@ -34,7 +39,7 @@ def resolve_commits(
         kept: What earlier calls for the project have read of git's history; without it all is read.
     """
     commits = kept or CommitResolver(repository, directory.project, directory.log)
-    gone = rewritten(lineages, commits)
+    gone = rewritten_commits(lineages, commits)
     pending = [
         lineage
         for lineage in lineages
@@ -77,7 +82,7 @@ def known_commit(lineage: Lineage, derived: ResolvedCommit | None) -> ResolvedCo
     return ResolvedCommit(recorded, CommitMethod.RECORDED)
 
 
-def rewritten(lineages: Sequence[Lineage], commits: CommitResolver) -> dict[str, str]:
+def rewritten_commits(lineages: Sequence[Lineage], commits: CommitResolver) -> dict[str, str]:
     """Return the commits of lineages that record only such as HEAD does not come from (R4b), by the id of their first record."""
     recorded = {lineage.first.id: recorded_commits(lineage) for lineage in lineages}
     there = commits.reached(commit for named in recorded.values() for commit in named)
@@ -98,6 +103,26 @@ def recorded_commits(lineage: Lineage) -> list[str]:
         member for member in members if member.text("action") != Action.REBASE_ORPHAN
     ] or members
     return [commit for member in found if (commit := member.text("commit_hash"))]
+
+
+def earliest_edit_time(log: LogIndex, lineage: Lineage) -> datetime | None:
+    """Return the time before which a commit was made before an edit (R14); None when the record has no time that can be read.
+
+    That is when the session of the edit began: a tool may commit first and record then. Without a known session it may have done so
+    some minutes before the record.
+    """
+    recorded = lineage.first.moment
+    if recorded.year == 1:  # see `LogRecord.moment`
+        return None
+    identifier = lineage.first.text("session_id")
+    session = log.session(identifier) if identifier else None
+    start = session.start if session is not None else None
+    earliest = (
+        recorded - _COMMITTED_FIRST
+        if start is None or start.moment.year == 1
+        else min(start.moment, recorded)
+    )
+    return earliest.replace(microsecond=0)  # commits know whole seconds only
 
 
 def _by_path(lineages: Sequence[Lineage], commits: CommitResolver) -> dict[str, ResolvedCommit]:

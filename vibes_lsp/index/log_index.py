@@ -13,23 +13,25 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.index.columns import (
-    ANNOTATIONS,
+from vibes_lsp.index.log_columns import (
+    ANNOTATION_KINDS,
     EDGE_TYPES,
     KEY_DIGITS,
-    KEY_REST,
-    Columns,
-    Kind,
-    key_of,
+    KEY_HASH_BITS,
+    LogColumns,
+    LogLineKind,
+    id_key,
 )
-from vibes_lsp.index.records import Edge, LogRecord, read_edge
+from vibes_lsp.index.records import Edge, LoggedSession, LogRecord, read_edge
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
-from vibes_lsp.model.vocabulary import EdgeType
+from vibes_lsp.model.vocabulary import EdgeType, SessionEvent
 from vibes_lsp.store.log_follower import LogFollower, read_lines
 
-_OTHERS: Final = frozenset({Kind.SESSION, Kind.EDGE, Kind.DELEGATION, Kind.OTHER})
+_OTHERS: Final = frozenset(
+    {LogLineKind.SESSION, LogLineKind.EDGE, LogLineKind.DELEGATION, LogLineKind.OTHER}
+)
 _TIMESTAMP: Final = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\d)')
 _AT_ONCE: Final = 1024
 """Lines that are read before they are decoded."""
@@ -63,8 +65,8 @@ class LogIndex:
         self._clear()
 
     def _clear(self) -> None:
-        self.columns = Columns()
-        self.refused: dict[int, str] = {}
+        self.columns = LogColumns()
+        self.undecodable: dict[int, str] = {}
         self._kept: dict[int, LogRecord] = {}
         self._annotations = _KeyTable(annotations=True)
         self._others = _KeyTable(annotations=False)
@@ -95,7 +97,7 @@ class LogIndex:
                 self._clear()
             for batch in update.batches:  # none while a record is being written
                 changed = True
-                self.columns.add(batch)
+                self.columns.append(batch)
                 if progress is not None:
                     progress(self._follower.size)
         self.generation += changed
@@ -106,13 +108,13 @@ class LogIndex:
         """Whether the last record lacks its newline (RFC 7.10)."""
         return self._follower.unterminated
 
-    def torn_tail(self) -> bytes:
+    def incomplete_tail(self) -> bytes:
         """Return the beginning of a record whose end was never written; empty in a sound log."""
         return self._follower.unfinished_line()
 
     def raw(self, line: int) -> bytes:
         """Return the bytes of a line without its newline."""
-        return read_lines(self.path, [self.columns.place(line)])[0].rstrip(b"\r\n")
+        return read_lines(self.path, [self.columns.byte_range(line)])[0].rstrip(b"\r\n")
 
     def record(self, line: int) -> LogRecord | None:
         """Return the record on a line; None when the line holds none."""
@@ -135,20 +137,20 @@ class LogIndex:
         return (record for record in known if record is not None)
 
     def _fresh(self, lines: Iterable[int]) -> Iterator[LogRecord]:
-        for line, record in self.decoded(lines):
+        for line, record in self.decode(lines):
             if isinstance(record, LogRecord):
                 yield record
             else:
-                self.refused[line] = record.reason
+                self.undecodable[line] = record.reason
 
-    def decoded(self, lines: Iterable[int]) -> Iterator[tuple[int, LogRecord | MalformedJson]]:
+    def decode(self, lines: Iterable[int]) -> Iterator[tuple[int, LogRecord | MalformedJson]]:
         """Decode some lines in the order asked; give the reason for those that hold no record."""
         pending = iter(lines)
         while some := list(islice(pending, _AT_ONCE)):
-            data = read_lines(self.path, list(map(self.columns.place, some)))
+            data = read_lines(self.path, list(map(self.columns.byte_range, some)))
             yield from zip(some, map(_decode, some, data), strict=True)
 
-    def of_kind(self, *kinds: Kind) -> Iterator[LogRecord]:
+    def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in the order of the log."""
         return self._fresh(line for line, kind in enumerate(self.columns.kinds, 1) if kind in kinds)
 
@@ -157,10 +159,12 @@ class LogIndex:
         day = (
             (moment - timedelta(days=1)).date().isoformat().encode()
         )  # whatever offset a record has
-        pending = (line for line, kind in enumerate(self.columns.kinds, 1) if kind in ANNOTATIONS)
+        pending = (
+            line for line, kind in enumerate(self.columns.kinds, 1) if kind in ANNOTATION_KINDS
+        )
         while some := list(islice(pending, _AT_ONCE)):
             for line, data in zip(
-                some, read_lines(self.path, list(map(self.columns.place, some))), strict=True
+                some, read_lines(self.path, list(map(self.columns.byte_range, some))), strict=True
             ):
                 stamped = _TIMESTAMP.search(data)
                 record = _decode(line, data) if stamped is None or stamped[1] >= day else None
@@ -171,9 +175,26 @@ class LogIndex:
         """Return the first record with this whole id; records with one id are one record (R3)."""
         return next(self.with_id(identifier), None)
 
+    def session(self, identifier: str) -> LoggedSession | None:
+        """Return a session by its whole id; None if the log has none."""
+        lines = self.columns.sessions.get(identifier)
+        if not lines:
+            return None
+        records = list({record.id: record for record in self.records(lines)}.values())
+        starts, ends = (
+            tuple(record for record in records if record.text("event") == event)
+            for event in (SessionEvent.START, SessionEvent.END)
+        )
+        return LoggedSession(identifier, starts, ends)
+
+    def sessions(self) -> list[LoggedSession]:
+        """Return all sessions with a `session_id`, in the order of their first record."""
+        found = (self.session(identifier) for identifier in self.columns.sessions if identifier)
+        return [session for session in found if session is not None]
+
     def with_id(self, identifier: str) -> Iterator[LogRecord]:
         """Give all records with this whole id, annotations first."""
-        key = key_of(identifier)
+        key = id_key(identifier)
         for table in (self._annotations, self._others):
             for record in self.records(table.lines(key, self.columns)):
                 if record.id == identifier:
@@ -187,7 +208,7 @@ class LogIndex:
             lines = [
                 line
                 for line, key in enumerate(self.columns.keys, 1)
-                if low <= key >> KEY_REST <= high
+                if low <= key >> KEY_HASH_BITS <= high
             ]
         except ValueError:
             lines = []
@@ -210,33 +231,35 @@ class LogIndex:
         pending = iter(range(1, len(self.columns) + 1))
         while some := list(islice(pending, _AT_ONCE)):
             for line, data in zip(
-                some, read_lines(self.path, list(map(self.columns.place, some))), strict=True
+                some, read_lines(self.path, list(map(self.columns.byte_range, some))), strict=True
             ):
                 record = _decode(line, data) if wanted in data else None
                 if isinstance(record, LogRecord):
                     yield record
 
     def edges(
-        self, *, out_of: str | None = None, into: str | None = None, kind: EdgeType | None = None
+        self,
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        edge_type: EdgeType | None = None,
     ) -> list[Edge]:
-        """Return the edges whose source is `out_of` or whose target is `into`, of one kind or of all, in the order of the log."""
+        """Return the edges from `source` or to `target`, of one type or of all, in log order."""
         self._extend_edges()
         numbers: list[int] = []
-        if out_of is not None:
-            numbers += _chain(self._first_out.get(key_of(out_of), 0), self._next_out)
-        if into is not None:
-            numbers += _chain(self._first_in.get(key_of(into), 0), self._next_in)
-        if (
-            kind is not None
-        ):  # most annotations have edges, and few of each kind: what is not asked for is not decoded
-            code = EDGE_TYPES.index(kind)
+        if source is not None:
+            numbers += _chain(self._first_out.get(id_key(source), 0), self._next_out)
+        if target is not None:
+            numbers += _chain(self._first_in.get(id_key(target), 0), self._next_in)
+        if edge_type is not None:  # most annotations have edges, but few of each type: decode less
+            code = EDGE_TYPES.index(edge_type)
             numbers = [number for number in numbers if self.columns.edge_types[number - 1] == code]
         lines = sorted({self.columns.edge_lines[number - 1] for number in numbers})
         found = map(read_edge, self.records(lines))
-        return [edge for edge in found if edge.source == out_of or edge.target == into]
+        return [edge for edge in found if edge.source == source or edge.target == target]
 
-    def ends(self, kind: EdgeType) -> AbstractSet[int]:
-        """Return the keys of all that edges of one kind name, on either side; see `key_of`."""
+    def edge_ends(self, kind: EdgeType) -> AbstractSet[int]:
+        """Return the keys of all that edges of one kind name, on either side; see `id_key`."""
         columns = self.columns
         count, found = self._ends.get(kind, (0, set()))
         if count == len(columns.edge_types):
@@ -263,12 +286,12 @@ class _KeyTable:
     """The lines of each id key, of annotations or of all other records; made when first asked for, not by the scan."""
 
     def __init__(self, *, annotations: bool) -> None:
-        self._kinds = ANNOTATIONS if annotations else _OTHERS
+        self._kinds = ANNOTATION_KINDS if annotations else _OTHERS
         self._first: dict[int, int] = {}
         self._clashes: dict[int, list[int]] = {}
         self._until = 0
 
-    def lines(self, key: int, columns: Columns) -> list[int]:
+    def lines(self, key: int, columns: LogColumns) -> list[int]:
         """Return the lines whose record has this key, in order."""
         for line in range(self._until + 1, len(columns) + 1):
             if (

@@ -1,0 +1,319 @@
+"""Annotated text that moved to another file: which files it is gone from, and where it came (R14).
+
+It reads files and asks git, and so runs in a thread or a command.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from itertools import chain, islice
+from typing import Final
+
+import msgspec
+
+from vibes_lsp.anchors.line_map import MOVED_LINES, distinctive_lines
+from vibes_lsp.anchors.located import AnchoredRange, Located, State
+from vibes_lsp.anchors.locating import locate, standing_whole
+from vibes_lsp.anchors.text import Text, encode
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.history.file_versions import Version
+from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.index.log_columns import LogColumns
+from vibes_lsp.index.original_text import OriginalTexts
+from vibes_lsp.index.project_files import RangeFilter, RangeFilters, RawLines, read_content
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.vocabulary import Action
+
+_MAX_SOURCE: Final = 8 << 20
+"""Largest file that is searched, in bytes."""
+_MAX_CACHED: Final = 2_048
+"""Files whose result is cached; from most of them, nothing is gone."""
+_MAX_NEW_LINES: Final = 1_024
+"""New lines of the log from which on the whole cache is dropped."""
+_MAX_OTHER_FILES: Final = 200
+"""Files from which annotations may have come that are searched for one file."""
+_CACHE_NAME: Final = "without"
+_MAX_SAVED: Final = 1 << 16
+"""Files that are saved as containing no text that moved."""
+
+
+class MovedOutRange(msgspec.Struct, frozen=True, gc=False):
+    """An annotation whose text is no longer in its file.
+
+    Attributes:
+        id: The id of its first record.
+        moment: The time of its first record.
+        recorded_range: What it was recorded for.
+        is_guessed: Whether some lines of the file may be its edited text.
+    """
+
+    id: str
+    moment: datetime
+    recorded_range: AnchoredRange
+    is_guessed: bool
+
+
+class MovedOut:
+    """Finds the annotations whose text is gone from their file.
+
+    Results are cached until the file has other bytes or the log has something new of it: opening or
+    saving a file asks about many files of its folder.
+
+    Args:
+        trail: The trail, refreshed before every call.
+    """
+
+    def __init__(self, trail: Trail) -> None:
+        self._trail = trail
+        self._columns: LogColumns | None = None
+        self._until = 0
+        self._cache: dict[str, tuple[bytes | None, Sequence[MovedOutRange]]] = {}
+
+    def of(self, name: str) -> Sequence[MovedOutRange]:
+        """Return those of a file as it is saved now; all of its annotations if it does not exist.
+
+        Args:
+            name: Relative to the project, as `normal_path` has it.
+        """
+        self._drop_outdated()
+        content = self._read(name)
+        digest = None if content is None else hashlib.sha256(content).digest()
+        cached = self._cache.pop(name, None)
+        if cached is None or cached[0] != digest:
+            cached = digest, self._find(name, content)
+            if not self._trail.is_independent_of_head(name):
+                return cached[1]
+        self._cache[name] = cached
+        while len(self._cache) > _MAX_CACHED:
+            del self._cache[next(iter(self._cache))]
+        return cached[1]
+
+    def text(self, name: str) -> Text | None:
+        """Return the text of a file as it is saved now; None if it does not exist."""
+        content = self._read(name)
+        return None if content is None else Text.from_bytes(content)
+
+    def _drop_outdated(self) -> None:
+        """Drop the files of which the log has something new."""
+        columns = self._trail.log.columns
+        if columns is not self._columns or len(columns) - self._until > _MAX_NEW_LINES:
+            self._cache.clear()
+        elif len(columns) > self._until:
+            for name in self._trail.files_changed_since(self._until):
+                self._cache.pop(name, None)
+        self._columns, self._until = columns, len(columns)
+
+    def _find(self, name: str, content: bytes | None) -> Sequence[MovedOutRange]:
+        lineages = [
+            each
+            for each in self._trail.lineages_in(name)
+            if not each.superseded_by and each.action != Action.DELETE
+        ]
+        hashed = [
+            (each, recorded)
+            for each in lineages
+            if (recorded := each.recorded_range) is not None and recorded.anchors.hash
+        ]
+        located = (
+            [None] * len(hashed)
+            if content is None
+            else locate([recorded for _, recorded in hashed], Text.from_bytes(content))
+        )
+        return [
+            MovedOutRange(
+                lineage.first.id,
+                lineage.first.moment,
+                recorded,
+                is_guessed=where is not None and where.start is not None,
+            )
+            for (lineage, recorded), where in zip(hashed, located, strict=True)
+            if where is None or where.start is None or where.state == State.EDITED
+        ]
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            return read_content(self._trail.directory.project, name, limit=_MAX_SOURCE)
+        except UnreadableFile:
+            return None
+
+
+class MovedIn:
+    """Finds the annotations of other files whose text moved into a file.
+
+    Args:
+        trail: The trail, refreshed.
+        history: The history of the project's files. Without it nothing can be said: the text may
+            have been in both files from the start.
+        original_texts: The texts that annotations were made in; None without git.
+        moved_out: What is gone from the other files.
+        names: Gives the recorded names of the project's files.
+    """
+
+    def __init__(
+        self,
+        trail: Trail,
+        history: ProjectHistory | None,
+        original_texts: OriginalTexts | None,
+        moved_out: MovedOut,
+        names: Callable[[], Sequence[str]],
+    ) -> None:
+        self._trail, self._history = trail, history
+        self._original_texts = original_texts
+        self._moved_out = moved_out
+        self._names = names
+        self._ranges: dict[str, Sequence[MovedOutRange]] = {}
+        self._last_version: tuple[str, Text | None] | None = None
+
+    def of(self, path: str, former_paths: Sequence[str], text: Text) -> Iterator[str]:
+        """Give the ids of annotations whose text is whole in a file now, and was not when it was made.
+
+        Args:
+            path: Relative to the project, forward slashes.
+            former_paths: Former names of the file.
+            text: The file as it is now, saved or not.
+        """
+        if self._history is None:
+            return
+        moved_out = [
+            (name, ranges)
+            for name in self._other_files(path, former_paths)
+            if (ranges := self._moved_out_of(name))
+        ]
+        if not moved_out:
+            return
+        file = RawLines(encode(text.content))
+        for name, ranges in moved_out:
+            possible = [each for each in ranges if RangeFilter(each.recorded_range).may_be_in(file)]
+            located = standing_whole([each.recorded_range for each in possible], text)
+            here = [
+                each
+                for each, where in zip(possible, located, strict=True)
+                if where is not None and _is_distinctive(where, text)
+            ]
+            new = [each for each in here if not self._was_here(path, each)]
+            gone = self._gone_by_original(name, [each for each in new if each.is_guessed])
+            moved = [each for each in new if not each.is_guessed or each.id in gone]
+            disproved = self._disproved(name, moved)
+            yield from (each.id for each in moved if each.id not in disproved)
+
+    def may_be_in(self, file: RawLines) -> bool:
+        """Whether text that is gone from any file may be in this one; exact when it says no."""
+        if self._history is None or file.digest in self._files_without:
+            return False
+        if self._filters.may_be_in(file):
+            return True
+        self._files_without.add(file.digest)
+        return False
+
+    def save_cache(self) -> None:
+        """Save for later commands which files contain no text that moved."""
+        cache = None if self._history is None else self._history.cache()
+        if cache is not None and "_files_without" in self.__dict__:
+            cache.put_for_object(
+                _CACHE_NAME, (self._filters.digest, sorted(self._files_without)[:_MAX_SAVED])
+            )
+
+    @cached_property
+    def _files_without(self) -> set[bytes]:
+        """Digests of the files that contain no text that moved."""
+        cache = None if self._history is None else self._history.cache()
+        saved = (
+            None if cache is None else cache.get_for_object(_CACHE_NAME, tuple[bytes, list[bytes]])
+        )
+        return set(saved[1]) if saved is not None and saved[0] == self._filters.digest else set()
+
+    @cached_property
+    def _filters(self) -> RangeFilters:
+        return RangeFilters(
+            each.recorded_range for name in self._names() for each in self._moved_out_of(name)
+        )
+
+    def _moved_out_of(self, name: str) -> Sequence[MovedOutRange]:
+        if name not in self._ranges:
+            self._ranges[name] = self._moved_out.of(name)
+        return self._ranges[name]
+
+    def _other_files(self, path: str, former_paths: Sequence[str]) -> Iterator[str]:
+        """Give the files that annotations may have come from: those of the folder first, then by name."""
+        folder = path.rpartition("/")[0]
+        near = self._by_folder.get(folder, ())
+        others = chain(
+            near,
+            (name for name in self._sorted_names if name.rpartition("/")[0] != folder)
+            if len(near) < len(self._sorted_names)
+            else (),
+        )
+        return islice(
+            (name for name in others if name != path and name not in former_paths),
+            _MAX_OTHER_FILES,
+        )
+
+    @cached_property
+    def _sorted_names(self) -> Sequence[str]:
+        return sorted(self._names())
+
+    @cached_property
+    def _by_folder(self) -> Mapping[str, Sequence[str]]:
+        folders: dict[str, list[str]] = defaultdict(list)
+        for name in self._sorted_names:
+            folders[name.rpartition("/")[0]].append(name)
+        return folders
+
+    def _was_here(self, path: str, moved_out: MovedOutRange) -> bool:
+        """Whether a file already had the text when the annotation of the other file was made."""
+        versions = () if self._history is None else self._history.versions(path).versions
+        version = next(
+            (version for version in versions if version.moment <= moved_out.moment), None
+        )
+        text = None if version is None else self._text(version)
+        if text is None:
+            return version is not None
+        return locate([moved_out.recorded_range], text)[0].state in {State.EXACT, State.MOVED}
+
+    def _text(self, version: Version) -> Text | None:
+        """Return the text of a version; several annotations in a row ask for the same one."""
+        if self._last_version is None or self._last_version[0] != version.blob:
+            data = None if self._history is None else self._history.contents(version)
+            self._last_version = version.blob, None if data is None else Text.from_bytes(data)
+        return self._last_version[1]
+
+    def _gone_by_original(self, name: str, guessed: Sequence[MovedOutRange]) -> set[str]:
+        """Return those that are gone from their file, as their original text shows.
+
+        Without it, some lines of the file look like their edited text.
+        """
+        if not guessed or self._original_texts is None:
+            return set()
+        text = self._moved_out.text(name)
+        if text is None:
+            return set()
+        lineages = {each.first.id: each for each in self._trail.lineages_in(name)}
+        originals = self._original_texts.of(
+            [lineages[each.id] for each in guessed if each.id in lineages]
+        )
+        known = [each for each in guessed if each.id in originals]
+        located = locate(
+            [each.recorded_range for each in known], text, [originals[each.id] for each in known]
+        )
+        return {each.id for each, where in zip(known, located, strict=True) if where.start is None}
+
+    def _disproved(self, name: str, moved: Sequence[MovedOutRange]) -> set[str]:
+        """Return those whose text their own file had before the edit: copies prove nothing (R14)."""
+        if not moved or self._original_texts is None:
+            return set()
+        ids = {each.id for each in moved}
+        originals = self._original_texts.of(
+            [each for each in self._trail.lineages_in(name) if each.first.id in ids]
+        )
+        return {identifier for identifier, original in originals.items() if original.before_edit}
+
+
+def _is_distinctive(located: Located, text: Text) -> bool:
+    """Whether the located lines are enough to tell that the text moved."""
+    if located.start is None or located.end is None:
+        return False
+    return distinctive_lines(text.lines[located.start - 1 : located.end]) >= MOVED_LINES

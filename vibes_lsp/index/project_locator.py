@@ -1,0 +1,246 @@
+"""Locate the annotations in a project's files with all that git knows: for commands, which may wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from vibes_lsp.anchors.located import Since
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
+from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.index.file_history import NO_HISTORY, FileHistories, FileHistory
+from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.index.lineage_commits import resolve_commits
+from vibes_lsp.index.locate_annotations import locate_annotations, relocate, with_locations
+from vibes_lsp.index.moves import MovedOut
+from vibes_lsp.index.older_text import OlderVersions
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.project_files import RawLines
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.vocabulary import Action
+
+
+class ProjectLocator:
+    """Locates annotations file by file. A context manager, because it keeps a git process.
+
+    Args:
+        trail: The trail, refreshed.
+        use_git: Whether to ask git at all.
+        use_cache: Whether to trust and extend the user's cache of git's answers. Only for commands
+            that show something, never for what decides or writes.
+
+    Attributes:
+        trail: The trail.
+        resolved_commits: Commits of annotations that record none that holds, by the id of their
+            first record, as far as files were asked about.
+    """
+
+    def __init__(self, trail: Trail, *, use_git: bool = True, use_cache: bool = False) -> None:
+        self.trail = trail
+        self.resolved_commits: dict[str, ResolvedCommit] = {}
+        self._use_cache = use_cache
+        self._repository: Repository | None = None
+        self._history: ProjectHistory | None = None
+        self._commits: CommitResolver | None = None
+        if use_git:
+            self._open()
+        self._moved_out = MovedOut(trail)
+        self._older_versions: OlderVersions = {}
+        self._histories = self._file_histories()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def refresh(self, renamed: Mapping[str, str]) -> None:
+        """Read what changed in the trail, the repository, HEAD and other files.
+
+        Args:
+            renamed: New names by old ones, of files that were renamed since the last commit.
+        """
+        self.trail.refresh()
+        self._open()
+        self.resolved_commits.clear()
+        self._histories = self._file_histories(renamed)
+
+    def _file_histories(self, renamed: Mapping[str, str] | None = None) -> FileHistories:
+        return FileHistories(
+            self.trail,
+            self._history,
+            self.resolved_commits,
+            renamed,
+            self._moved_out,
+            older_versions=self._older_versions,
+        )
+
+    def _open(self) -> None:
+        """Open the repository, which may be another one than before, or gone."""
+        project = self.trail.directory.project
+        repository = open_repository(project)
+        if repository == self._repository:
+            if self._history is not None:
+                self._history.renew()
+            return
+        self.close()
+        self._repository, self._history, self._commits = repository, None, None
+        if repository is not None:
+            history = self._history = ProjectHistory(
+                project, cache_head=True, use_cache=self._use_cache
+            )
+            self._commits = CommitResolver(
+                repository,
+                project,
+                self.trail.directory.log,
+                head=history.head,
+                cache=history.cache(),
+            )
+
+    def close(self) -> None:
+        """Save the cache and end git's process."""
+        if self._history is not None:
+            self._histories.save_cache()
+            self._history.close()
+
+    @property
+    def has_git(self) -> bool:
+        """Whether the project is in a repository."""
+        return self._repository is not None
+
+    def head(self) -> str | None:
+        """Return the commit of HEAD as of the last refresh; None without one."""
+        return None if self._history is None else self._history.head()
+
+    def nearest_commit(self, commits: Sequence[str]) -> str | None:
+        """Return the nearest ancestor of HEAD; None if none is one or git cannot tell (R7)."""
+        return None if self._repository is None else self._repository.nearest_ancestor(commits)
+
+    def prefetch(self) -> None:
+        """Prepare for questions about all files: read git's history, derive all commits."""
+        self.prefetch_history()
+        self.resolve_commits(self.trail.lineages())
+
+    def prefetch_history(self) -> None:
+        """Read git's history once for all files; derive no commits."""
+        self._histories.prefetch()
+
+    def annotated_files(self) -> list[str]:
+        """Return the existing files that annotations are about, by their present names."""
+        return list(self._histories.annotated_files)
+
+    def other_files(self) -> list[str]:
+        """Return the tracked files that no annotation names; text may have moved into them."""
+        if self._repository is None:
+            return []
+        try:
+            return sorted(
+                self._repository.tracked(self.trail.directory.project)
+                - self._histories.annotated_files.keys()
+            )
+        except HistoryUnavailable:
+            return []
+
+    def may_be_annotated(self, path: str, file: RawLines) -> bool:
+        """Whether a file may have annotations: recorded for it, or moved in from another file.
+
+        Args:
+            path: Relative to the project, forward slashes.
+            file: Its bytes, as saved.
+        """
+        return path in self._histories.annotated_files or self._histories.may_have_moved_in(file)
+
+    def resolve_commits(self, lineages: Sequence[Lineage]) -> None:
+        """Derive the commits of annotations that record none, into `resolved_commits`."""
+        if self._repository is not None and self._commits is not None:
+            self.resolved_commits.update(
+                resolve_commits(lineages, self._repository, self.trail.directory, self._commits)
+            )
+
+    def file_history(self, path: str, text: Text) -> FileHistory:
+        """Return what git knows of a file's annotations, and derive their commits.
+
+        Args:
+            path: Relative to the project, forward slashes.
+            text: The file as it is now, saved or not.
+        """
+        if self._history is None:
+            return self._histories.of(path, text) if self._histories.has_renames else NO_HISTORY
+        names = (path, *self._histories.former_paths(path))
+        lineages = [lineage for name in names for lineage in self.trail.lineages_in(name)]
+        if lineages:
+            self.resolve_commits(lineages)
+        return self._histories.of(path, text)
+
+    def versions_of(self, path: str) -> Iterator[tuple[str, Text]]:
+        """Give the versions of a file that git has, newest first, each with its name then."""
+        for version in () if self._history is None else self._history.versions(path).versions:
+            data = None if self._history is None else self._history.contents(version)
+            if data is not None:
+                yield version.path, Text.from_bytes(data)
+
+    def former_paths(self, path: str) -> tuple[str, ...]:
+        """Return the former names of a file under which annotations are recorded."""
+        return self._histories.former_paths(path)
+
+    def moved_in(self, path: str, text: Text) -> tuple[str, ...]:
+        """Return the ids of annotations of other files whose text is in a file now, and only there."""
+        return self._histories.moved_in(path, text)
+
+    def locate(self, path: str, text: Text) -> list[Placement]:
+        """Return the annotations of a file in document order; see `locate_annotations`."""
+        return locate_annotations(self.trail, path, text, self.file_history(path, text))
+
+    def locate_without_history(self, path: str, text: Text) -> list[Placement]:
+        """Return the annotations of a file by its text and the log, without those that moved in.
+
+        If some are uncertain and there is a history to ask, those are lost until
+        `locate_with_history` finds them.
+        """
+        history = self._histories.own_history(path)
+        if self.has_git:
+            certain = locate_annotations(self.trail, path, text, history, approximate=False)
+            if uncertain_lineages(certain) or all(each.located.sure for each in certain):
+                return certain
+        return locate_annotations(self.trail, path, text, history)
+
+    def locate_with_history(
+        self, path: str, text: Text, placements: Sequence[Placement]
+    ) -> list[Placement]:
+        """Return what `locate_without_history` did, with git asked for the uncertain ones.
+
+        Their commits must have been derived.
+        """
+        history = self._histories.own_history(path, uncertain_lineages(placements), text)
+        return with_locations(placements, relocate(text, placements, history), len(text.lines))
+
+    def contradicted(
+        self, path: str, text: Text, placements: Sequence[Placement]
+    ) -> dict[str, Since | None]:
+        """Return the annotations that git contradicts (R15): the commit with the lines, by first id.
+
+        Their commits must have been derived.
+        """
+        history = self._histories.own_history(path, [each.lineage for each in placements], text)
+        pairs = zip(placements, relocate(text, placements, history), strict=True)
+        return {
+            each.lineage.first.id: where.since for each, where in pairs if where.is_contradicted
+        }
+
+
+def uncertain_lineages(placements: Sequence[Placement]) -> list[Lineage]:
+    """Return the annotations of which the text alone does not prove where they are."""
+    return [
+        each.lineage
+        for each in placements
+        if not each.is_history and not each.located.sure and each.lineage.action != Action.DELETE
+    ]
