@@ -91,7 +91,7 @@ def read_audit_file(
     repository: Repository, directory: AuditDir, commit: str, name: str
 ) -> bytes | None:
     """Return a file of the trail as a commit has it; symbolic links on disk are not followed."""
-    return repository.read_below(commit, directory.project, f"{directory.path.name}/{name}")
+    return repository.read_file_below(commit, directory.project, f"{directory.path.name}/{name}")
 
 
 def _split_lines(data: bytes | None) -> list[bytes]:

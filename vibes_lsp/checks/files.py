@@ -189,7 +189,7 @@ def check_git_setup(context: CheckContext) -> Iterator[Finding]:
     yield from _check_ignored(context, context.repository)
     yield from _check_attributes(context, context.repository)
     try:
-        tracked = context.repository.tracked(context.directory.path)
+        tracked = context.repository.tracked_files(context.directory.path)
     except HistoryUnavailable:
         return
     for name in sorted(tracked):

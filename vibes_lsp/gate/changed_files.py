@@ -71,7 +71,7 @@ class ChangedFiles:
         found |= {
             each.name.removeprefix(prefix)
             for each in listed
-            if each.listed or not self._is_as_it_was(each, blobs, prefix)
+            if each.is_reported or not self._is_as_it_was(each, blobs, prefix)
         }
         for name, entry in self.now.items():
             if entry.is_submodule and self.before.get(name) != entry:

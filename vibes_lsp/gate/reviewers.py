@@ -181,7 +181,7 @@ class Reviewers:
         if path not in self._files:
             repository, project = diff.repository, self.locator.trail.directory.project
             head = repository.head()
-            committed = None if head is None else repository.read_below(head, project, path)
+            committed = None if head is None else repository.read_file_below(head, project, path)
             is_same = (
                 committed is not None
                 and Text.from_bytes(committed).lines == read_source(project, path).lines

@@ -128,7 +128,7 @@ class TrailDiff:
         """Return the lines of the log as it is, from 1, that stand in a revision's, too."""
         directory = self.trail.directory
         held = (
-            self.repository.read_below(
+            self.repository.read_file_below(
                 revision, directory.project, f"{directory.path.name}/{LOG_NAME}"
             )
             or b""

@@ -1,1 +1,1 @@
-"""Git: revisions, ancestry, the commits that records came with. The only package that runs git."""
+"""Git: revisions, objects, file versions and commits. Only this package starts git."""

@@ -1,4 +1,4 @@
-"""Since when a file has each of its lines, as `git blame` says."""
+"""Read `git blame`: which commit each line of a file comes from."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from vibes_lsp.history.git import git_lines, run_git
 from vibes_lsp.history.repository import Repository, parse_seconds
 
 _SECONDS: Final = 5.0
-"""How long git may take for one file; without an answer no line counts as older than an edit."""
+"""Time limit for one file. Without an answer no line counts as older than an edit."""
 _OPTIONS: Final = ("--incremental", "--no-textconv", "--ignore-revs-file", "")
 _LINE_HEADER: Final = re.compile(rb"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")
 _HEADER: Final = 4
-"""Words of a line that begins with a commit: its hash, two line numbers, a number of lines."""
+"""Number of words in a header line: hash, two line numbers, number of lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlamedLine:
-    """A commit that has some lines.
+    """The commit that a line comes from.
 
     Attributes:
         commit: Its hash.
@@ -37,11 +37,11 @@ class BlamedLine:
 
 
 class FileBlame(msgspec.Struct, frozen=True, array_like=True):
-    """What git said of all lines of a file, short enough to be kept.
+    """The blame of a whole file, compact enough for the cache.
 
     Attributes:
-        moments: The committers' times, UTC, by the hashes of their commits.
-        runs: The commit and the number of lines that it has in a row, from the first line on.
+        moments: The committers' times (UTC) by commit.
+        runs: Runs of lines in file order: the commit and the number of lines.
     """
 
     moments: Mapping[str, datetime]
@@ -54,18 +54,16 @@ class FileBlame(msgspec.Struct, frozen=True, array_like=True):
 
 
 def blame_file(repository: Repository, path: str, commit: str, since: datetime) -> FileBlame | None:
-    """Return for each line of a file the commit that it came with, of an older line any commit that has it and is older than `since`.
+    """Return the commit of each line of a file; None if git fails or is too slow.
 
-    Git looks no further back than that, so what this costs depends on what was committed since then.
+    Git stops at `since`: older lines get any commit that has them and is older. So the cost depends
+    on what was committed after `since`.
 
     Args:
-        repository: Where the file is tracked.
+        repository: The repository.
         path: From the top of the work tree.
-        commit: Which has the file.
-        since: Older lines need not be told apart.
-
-    Returns:
-        None when git cannot tell, or not in time.
+        commit: The commit whose version of the file is blamed.
+        since: Where to stop.
     """
     found: dict[int, str] = {}
     moments: dict[str, datetime] = {}
@@ -93,20 +91,20 @@ def blame_file(repository: Repository, path: str, commit: str, since: datetime) 
 def commits_of_lines(
     repository: Repository, revision: str, name: str, lines: Iterable[tuple[int, int]]
 ) -> frozenset[str]:
-    """Return the commits that lines of a file are from.
+    """Return the commits that lines of a file come from.
 
     Args:
-        repository: Where to look.
-        revision: The file is looked at in this commit.
+        repository: The repository.
+        revision: The commit whose version of the file is blamed.
         name: From the top of the work tree.
         lines: First and last lines, 1-based and inclusive.
 
     Raises:
-        HistoryUnavailable: Git cannot answer, as when there are no such lines.
+        HistoryUnavailable: Git fails, as when there are no such lines.
     """
     ranges = [f"-L{first},{last}" for first, last in lines]
     options = ("--porcelain", "--no-textconv", "--ignore-revs-file=", "--no-progress", *ranges)
-    said = run_git(repository.root, "blame", *options, revision, "--", name)
+    output = run_git(repository.root, "blame", *options, revision, "--", name)
     return frozenset(
-        found[1].decode() for line in said.split(b"\n") if (found := _LINE_HEADER.fullmatch(line))
+        found[1].decode() for line in output.split(b"\n") if (found := _LINE_HEADER.fullmatch(line))
     )

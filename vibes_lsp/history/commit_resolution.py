@@ -1,4 +1,7 @@
-"""Derived commits (R4, R17): which commit brought a record that does not name one."""
+"""Which commit brought a record that names none, or one that was rewritten (R4, R4b, R17).
+
+The log's history decides; for records that no commit has, the history of the annotated file.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from vibes_lsp.model.paths import can_be_in_project, normal_path
 
 
 class CommitMethod(StrEnum):
-    """How a record's commit is known."""
+    """How the commit of a record is known."""
 
     RECORDED = "recorded"
     LOG = "log"
@@ -33,7 +36,8 @@ class ResolvedCommit:
     Attributes:
         commit: Its hash.
         method: How it was found.
-        replaces: The commit that the record names, where HEAD does not come from that one any more (R4b).
+        replaces: The commit that the record names, if a rebase or squash took it out of HEAD's
+            ancestry (R4b).
     """
 
     commit: str
@@ -42,10 +46,10 @@ class ResolvedCommit:
 
 
 class CommitResolver:
-    """The commits of one project's records, for as long as it is open. Any thread may ask; what git cannot answer is left out.
+    """Finds the commits of one project's records; thread-safe. What git cannot answer is left out.
 
     Attributes:
-        repository: Where the project is tracked.
+        repository: The repository that tracks the project.
     """
 
     def __init__(
@@ -61,46 +65,47 @@ class CommitResolver:
         """Read nothing yet.
 
         Args:
-            repository: Where the project is tracked.
+            repository: The repository that tracks the project.
             project: The folder that recorded paths are relative to.
             log: The log's absolute path.
-            since: Look at commits from then on only: for those who ask about recent records, and may not wait.
-            head: Says which commit HEAD is, for those who know; by default git is asked each time.
-            cache: What earlier commands were told; not with `since`.
+            since: Consider only commits from then on: faster, for recent records.
+            head: Returns the commit of HEAD; by default git is asked each time.
+            cache: What git answered earlier commands; not together with `since`.
         """
         self.repository = repository
         self._project = project
         self._log = log
-        self._look_up = repository.head if head is None else head
+        self._read_head = repository.head if head is None else head
         self._lock = threading.Lock()
         self._head = ""
         self._shallow_file: Path | None = None
         self._boundary: frozenset[str] = frozenset()
         self._rank: dict[str, int] | None = None
-        self._reached: dict[tuple[str, str], bool] = {}
+        self._reachability: dict[tuple[str, str], bool] = {}
         self._since = () if since is None else (f"--since={int(since.timestamp())}",)
         self._cache = cache
-        self._carried = _Carried(self._since, cache)
-        self._touched = _Touched(self._since, cache)
+        self._log_additions = _LogAdditions(self._since, cache)
+        self._file_commits = _FileCommits(self._since, cache)
 
-    def by_log(self, wanted: Iterable[str]) -> dict[str, ResolvedCommit]:
-        """Return, for record ids, the oldest ancestor of HEAD whose log holds them (R4).
+    def by_log(self, record_ids: Iterable[str]) -> dict[str, ResolvedCommit]:
+        """Return, for record ids, the oldest ancestor of HEAD whose log has the record (R4).
 
-        Where a shallow clone ends, the log of the last commit holds all records before it: their commit is only inferred.
+        At the boundary of a shallow clone the log already has all earlier records, so their commit
+        is only inferred.
 
         Args:
-            wanted: Ids as the index has them; those that no commit holds are left out.
+            record_ids: Ids as in the index; those in no commit are left out.
         """
-        ids = set(wanted)
+        ids = set(record_ids)
         with self._lock:
-            if not ids or not self._look():
+            if not ids or not self._refresh():
                 return {}
-            if self._carried.read(self.repository, self._log, self._head):
+            if self._log_additions.read(self.repository, self._log, self._head):
                 self._rank = None
             rank = self._ranked()
             commits = {
                 identifier: [
-                    each for each in self._carried.commits.get(identifier, ()) if each in rank
+                    each for each in self._log_additions.commits.get(identifier, ()) if each in rank
                 ]
                 for identifier in ids
             }
@@ -115,62 +120,69 @@ class CommitResolver:
             }
 
     def by_path(
-        self, moments: Mapping[str, Iterable[datetime]]
+        self, edit_times: Mapping[str, Iterable[datetime]]
     ) -> dict[tuple[str, datetime], ResolvedCommit]:
-        """Return, for edits of files at some times, the first ancestor of HEAD after it that touches the file (R17).
+        """Return, for edits of files, the first later ancestor of HEAD that changes the file (R17).
 
-        An edit from before the end of a shallow clone is left out: which commit was the first is not known there.
+        An edit before the boundary of a shallow clone is left out: its first commit is not known.
 
         Args:
-            moments: Paths as recorded, each with the times of its edits.
+            edit_times: Recorded paths, each with the times of its edits.
         """
         with self._lock:
-            names = self._names(moments)
-            if not names or not self._look():
+            names = self._git_paths(edit_times)
+            if not names or not self._refresh():
                 return {}
-            if self._touched.read(self.repository, frozenset(names.values()), self._head):
+            if self._file_commits.read(self.repository, frozenset(names.values()), self._head):
                 self._rank = None
             rank = self._ranked()
             found: dict[tuple[str, datetime], ResolvedCommit] = {}
             for path, name in names.items():
-                touched = self._touched.moments.get(name, {})
+                times = self._file_commits.moments.get(name, {})
                 ancestors = sorted(
-                    (commit for commit in touched if commit in rank), key=rank.__getitem__
+                    (commit for commit in times if commit in rank), key=rank.__getitem__
                 )
-                for edited in moments[path]:
-                    second = edited.replace(microsecond=0)  # commits know whole seconds only
-                    first = next(
-                        (commit for commit in ancestors if touched[commit] >= second), None
-                    )
+                for edited in edit_times[path]:
+                    second = edited.replace(microsecond=0)  # commits have whole seconds
+                    first = next((commit for commit in ancestors if times[commit] >= second), None)
                     if first is not None and first not in self._boundary:
                         found[path, edited] = ResolvedCommit(first, CommitMethod.INFERRED)
             return found
 
-    def reached(self, commits: Iterable[str], start: str = "HEAD") -> frozenset[str]:
-        """Return which of some commits, hashes or prefixes of them, history has; all where it is cut off, or git cannot answer.
+    def reachable(self, commits: Iterable[str], start: str = "HEAD") -> frozenset[str]:
+        """Return the commits, hashes or prefixes, that are in history.
+
+        In a shallow clone, or if git fails, all are.
 
         Args:
             commits: As recorded.
-            start: Where to look back from: `HEAD`, or `--all` for every branch and tag.
+            start: Where history starts: `HEAD`, or `--all` for every branch and tag.
         """
         wanted = {commit for commit in commits if commit}
         if not wanted:
             return frozenset()
         with self._lock:
-            if not self._look() or self._boundary:
+            if not self._refresh() or self._boundary:
                 return frozenset(wanted)
             new = {
-                commit.lower() for commit in wanted if (start, commit.lower()) not in self._reached
+                commit.lower()
+                for commit in wanted
+                if (start, commit.lower()) not in self._reachability
             }
             if new:
-                self._reached.update(
-                    {(start, commit): found for commit, found in self._among(start, new).items()}
+                self._reachability.update(
+                    {
+                        (start, commit): found
+                        for commit, found in self._check_reachable(start, new).items()
+                    }
                 )
-            return frozenset(commit for commit in wanted if self._reached[start, commit.lower()])
+            return frozenset(
+                commit for commit in wanted if self._reachability[start, commit.lower()]
+            )
 
-    def _among(self, start: str, wanted: set[str]) -> dict[str, bool]:
-        """Return whether history has each of some commits."""
-        cache = self._cache if start == "HEAD" else None  # other branches move without it
+    def _check_reachable(self, start: str, wanted: set[str]) -> dict[str, bool]:
+        """Return whether each commit is in history."""
+        cache = self._cache if start == "HEAD" else None  # other branches move independently
         known = {} if cache is None else cache.get_for_head("reached", dict[str, bool]) or {}
         new = wanted - known.keys()
         if new:
@@ -181,7 +193,7 @@ class CommitResolver:
         return {commit: known[commit] for commit in wanted}
 
     def _walk(self, start: str, wanted: set[str]) -> tuple[set[str], bool]:
-        """Return which commits history has, and whether git answered; all if it did not."""
+        """Return which commits are in history, and whether git answered; all if it did not."""
         lengths = sorted({len(commit) for commit in wanted})
         found: set[str] = set()
         try:
@@ -195,9 +207,12 @@ class CommitResolver:
             return wanted, False
         return found, True
 
-    def _look(self) -> bool:
-        """Take note of HEAD, if there is one; a clone that was deepened or cut has another history, of which nothing is known yet."""
-        head = self._look_up()
+    def _refresh(self) -> bool:
+        """Read HEAD, and return whether there is one.
+
+        A changed shallow boundary drops everything read so far.
+        """
+        head = self._read_head()
         if head is None:
             return False
         if self._shallow_file is None:
@@ -206,37 +221,39 @@ class CommitResolver:
             read_shallow_file(self._shallow_file) if self._shallow_file is not None else frozenset()
         )
         if boundary != self._boundary:
-            self._carried, self._touched = (
-                _Carried(self._since, self._cache),
-                _Touched(self._since, self._cache),
+            self._log_additions, self._file_commits = (
+                _LogAdditions(self._since, self._cache),
+                _FileCommits(self._since, self._cache),
             )
         if self._cache is not None:
-            self._cache.look(head, boundary)
+            self._cache.set_head(head, boundary)
         if (head, boundary) != (self._head, self._boundary):
-            self._reached.clear()
+            self._reachability.clear()
             self._head, self._boundary, self._rank = head, boundary, None
         return True
 
     def _log_method(self, commit: str) -> CommitMethod:
         return CommitMethod.INFERRED if commit in self._boundary else CommitMethod.LOG
 
-    def _names(self, paths: Iterable[str]) -> dict[str, str]:
-        """Return the names that git has for recorded paths that can be tracked at all."""
+    def _git_paths(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return git's paths for recorded paths, without those that cannot be tracked."""
         try:
-            prefix = self.repository.name_of(self._project)
+            prefix = self.repository.relative_path(self._project)
         except ValueError:
             return {}
         folder = "" if prefix == "." else f"{prefix}/"
         return {path: folder + normal_path(path) for path in paths if _can_be_tracked(path)}
 
     def _ranked(self) -> dict[str, int]:
-        """Return the order of those ancestors of HEAD that anything was found in, parents before children."""
+        """Return the topological rank of the commits found, parents before children."""
         if self._rank is None:
-            wanted = self._carried.all_commits() | self._touched.all_commits()
-            kept = None if self._cache is None else self._cache.get_for_head("rank", dict[str, int])
-            if kept is not None and wanted <= kept.keys():
-                self._rank = kept
-                return kept
+            wanted = self._log_additions.all_commits() | self._file_commits.all_commits()
+            cached = (
+                None if self._cache is None else self._cache.get_for_head("rank", dict[str, int])
+            )
+            if cached is not None and wanted <= cached.keys():
+                self._rank = cached
+                return cached
             try:
                 with git_lines(
                     self.repository.root, "rev-list", "--topo-order", "--reverse", self._head
@@ -252,11 +269,11 @@ class CommitResolver:
         return self._rank
 
 
-class _Carried:
+class _LogAdditions:
     """Which commits added which records to the log.
 
     Attributes:
-        commits: The commits by the record's id, HEAD's ancestors or not.
+        commits: Commits by record id, ancestors of HEAD or not.
     """
 
     def __init__(self, since: tuple[str, ...], cache: GitCache | None) -> None:
@@ -270,28 +287,28 @@ class _Carried:
         return {commit for commits in self.commits.values() for commit in commits}
 
     def read(self, repository: Repository, log: Path, head: str) -> bool:
-        """Take in the ancestors of HEAD that are new, once for each HEAD; return whether there was anything to do."""
+        """Read the new ancestors of HEAD, once for each HEAD; return whether any were due."""
         if head == self._head:
             return False
         self._head = head
         base, self._base = self._base, None
-        if base is None or not self._take(repository, log, [head, f"^{base}"]):
+        if base is None or not self._read(repository, log, [head, f"^{base}"]):
             self.commits.clear()
-            kept = (
+            cached = (
                 None
                 if self._cache is None
                 else self._cache.get_for_head(f"carried {log}", dict[str, list[str]])
             )
-            if kept is not None:
-                self.commits = kept
-            elif not self._take(repository, log, [head]):
-                return True  # what git could tell stands; another HEAD is read from the beginning
+            if cached is not None:
+                self.commits = cached
+            elif not self._read(repository, log, [head]):
+                return True  # keep what git returned; the next HEAD is read from the start
             elif self._cache is not None:
                 self._cache.put_for_head(f"carried {log}", self.commits)
         self._base = head
         return True
 
-    def _take(self, repository: Repository, log: Path, revisions: Sequence[str]) -> bool:
+    def _read(self, repository: Repository, log: Path, revisions: Sequence[str]) -> bool:
         try:
             for identifier, commit in added_record_ids(repository, [*self._since, *revisions], log):
                 commits = self.commits.setdefault(identifier, [])
@@ -302,11 +319,11 @@ class _Carried:
         return True
 
 
-class _Touched:
-    """Which commits touched which of the files that were ever asked about.
+class _FileCommits:
+    """Which commits changed which of the files asked about so far.
 
     Attributes:
-        moments: By the file's name in git: its commits, HEAD's ancestors or not, each with its time.
+        moments: By git's path: its commits, ancestors of HEAD or not, and their times.
     """
 
     def __init__(self, since: tuple[str, ...], cache: GitCache | None) -> None:
@@ -320,30 +337,30 @@ class _Touched:
         return {commit for commits in self.moments.values() for commit in commits}
 
     def read(self, repository: Repository, names: frozenset[str], head: str) -> bool:
-        """Take in the ancestors of HEAD that are new, all of them for names that are; return whether there was anything to do."""
+        """Read HEAD's new ancestors, and all of them for new paths; return whether any were due."""
         moved = self._head is not None and self._head != head
         if moved:
             self._failed.clear()
-            if not self._take(repository, [head, f"^{self._head}"], frozenset(self.moments)):
+            if not self._read(repository, [head, f"^{self._head}"], frozenset(self.moments)):
                 self.moments.clear()
         self._head = head
         if self._cache is not None:
             for name in names - self.moments.keys():
-                kept = self._cache.get_for_head(f"touched {name}", dict[str, datetime])
-                if kept is not None:
-                    self.moments[name] = kept
+                cached = self._cache.get_for_head(f"touched {name}", dict[str, datetime])
+                if cached is not None:
+                    self.moments[name] = cached
         new = names - self.moments.keys() - self._failed
-        if new and not self._take(repository, [head], new):
+        if new and not self._read(repository, [head], new):
             self._failed |= new
         return moved or bool(new)
 
-    def _take(
+    def _read(
         self, repository: Repository, revisions: Sequence[str], names: frozenset[str]
     ) -> bool:
         found: dict[str, dict[str, datetime]] = {name: {} for name in names}
         try:
-            for touch in file_changes(repository, [*self._since, *revisions], names, merges=False):
-                found[touch.path][touch.commit] = touch.moment
+            for change in file_changes(repository, [*self._since, *revisions], names, merges=False):
+                found[change.path][change.commit] = change.moment
         except HistoryUnavailable:
             return False
         for name, commits in found.items():

@@ -1,4 +1,4 @@
-"""Who made commits, and which of them the lines of a file are from: what git says, which nothing proves."""
+"""Who made commits, as git records it; nothing proves these names."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from vibes_lsp.history.git import run_git
 from vibes_lsp.history.repository import Repository
 
 _SHARED: Final = frozenset({"noreply@github.com"})
-"""Committers of what people do on a host's pages: everybody's, and so nobody's."""
-_FORMAT: Final = "--format=%H%x00%an%x00%ae%x00%cn%x00%ce%x00%(trailers:key=Co-authored-by,valueonly,unfold,separator=%x1f)"
-_MEMBERS: Final = 6
-_AT_ONCE: Final = 200
+"""Committer of everything done on a host's web pages, which identifies no person."""
+_FORMAT: Final = (
+    "--format=%H%x00%an%x00%ae%x00%cn%x00%ce"
+    "%x00%(trailers:key=Co-authored-by,valueonly,unfold,separator=%x1f)"
+)
+_FIELDS: Final = 6
+_BATCH: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Contributors:
-    """Whoever made a commit: author, committer, co-authors.
+    """The author, committer and co-authors of a commit.
 
     Attributes:
-        names: Their names and addresses, as `normalize_identity` has them.
-        label: The author as people read it.
+        names: Their names and addresses, normalized.
+        label: The author, for display.
     """
 
     names: frozenset[str]
@@ -32,12 +35,12 @@ class Contributors:
 
 
 def normalize_identity(text: str) -> str:
-    """Return a name or address as it is compared: letters by what they are, not by how they are written."""
+    """Normalize a name or address for comparison: Unicode form, case and blanks."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def parse_identity(text: str) -> frozenset[str]:
-    """Return the name and the address in `Name <address>`, or the text itself where it is only one of them."""
+    """Return the normalized name and address in `Name <address>`; of other text the text itself."""
     name, opened, rest = text.strip().rpartition("<")
     mail = rest.removesuffix(">")
     is_both = opened and mail != rest and ">" not in mail and "\n" not in name.strip()
@@ -51,18 +54,18 @@ def contributors_of(
     """Return who made each commit.
 
     Args:
-        repository: Where to look.
-        revisions: As for `git log`; hashes, where they are meant `alone`.
-        alone: Whether only the commits that are named are meant, and not their ancestors.
+        repository: The repository.
+        revisions: As for `git log`; hashes if `alone`.
+        alone: Whether to leave out the ancestors of the revisions.
 
     Raises:
-        HistoryUnavailable: Git cannot answer.
+        HistoryUnavailable: Git fails.
     """
     options = ("--no-walk",) if alone else ()
     found: dict[str, Contributors] = {}
-    for start in range(0, len(revisions), _AT_ONCE):
-        some = revisions[start : start + _AT_ONCE]
-        said = run_git(
+    for start in range(0, len(revisions), _BATCH):
+        batch = revisions[start : start + _BATCH]
+        output = run_git(
             repository.root,
             "log",
             "-z",
@@ -71,30 +74,35 @@ def contributors_of(
             "--encoding=UTF-8",
             _FORMAT,
             *options,
-            *some,
+            *batch,
             "--",
         )
-        parts = said.decode("utf-8", "replace").split("\0")
-        for at in range(0, len(parts) - _MEMBERS + 1, _MEMBERS):
-            commit, author, address, committer, other, more = parts[at : at + _MEMBERS]
-            found[commit] = _contributors((author, address), (committer, other), more.split("\x1f"))
+        parts = output.decode("utf-8", "replace").split("\0")
+        for at in range(0, len(parts) - _FIELDS + 1, _FIELDS):
+            commit, author, address, committer, committer_address, co_authors = parts[
+                at : at + _FIELDS
+            ]
+            found[commit] = _contributors(
+                (author, address), (committer, committer_address), co_authors.split("\x1f")
+            )
     return found
 
 
 def configured_user(repository: Repository) -> Contributors:
-    """Return who would make a commit here now."""
+    """Return who would make a commit now."""
     person = _configured(repository, "user.name"), _configured(repository, "user.email")
     return _contributors(person, person, [])
 
 
 def _contributors(
-    author: tuple[str, str], committer: tuple[str, str], more: Sequence[str]
+    author: tuple[str, str], committer: tuple[str, str], co_authors: Sequence[str]
 ) -> Contributors:
-    """Return who made a commit, of names with their addresses; more are written as `Name <address>`."""
+    """Return the contributors of a commit; co-authors are written as `Name <address>`."""
     committed = committer if normalize_identity(committer[1]) not in _SHARED else ()
     names = frozenset(normalize_identity(each) for each in (*author, *committed)) - {""}
     return Contributors(
-        names.union(*(parse_identity(each) for each in more)), author[0] or author[1] or "nobody"
+        names.union(*(parse_identity(each) for each in co_authors)),
+        author[0] or author[1] or "unknown author",
     )
 
 

@@ -1,4 +1,4 @@
-"""Which files differ between two commits, or between a commit and the work tree (`vibes diff`)."""
+"""Files that differ between two commits, or between a commit and the work tree (`vibes diff`)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,24 @@ from typing import Final
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.objects import GitObjects
+from vibes_lsp.history.renames import BY_HASH, BY_SIMILARITY
 from vibes_lsp.history.repository import Repository
 
 _ENTRY: Final = re.compile(
-    rb"(?P<known>  ctime: \d+:\d+\n  mtime: (?P<seconds>\d+):(?P<nanoseconds>\d+)\n  [^\n]*\n  [^\n]*\n  size: (?P<size>\d+)\t[^\n]*\n)?"
+    rb"(?P<known>  ctime: \d+:\d+\n  mtime: (?P<seconds>\d+):(?P<nanoseconds>\d+)\n"
+    rb"  [^\n]*\n  [^\n]*\n  size: (?P<size>\d+)\t[^\n]*\n)?"
     rb"(?P<tag>[A-Z?]) (?P<name>.*)",
     re.DOTALL,
 )
-"""What `git ls-files -z -t --debug` prints up to a NUL: how the file before looked when it was added, then a tag and a name."""
+"""What `git ls-files -z -t --debug` prints up to a NUL: `stat` of the previous file, tag, path."""
 
 
 def changed_in_work_tree(folder: Path) -> frozenset[str]:
-    """Return the files in a folder that are not as git last saw them, relative to it: changed, new and not ignored, or deleted.
+    """Return the files in a folder that differ from the index, relative to the folder.
 
-    A file that was only touched counts, and so does one that is no older than the index: what was written while git looked may be of the same time
-    and size. Whoever compares contents finds no change in these. Nothing where git cannot answer.
+    These are changed, deleted, and new files that are not ignored. Files whose `stat` alone changed
+    are included, and so are files not older than the index: a write while git looked can leave the
+    same time and size. Callers compare contents. Empty if git fails.
     """
     try:
         index = folder / os.fsdecode(
@@ -51,7 +54,7 @@ def changed_in_work_tree(folder: Path) -> frozenset[str]:
 
 
 def _written(index: Path) -> int:
-    """Return when the index was written, in nanoseconds; 0 when that is not known, so that all files count as changed."""
+    """Return the index's modification time in nanoseconds; 0 if unknown: all files differ."""
     try:
         return index.stat().st_mtime_ns
     except OSError:
@@ -62,19 +65,19 @@ def _changed(folder: Path, listed: bytes, written: int) -> Iterator[str]:
     before: str | None = None
     for part in [*listed.split(b"\0")[:-1], listed.rpartition(b"\0")[2] + b"H "]:
         entry = _ENTRY.fullmatch(part)
-        if entry is None:  # another git prints this otherwise
+        if entry is None:  # an unknown git version's format
             return
         if before is not None and entry["known"] is not None:
             seen = int(entry["seconds"]), int(entry["nanoseconds"]), int(entry["size"])
-            if not _is_as_seen(folder / before, *seen, written):
+            if not _matches_index(folder / before, *seen, written):
                 yield before
         name = entry["name"].decode("utf-8", "surrogateescape")
-        if entry["tag"] == b"?" and not name.endswith("/"):  # a folder: another repository
+        if entry["tag"] == b"?" and not name.endswith("/"):  # a nested repository
             yield name
         before = name if entry["tag"] == b"H" else None
 
 
-def _is_as_seen(path: Path, seconds: int, nanoseconds: int, size: int, written: int) -> bool:
+def _matches_index(path: Path, seconds: int, nanoseconds: int, size: int, written: int) -> bool:
     try:
         found = os.lstat(path)
     except (OSError, ValueError):
@@ -99,20 +102,17 @@ _OPTIONS: Final = (
     "-l1000",
     "--ignore-submodules=all",
 )
-_SIMILAR: Final = "--find-renames=50%"
-_EQUAL: Final = "--find-renames=100%"
-"""Needs no contents, which a partial clone may not have."""
 _FILES: Final = frozenset({b"100644", b"100755", b"100664"})
-_NOTHING: Final = frozenset(b"0")
+_ZERO: Final = frozenset(b"0")
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRange:
-    """What is compared.
+    """What to compare.
 
     Attributes:
-        base: The commit before.
-        head: The commit after; None for the work tree.
+        base: The older commit.
+        head: The newer commit; None for the work tree.
     """
 
     base: str
@@ -121,28 +121,31 @@ class DiffRange:
 
 @dataclass(frozen=True, slots=True)
 class DiffEntry:
-    """A file that is new or not as it was. Names are from the top of the work tree.
+    """A file that is new or changed. Paths are from the top of the work tree.
 
     Attributes:
-        name: What it is called now.
-        former: What it was called before; None for a new file.
-        old: The object that holds what it was; None for a new file.
-        new: The object that holds what it is; None when that is on disk.
-        listed: Whether git tells of it; else the file was only touched since git last saw it, and may be as it was.
+        name: Its path.
+        old_name: Its path before; None for a new file.
+        old: The blob before; None for a new file.
+        new: The blob now; None if the content is on disk.
+        is_reported: Whether git reports a change; else only its `stat` changed, and the content may
+            be the same.
     """
 
     name: str
-    former: str | None
+    old_name: str | None
     old: str | None
     new: str | None
-    listed: bool = True
+    is_reported: bool = True
 
 
 def parse_diff_range(repository: Repository, given: str | None) -> DiffRange:
-    """Return what `BASE..HEAD`, `BASE...HEAD` (since the two parted), `BASE` or nothing (HEAD, to the work tree) means; a side left out is HEAD.
+    """Parse `BASE..HEAD`, `BASE...HEAD`, `BASE` or None (HEAD against the work tree).
+
+    A side left out is HEAD. Three dots start at the merge base.
 
     Raises:
-        HistoryUnavailable: A side names no commit, or the two have nothing in common.
+        HistoryUnavailable: A side names no commit, or the two have no merge base.
     """
     text = given or "HEAD"
     separator = next((each for each in ("...", "..") if each in text), None)
@@ -155,22 +158,22 @@ def parse_diff_range(repository: Repository, given: str | None) -> DiffRange:
 
 def diff_files(
     repository: Repository,
-    blobs: GitObjects,
+    objects: GitObjects,
     span: DiffRange,
     folder: Path,
     also: Iterable[str] = (),
 ) -> list[DiffEntry]:
-    """Return the files below a folder that differ, by name; those that are gone are left out.
+    """Return the files below a folder that differ, by path; deleted files are left out.
 
     Args:
-        repository: Where to look.
-        blobs: Its objects.
-        span: What is compared.
-        folder: The project: what is elsewhere in the repository is left out.
-        also: Files to be taken as changed, relative to the folder: unsaved ones. For the work tree only.
+        repository: The repository.
+        objects: Its objects.
+        span: What to compare.
+        folder: The project; files outside it are left out.
+        also: Unsaved files, which count as changed, relative to the folder. Only for the work tree.
 
     Raises:
-        HistoryUnavailable: Git cannot answer.
+        HistoryUnavailable: Git fails.
     """
     prefix = repository.prefix_of(folder)
     if span.head is not None:
@@ -178,7 +181,7 @@ def diff_files(
     else:
         found = _since(
             repository,
-            blobs,
+            objects,
             span.base,
             [prefix + name for name in (*changed_in_work_tree(folder), *also)],
         )
@@ -188,21 +191,21 @@ def diff_files(
 
 
 def _since(
-    repository: Repository, blobs: GitObjects, base: str, touched: Iterable[str]
+    repository: Repository, objects: GitObjects, base: str, touched: Iterable[str]
 ) -> list[DiffEntry]:
-    """Return what differs from a commit in the index or on disk; what became of it on disk is for the reader to see."""
+    """Return the files that differ from a commit in the index or in the work tree."""
     staged = {each.name: each for each in _listed(repository, ("diff-index", "--cached"), (base,))}
     for name in touched:
         if name in staged:
             continue
-        entry = blobs.entry(base, name)
+        entry = objects.entry(base, name)
         known = entry is not None and entry.is_file
         staged[name] = DiffEntry(
             name,
             name if known else None,
             entry.id if entry is not None and known else None,
             None,
-            listed=False,
+            is_reported=False,
         )
     return [replace(each, new=None) for each in staged.values()]
 
@@ -211,26 +214,28 @@ def _listed(
     repository: Repository, command: tuple[str, ...], commits: tuple[str, ...]
 ) -> list[DiffEntry]:
     try:
-        listed = run_git(repository.root, *command, *_OPTIONS, _SIMILAR, *commits, "--")
+        listed = run_git(repository.root, *command, *_OPTIONS, BY_SIMILARITY, *commits, "--")
     except HistoryUnavailable:
-        listed = run_git(repository.root, *command, *_OPTIONS, _EQUAL, *commits, "--")
+        listed = run_git(repository.root, *command, *_OPTIONS, BY_HASH, *commits, "--")
     return list(_read(iter(listed.split(b"\0")[:-1])))
 
 
 def _read(parts: Iterator[bytes]) -> Iterator[DiffEntry]:
-    """Read `:MODE MODE OBJECT OBJECT STATUS`, a name, and for a rename or copy one more: the new one."""
+    """Parse `:MODE MODE OBJECT OBJECT STATUS`, a path, and after a rename or copy the new path."""
     for part in parts:
         old_mode, mode, old, new, status = part.removeprefix(b":").split(b" ")
-        former = next(parts).decode("utf-8", "surrogateescape")
+        old_name = next(parts).decode("utf-8", "surrogateescape")
         name = (
-            next(parts).decode("utf-8", "surrogateescape") if status[:1] in {b"R", b"C"} else former
+            next(parts).decode("utf-8", "surrogateescape")
+            if status[:1] in {b"R", b"C"}
+            else old_name
         )
         if mode not in _FILES:
             continue
         known = old_mode in _FILES
         yield DiffEntry(
             name,
-            former if known else None,
+            old_name if known else None,
             old.decode() if known else None,
-            new.decode() if set(new) - _NOTHING else None,
+            new.decode() if set(new) - _ZERO else None,
         )

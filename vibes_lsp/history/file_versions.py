@@ -1,4 +1,4 @@
-"""The versions of a file along HEAD's ancestry, renames followed, and which of them an edit led to (R17)."""
+"""The versions of a file in HEAD's ancestry, across renames (R17)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ from vibes_lsp.history.repository import Repository, parse_seconds
 
 _MARK: Final = b"\x01"
 _FORMAT: Final = "--format=%x01%H %ct"
-_NAMED: Final = 16
-"""Most paths that git is given. It compares each with every name it meets: for 97 paths in 3,800
-commits that takes 1.4 s, and to list all files 0.2 s."""
-_CHARACTERS: Final = 8_000
-"""Most characters of these paths: a command line holds no more on every system."""
+_MAX_PATHS: Final = 16
+"""Maximum number of paths to pass to git.
+
+Git compares each with every path it meets: 97 paths in 3,800 commits take 1.4 s, all files 0.2 s.
+"""
+_MAX_CHARACTERS: Final = 8_000
+"""Maximum length of these paths together, within every system's limit for a command line."""
 
 
 class FileChange(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A file as a commit left it.
+    """What a commit did to a file.
 
     Attributes:
-        commit: The commit's whole hash.
+        commit: The commit's full hash.
         moment: The committer's time, UTC.
         path: From the top of the work tree.
-        mode: Afterwards, six digits as git prints it; `000000` when the commit deleted the file.
-        blob: The object's name afterwards.
+        mode: The mode after the commit, six digits as git prints it; `000000` if it deleted the
+            file.
+        blob: The blob after the commit.
         is_new: Whether no parent has the file.
     """
 
@@ -52,17 +55,19 @@ def file_changes(
     merges: bool,
     seconds: float | None = None,
 ) -> Generator[FileChange, None, None]:
-    """Yield what commits did to files, newest first, children before parents, no branch left out. Renames are a deletion and a new file.
+    """Yield what commits did to files, newest first, children before parents, on all branches.
+
+    A rename is a deletion and a new file.
 
     Args:
-        repository: Where to look.
+        repository: The repository.
         revisions: As for `git log`.
-        paths: Only these files, from the top of the work tree.
-        merges: Whether to count the files in which a merge differs from all of its parents.
-        seconds: How long git may take.
+        paths: The files, from the top of the work tree.
+        merges: Whether to include files in which a merge differs from all its parents.
+        seconds: A time limit for git.
 
     Raises:
-        HistoryUnavailable: Git failed, perhaps after some were yielded.
+        HistoryUnavailable: Git failed, perhaps after some changes.
     """
     options = (
         "--topo-order",
@@ -76,24 +81,24 @@ def file_changes(
     wanted = {name: path for path in paths if (name := _name(path)) is not None}
     if not wanted:
         return
-    is_few = len(wanted) <= _NAMED and sum(map(len, wanted)) <= _CHARACTERS
-    named = map(literal_pathspec, wanted.values()) if is_few else ()
+    fits = len(wanted) <= _MAX_PATHS and sum(map(len, wanted)) <= _MAX_CHARACTERS
+    named = map(literal_pathspec, wanted.values()) if fits else ()
     arguments = ("log", *LOG_OPTIONS, *options, _FORMAT, *revisions, "--", *named)
     with git_fields(repository.root, *arguments, seconds=seconds) as parts:
         commit, moment = "", parse_seconds(b"0")
         for part in parts:
             line = part.lstrip(b"\n")
             if line.startswith(_MARK):
-                identifier, _, told = line[1:].partition(b" ")
-                commit, moment = identifier.decode("ascii"), parse_seconds(told)
+                identifier, _, seconds_since_1970 = line[1:].partition(b" ")
+                commit, moment = identifier.decode("ascii"), parse_seconds(seconds_since_1970)
             elif line.startswith(b":"):
                 name = next(parts, b"")
                 if (path := wanted.get(name)) is not None:
-                    yield _touch(commit, moment, path, line)
+                    yield _parse_change(commit, moment, path, line)
 
 
 def _name(path: str) -> bytes | None:
-    """Return the bytes of a path in git; None when no file that git tracks can have it."""
+    """Return a path as git's bytes; None if no tracked file can have it."""
     try:
         name = path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -101,7 +106,7 @@ def _name(path: str) -> bytes | None:
     return name if name.decode("utf-8", "surrogateescape") == path else None
 
 
-def _touch(commit: str, moment: datetime, path: str, line: bytes) -> FileChange:
+def _parse_change(commit: str, moment: datetime, path: str, line: bytes) -> FileChange:
     fields = line.lstrip(b":").decode("ascii").split(" ")
     parents = (len(fields) - 3) // 2
     return FileChange(
@@ -110,17 +115,17 @@ def _touch(commit: str, moment: datetime, path: str, line: bytes) -> FileChange:
 
 
 def commits_of_file(repository: Repository, revisions: Sequence[str], name: str) -> frozenset[str]:
-    """Return the commits among some that touched a file.
+    """Return the commits that changed a file.
 
     Args:
-        repository: Where to look.
+        repository: The repository.
         revisions: As for `git log`.
         name: From the top of the work tree.
 
     Raises:
-        HistoryUnavailable: Git cannot answer.
+        HistoryUnavailable: Git fails.
     """
-    said = run_git(
+    output = run_git(
         repository.root,
         "log",
         "--full-history",
@@ -131,7 +136,7 @@ def commits_of_file(repository: Repository, revisions: Sequence[str], name: str)
         "--",
         literal_pathspec(name),
     )
-    return frozenset(said.decode().split())
+    return frozenset(output.decode().split())
 
 
 _LIMIT: Final = 500
@@ -146,9 +151,9 @@ class Version:
     """A file as a commit has it.
 
     Attributes:
-        commit: The commit's whole hash.
-        path: The file's name in that commit.
-        blob: The object that holds its content.
+        commit: The commit's full hash.
+        path: The file's path in that commit.
+        blob: The blob with its content.
         moment: The committer's time, UTC.
     """
 
@@ -160,74 +165,76 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class FileVersions:
-    """What is known of a file's history.
+    """The known history of a file.
 
     Attributes:
-        versions: What commits made of the file, newest first. Commits that deleted it are left out.
+        versions: The file after each commit that changed it, newest first, without deletions.
         deletions: The commits that deleted it, newest first.
-        complete: Whether these are all: the limit was not met, the clone is not shallow, no object is missing.
-        touched: What each commit that touched the file led to, newest first: None for a deletion, and where it cannot be told.
+        complete: Whether this is all: no limit reached, no shallow clone, no missing object.
+        changes: The time and the result of each commit that changed it, newest first. The version
+            is None for a deletion, or if unknown.
     """
 
     versions: tuple[Version, ...] = ()
     deletions: tuple[str, ...] = ()
     complete: bool = True
-    touched: tuple[tuple[datetime, Version | None], ...] = ()
+    changes: tuple[tuple[datetime, Version | None], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names that the file has had, the newest first."""
+        """All paths that the file had, newest first."""
         return tuple(dict.fromkeys(version.path for version in self.versions))
 
-    def after(self, moment: datetime) -> Version | None:
-        """Return the version that an edit at some time led to (R17).
+    def first_after(self, moment: datetime) -> Version | None:
+        """Return the version that an edit led to (R17).
 
-        That is the first ancestor of HEAD after it that touches the file; commits know whole seconds only. None when there is none,
-        when it deleted the file, and when the known history begins with it: an earlier one may have been cut off.
+        It is the first ancestor of HEAD after the edit that changes the file; commits have whole
+        seconds only. None if there is none, if it deleted the file, or if the known history begins
+        with it: an earlier one may be cut off.
         """
         second = moment.replace(microsecond=0)
         return next(
-            (version for touched, version in reversed(self.touched) if touched >= second), None
+            (version for committed, version in reversed(self.changes) if committed >= second), None
         )
 
-    def named(self, name: Callable[[str], str]) -> FileVersions:
-        """Return the same with other names for the paths."""
+    def with_paths(self, name: Callable[[str], str]) -> FileVersions:
+        """Return a copy with each path mapped by a function."""
 
-        def again(version: Version) -> Version:
+        def mapped(version: Version) -> Version:
             return replace(version, path=name(version.path))
 
-        touched = tuple(
-            (moment, again(version) if version is not None else None)
-            for moment, version in self.touched
+        changes = tuple(
+            (moment, mapped(version) if version is not None else None)
+            for moment, version in self.changes
         )
-        return replace(self, versions=tuple(map(again, self.versions)), touched=touched)
+        return replace(self, versions=tuple(map(mapped, self.versions)), changes=changes)
 
 
 @dataclass(frozen=True, slots=True)
 class FileWalk:
-    """What the ancestors of a commit did to a file.
+    """What the ancestors of a commit did to one path.
 
     Attributes:
-        touches: Newest first.
-        is_whole: Whether these are all.
-        is_settled: Whether git answered: what is left out is left out for its number.
+        changes: Newest first.
+        is_complete: Whether these are all.
+        is_settled: Whether git answered, so that only the limit cut off changes.
     """
 
-    touches: Sequence[FileChange] = ()
-    is_whole: bool = True
+    changes: Sequence[FileChange] = ()
+    is_complete: bool = True
     is_settled: bool = True
 
 
 class FileTrace(msgspec.Struct, frozen=True, array_like=True):
-    """What commits did to a file, under all names that it has had.
+    """What commits did to a file under all its paths.
 
     Attributes:
-        touches: Newest first.
+        changes: Newest first.
         is_cut: Whether there may be more.
-        is_settled: Whether git answered: asked again, it says the same.
+        is_settled: Whether git answered, so that it would say the same again.
     """
 
-    touches: Sequence[FileChange]
+    changes: Sequence[FileChange]
     is_cut: bool
     is_settled: bool = True
 
@@ -235,27 +242,27 @@ class FileTrace(msgspec.Struct, frozen=True, array_like=True):
         """Return the versions of the file.
 
         Args:
-            boundary: Where a shallow clone ends; see `Repository.boundary`.
+            boundary: The shallow boundary; see `Repository.shallow_boundary`.
         """
-        return _collected(self.touches, boundary, cut=self.is_cut)
+        return _build_versions(self.changes, boundary, cut=self.is_cut)
 
 
 def walk_files(
     repository: Repository, head: str, paths: Sequence[str], *, limit: int = _LIMIT
 ) -> dict[str, FileWalk]:
-    """Return what the ancestors of a commit did to some files, in one walk through history instead of one for each file."""
+    """Return what the ancestors of a commit did to several files, with one `git log` for all."""
     found: dict[str, list[FileChange]] = {path: [] for path in paths}
-    is_whole = True
+    is_complete = True
     try:
         with closing(
             file_changes(repository, [head], paths, merges=True, seconds=_SECONDS)
         ) as walked:
-            for touch in walked:
-                found[touch.path].append(touch)
+            for change in walked:
+                found[change.path].append(change)
     except HistoryUnavailable:
-        is_whole = False
+        is_complete = False
     return {
-        path: FileWalk(walked[:limit], is_whole and len(walked) <= limit, is_whole)
+        path: FileWalk(walked[:limit], is_complete and len(walked) <= limit, is_complete)
         for path, walked in found.items()
     }
 
@@ -268,20 +275,21 @@ def trace_file(
     renamed: Callable[[str], Mapping[str, str]],
     *,
     limit: int = _LIMIT,
-    begun: FileWalk | None = None,
+    walked: FileWalk | None = None,
 ) -> FileTrace:
-    """Return what a commit and all of its ancestors did to a file, side branches and the merges that changed it included.
+    """Return what a commit and all its ancestors did to a file, across renames.
 
-    Where a commit brought the file, the name that the file had before is looked for in that commit, and followed from there.
+    Side branches are included, and merges that changed the file. In a commit that added the file,
+    the path it was renamed from is looked up and followed.
 
     Args:
-        repository: Where the file is or was tracked.
+        repository: The repository.
         head: The commit.
         path: From the top of the work tree.
-        boundary: Where a shallow clone ends; see `Repository.boundary`.
-        renamed: Gives the new names of the files that a commit renamed, by the old ones.
-        limit: How many commits are taken in.
-        begun: What is known already of the commit's ancestors and the file's present name.
+        boundary: The shallow boundary; see `Repository.shallow_boundary`.
+        renamed: Returns the files that a commit renamed, new paths by old.
+        limit: The maximum number of commits.
+        walked: The changes of the commit's ancestors to this path, if known already.
     """
     found: dict[tuple[str, str], FileChange] = {}
     pending = deque([(head, path)])
@@ -289,20 +297,21 @@ def trace_file(
     while pending and not cut:
         start, name = pending.popleft()
         is_first = (start, name) == (head, path)
-        known = begun if is_first else None
-        walked = known or _walk(repository, start, name, limit - len(found), is_inclusive=is_first)
-        cut, settled = not walked.is_whole, settled and walked.is_settled
-        for touch in walked.touches:
-            if (touch.commit, name) in found:
+        walk = (walked if is_first else None) or _walk(
+            repository, start, name, limit - len(found), is_inclusive=is_first
+        )
+        cut, settled = not walk.is_complete, settled and walk.is_settled
+        for change in walk.changes:
+            if (change.commit, name) in found:
                 continue
-            found[touch.commit, name] = touch
-            if touch.is_new and touch.commit not in boundary and renames < _MAX_RENAMES:
+            found[change.commit, name] = change
+            if change.is_new and change.commit not in boundary and renames < _MAX_RENAMES:
                 renames += 1
-                before = [old for old, new in renamed(touch.commit).items() if new == name]
+                before = [old for old, new in renamed(change.commit).items() if new == name]
                 if before:
-                    pending.append((touch.commit, before[0]))
+                    pending.append((change.commit, before[0]))
                     cut = False
-                    break  # what had the name earlier was another file
+                    break  # an earlier file of that path was another one
     return FileTrace(list(found.values()), cut, settled)
 
 
@@ -314,35 +323,35 @@ def _walk(
         with closing(
             file_changes(repository, [start], [path], merges=True, seconds=_SECONDS)
         ) as walked:
-            for touch in walked:
-                if touch.commit == start and not is_inclusive:
+            for change in walked:
+                if change.commit == start and not is_inclusive:
                     continue
                 if len(found) == limit:
-                    return FileWalk(found, is_whole=False)
-                found.append(touch)
+                    return FileWalk(found, is_complete=False)
+                found.append(change)
     except HistoryUnavailable:
-        return FileWalk(found, is_whole=False, is_settled=False)
+        return FileWalk(found, is_complete=False, is_settled=False)
     return FileWalk(found)
 
 
-def _collected(
-    touched: Sequence[FileChange], boundary: frozenset[str], *, cut: bool
+def _build_versions(
+    changes: Sequence[FileChange], boundary: frozenset[str], *, cut: bool
 ) -> FileVersions:
     versions = [
         Version(each.commit, each.path, each.blob, each.moment) if each.mode in _FILES else None
-        for each in touched
+        for each in changes
     ]
     certain = [
         None if each.commit in boundary else version
-        for each, version in zip(touched, versions, strict=True)
+        for each, version in zip(changes, versions, strict=True)
     ]
     if cut and certain:
         certain[-1] = None
     return FileVersions(
         tuple(version for version in versions if version is not None),
-        tuple(each.commit for each in touched if each.mode == _DELETED),
+        tuple(each.commit for each in changes if each.mode == _DELETED),
         complete=not cut and not boundary,
-        touched=tuple(
-            (each.moment, version) for each, version in zip(touched, certain, strict=True)
+        changes=tuple(
+            (each.moment, version) for each, version in zip(changes, certain, strict=True)
         ),
     )

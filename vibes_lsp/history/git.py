@@ -1,7 +1,8 @@
-"""Running git on a repository that is not trusted: its configuration can name programs, and none of them may run.
+"""Run git in a repository that is not trusted.
 
-Every call goes without a pager, hooks, a file system monitor, external diff, text conversion, signature programs, prompts,
-replacement objects, grafts, lazy fetching or optional locks.
+A repository's configuration can name programs, and none of them may run. Every call switches off
+the pager, hooks, file system monitor, external diff, text conversion, signature programs, prompts,
+replacement objects, grafts, lazy fetching and optional locks.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import IO, Final
 
 from vibes_lsp.errors import HistoryUnavailable
 
-_SAFE: Final = (
+_SAFE_OPTIONS: Final = (
     "--no-pager",
     "--no-replace-objects",
     "--no-optional-locks",
@@ -47,8 +48,9 @@ LOG_OPTIONS: Final = (
     "--text",
     "-O/dev/null",
 )
+"""Options for every `git log` and `git diff`: no setting may change the output format."""
 _TIMEOUT: Final = 60
-_PIECE: Final = 1 << 16
+_CHUNK: Final = 1 << 16
 
 
 def run_git(
@@ -57,20 +59,21 @@ def run_git(
     index: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return what git prints for a command run in `folder`.
+    """Run git and return its standard output.
 
     Args:
-        folder: Where git runs.
+        folder: The working directory.
         *arguments: The command.
-        index: The index to use, absolute; by default the repository's own, whatever the environment says.
-        environment: Variables for git, besides those that it always gets.
+        index: Absolute path of the index to use; by default the repository's own, even where the
+            environment names another.
+        environment: Further variables.
 
     Raises:
-        HistoryUnavailable: Git is absent, or the command fails.
+        HistoryUnavailable: Git is missing, or the command fails.
     """
     try:
-        done = subprocess.run(
-            ["git", *_SAFE, *arguments],
+        completed = subprocess.run(
+            ["git", *_SAFE_OPTIONS, *arguments],
             cwd=folder,
             env={
                 **_environment(),
@@ -86,15 +89,15 @@ def run_git(
         OSError,
         ValueError,
         subprocess.TimeoutExpired,
-    ) as error:  # a ValueError: what no argument can hold, as a NUL
-        raise _not_run(error) from error
-    if done.returncode:
-        raise _failure(done.stderr, arguments)
-    return done.stdout
+    ) as error:  # ValueError: an argument contains a NUL
+        raise _not_started(error) from error
+    if completed.returncode:
+        raise _failure(completed.stderr, arguments)
+    return completed.stdout
 
 
 def user_name(folder: Path) -> str | None:
-    """Return git's `user.name` for a folder; None when there is none, or no git."""
+    """Return git's `user.name` in a folder; None if it is unset or git is missing."""
     try:
         return (
             run_git(folder, "config", "--get", "user.name").decode("utf-8", "replace").strip()
@@ -108,17 +111,17 @@ def user_name(folder: Path) -> str | None:
 def git_lines(
     folder: Path, *arguments: str, seconds: float | None = None
 ) -> Iterator[Iterator[bytes]]:
-    """Give the lines that git prints, as it prints them: for output that may be as large as a log.
+    """Run git and iterate over its output lines while it runs, for output as large as a log.
 
     Args:
-        folder: Where git runs.
+        folder: The working directory.
         *arguments: The command.
-        seconds: How long it may take; then it is ended, which is a failure.
+        seconds: A time limit. Git is killed when it expires, which counts as a failure.
 
     Raises:
-        HistoryUnavailable: Git is absent; or, on leaving, the command has failed.
+        HistoryUnavailable: Git is missing, or on exit: the command failed.
     """
-    with _output(folder, arguments, seconds) as output:
+    with _stream(folder, arguments, seconds) as output:
         yield iter(output)
 
 
@@ -126,45 +129,45 @@ def git_lines(
 def git_fields(
     folder: Path, *arguments: str, seconds: float | None = None
 ) -> Iterator[Iterator[bytes]]:
-    """Give what git prints between NULs (its `-z`), as it prints it.
+    """Run git and iterate over its NUL-separated output (`-z`) while it runs.
 
     Args:
-        folder: Where git runs.
+        folder: The working directory.
         *arguments: The command.
-        seconds: How long it may take; then it is ended, which is a failure.
+        seconds: A time limit. Git is killed when it expires, which counts as a failure.
 
     Raises:
-        HistoryUnavailable: Git is absent; or, on leaving, the command has failed.
+        HistoryUnavailable: Git is missing, or on exit: the command failed.
     """
-    with _output(folder, arguments, seconds) as output:
-        yield _parts(output)
+    with _stream(folder, arguments, seconds) as output:
+        yield _split_at_nul(output)
 
 
 def start_git(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """Start git to be talked to through its standard input and output; whoever starts it ends it.
+    """Start git with pipes for standard input and output; the caller ends the process.
 
     Raises:
-        HistoryUnavailable: Git is absent.
+        HistoryUnavailable: Git is missing.
     """
     return _start(folder, arguments, subprocess.PIPE)
 
 
 def literal_pathspec(name: str) -> str:
-    """Return the pathspec for exactly this name from the top of the work tree, whatever characters it has."""
+    """Return a pathspec that matches exactly this path from the top of the work tree."""
     return f":(top,literal){name}"
 
 
 @contextmanager
-def _output(folder: Path, arguments: Sequence[str], seconds: float | None) -> Iterator[IO[bytes]]:
+def _stream(folder: Path, arguments: Sequence[str], seconds: float | None) -> Iterator[IO[bytes]]:
     process = _start(folder, arguments, subprocess.DEVNULL)
-    output: IO[bytes] = process.stdout  # type: ignore[assignment]  # a pipe was asked for
+    output: IO[bytes] = process.stdout  # type: ignore[assignment]  # stdout=PIPE
     watchdog = threading.Timer(seconds, process.kill) if seconds is not None else None
     if watchdog is not None:
         watchdog.daemon = True
         watchdog.start()
     try:
         yield output
-        if not output.read(1) and process.wait(_TIMEOUT):  # a reader that stops early is no failure
+        if not output.read(1) and process.wait(_TIMEOUT):  # a reader may stop early
             raise _failure(b"", arguments)
     finally:
         if watchdog is not None:
@@ -178,43 +181,44 @@ def _output(folder: Path, arguments: Sequence[str], seconds: float | None) -> It
 def _start(folder: Path, arguments: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
-            ["git", *_SAFE, *arguments],
+            ["git", *_SAFE_OPTIONS, *arguments],
             cwd=folder,
             env=_environment(),
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-    except (OSError, ValueError) as error:  # a ValueError: what no argument can hold, as a NUL
-        raise _not_run(error) from error
+    except (OSError, ValueError) as error:  # ValueError: an argument contains a NUL
+        raise _not_started(error) from error
 
 
-def _parts(output: IO[bytes]) -> Iterator[bytes]:
+def _split_at_nul(output: IO[bytes]) -> Iterator[bytes]:
     rest = b""
-    while piece := os.read(output.fileno(), _PIECE):
-        *whole, rest = (rest + piece).split(b"\0")
+    while chunk := os.read(output.fileno(), _CHUNK):
+        *whole, rest = (rest + chunk).split(b"\0")
         yield from whole
     if rest:
         yield rest
 
 
 def _environment() -> dict[str, str]:
-    kept = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name in _KEPT
+        if not name.startswith("GIT_") or name in _INHERITED_VARIABLES
     }
-    return {**kept, **_FORCED}
+    return {**inherited, **_FIXED_VARIABLES}
 
 
-_FORCED: Final = {
+_FIXED_VARIABLES: Final = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "none",  # before `protocol.NAME.allow`, which a repository may set; git before 2.44 fetches lazily
+    # Overrides the repository's `protocol.NAME.allow`; git before 2.44 ignores GIT_NO_LAZY_FETCH.
+    "GIT_ALLOW_PROTOCOL": "none",
     "GIT_GRAFT_FILE": os.devnull,
     "LC_ALL": "C",
 }
-_KEPT: Final = frozenset(
+_INHERITED_VARIABLES: Final = frozenset(
     {
         "GIT_CONFIG_GLOBAL",
         "GIT_CONFIG_NOSYSTEM",
@@ -225,12 +229,14 @@ _KEPT: Final = frozenset(
 )
 
 
-def _not_run(error: Exception) -> HistoryUnavailable:
+def _not_started(error: Exception) -> HistoryUnavailable:
     return HistoryUnavailable(
-        f"git could not be run: {error}", hint="install git, or go on without history"
+        f"git could not be run: {error}", hint="install git, or work without history"
     )
 
 
 def _failure(stderr: bytes, arguments: Sequence[str]) -> HistoryUnavailable:
-    said = stderr.decode("utf-8", "replace").strip().splitlines()
-    return HistoryUnavailable(f"git {arguments[0]} failed" + (f": {said[0][:200]}" if said else ""))
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    return HistoryUnavailable(
+        f"git {arguments[0]} failed" + (f": {lines[0][:200]}" if lines else "")
+    )

@@ -1,11 +1,12 @@
-"""What git said of a repository's objects, kept from one command to the next in the user's cache folder.
+"""What git said about a repository, cached on disk in the user's cache folder between commands.
 
-Kept is only what names of objects settle: what a commit renamed, what the ancestors of one commit did
-to a file. Branches, the index, the trail and the work tree are asked about each time. An object's name
-does not prove its content where somebody else made the repository, and so what one repository said is
-never taken for another's. Whoever decides what may land (`gate`, `check`) uses none of it.
+Only facts that object names settle are cached: what a commit renamed, what the ancestors of one
+commit did to a file. Branches, the index, the trail and the work tree are read each time. An
+object's name does not prove its content if another person made the repository, so the facts of
+one repository are never used for another. What decides whether a change may land (`gate`, `check`)
+uses none.
 
-It buys 0.7 of 2.2 seconds in a repository of 3,800 commits (`benchmarks.listing`).
+It saves 0.7 of 2.2 seconds in a repository of 3,800 commits (`benchmarks.listing`).
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ from vibes_lsp.store.user_cache import MAX_CACHED, read_cached, write_cached
 _T = TypeVar("_T")
 _MAX_OBJECTS: Final = 1 << 15
 _PACKAGES: Final = ("model", "anchors", "history", "index")
-"""Whose code decides what a fact says."""
+"""Packages whose code decides what a fact says."""
 
 
-class _Kept(msgspec.Struct, array_like=True):
-    """A file of cache.
+class _CacheFile(msgspec.Struct, array_like=True):
+    """The content of the cache file.
 
     Attributes:
-        source: The repository, and the code that asked.
-        head: The commit of HEAD then.
-        boundary: Where a shallow clone ended then.
-        of_head: What was true of the ancestors of HEAD.
-        of_objects: What is true of other objects.
+        source: The repository, and the version of the code.
+        head: The commit of HEAD at the time.
+        boundary: The shallow boundary at the time.
+        of_head: Facts about the ancestors of HEAD.
+        of_objects: Facts about other objects.
     """
 
     source: str
@@ -47,7 +48,7 @@ class _Kept(msgspec.Struct, array_like=True):
 
 
 class GitCache:
-    """The facts of one repository. What cannot be kept is asked of git again.
+    """The cached facts of one repository. What cannot be cached is asked of git again.
 
     Args:
         root: The top folder of the work tree.
@@ -61,66 +62,66 @@ class GitCache:
         self._is_changed = False
         data = read_cached(self._name) if self._source else None
         try:
-            kept = None if data is None else msgspec.msgpack.decode(data, type=_Kept)
+            cached = None if data is None else msgspec.msgpack.decode(data, type=_CacheFile)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            kept = None
-        if kept is not None and kept.source == self._source:
+            cached = None
+        if cached is not None and cached.source == self._source:
             self._head, self._of_head, self._of_objects = (
-                (kept.head, kept.boundary),
-                kept.of_head,
-                kept.of_objects,
+                (cached.head, cached.boundary),
+                cached.of_head,
+                cached.of_objects,
             )
 
-    def look(self, head: str, boundary: Collection[str]) -> None:
-        """Take note of HEAD: what was true of another one, or of a clone that was cut elsewhere, is dropped."""
+    def set_head(self, head: str, boundary: Collection[str]) -> None:
+        """Set HEAD and the shallow boundary; drop facts about the ancestors of another HEAD."""
         now = head, sorted(boundary)
         if now != self._head:
             self._head = now
             self._of_head.clear()
 
     def get_for_head(self, key: str, kind: type[_T]) -> _T | None:
-        """Return what was true of the ancestors of HEAD; None when that is not known."""
-        return _decoded(self._of_head, key, kind)
+        """Return a fact about the ancestors of HEAD; None if unknown."""
+        return _decode(self._of_head, key, kind)
 
     def get_for_object(self, key: str, kind: type[_T]) -> _T | None:
-        """Return what is true of an object; None when that is not known."""
-        return _decoded(self._of_objects, key, kind)
+        """Return a fact about an object; None if unknown."""
+        return _decode(self._of_objects, key, kind)
 
     def put_for_head(self, key: str, value: object) -> None:
-        """Keep what is true of the ancestors of HEAD."""
-        self._keep(self._of_head, key, value)
+        """Cache a fact about the ancestors of HEAD."""
+        self._put(self._of_head, key, value)
 
     def put_for_object(self, key: str, value: object) -> None:
-        """Keep what is true of an object."""
+        """Cache a fact about an object."""
         self._of_objects.pop(key, None)
         while len(self._of_objects) >= _MAX_OBJECTS:
             del self._of_objects[next(iter(self._of_objects))]
-        self._keep(self._of_objects, key, value)
+        self._put(self._of_objects, key, value)
 
-    def _keep(self, cache: dict[str, msgspec.Raw], key: str, value: object) -> None:
+    def _put(self, facts: dict[str, msgspec.Raw], key: str, value: object) -> None:
         try:
             key.encode()
-            cache[key] = msgspec.Raw(msgspec.msgpack.encode(value))
-        except UnicodeEncodeError:  # a name that is no text
+            facts[key] = msgspec.Raw(msgspec.msgpack.encode(value))
+        except UnicodeEncodeError:  # a path that is not UTF-8
             return
         self._is_changed = True
 
     def save(self) -> None:
-        """Write what is new; without what is true of other objects, if all is too much."""
+        """Write the cache if it changed; without `of_objects` if it is too large."""
         if not self._is_changed or not self._source or not self._head[0]:
             return
         self._is_changed = False
         for of_objects in (self._of_objects, dict[str, msgspec.Raw]()):
             data = msgspec.msgpack.encode(
-                _Kept(self._source, *self._head, self._of_head, of_objects)
+                _CacheFile(self._source, *self._head, self._of_head, of_objects)
             )
             if len(data) <= MAX_CACHED:
                 write_cached(self._name, data)
                 return
 
 
-def _decoded(cache: dict[str, msgspec.Raw], key: str, kind: type[_T]) -> _T | None:
-    found = cache.get(key)
+def _decode(facts: dict[str, msgspec.Raw], key: str, kind: type[_T]) -> _T | None:
+    found = facts.get(key)
     if found is None:
         return None
     try:
@@ -135,14 +136,14 @@ def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
 
 
 def _source(root: Path) -> tuple[str, str]:
-    """Return the file that facts of a repository are kept in, and what tells them from all others; nothing where that fails.
+    """Return the cache file's name and a key of repository and code; empty if that fails.
 
-    The code that asked counts: another version of it may have asked something else.
+    The code counts because another version of it may have asked git something else.
     """
     try:
         marker = root.resolve() / ".git"
         status = os.lstat(marker)
-        made = _made(marker)
+        created = _created(marker)
         modules = [
             _times(path)
             for package in _PACKAGES
@@ -151,14 +152,19 @@ def _source(root: Path) -> tuple[str, str]:
     except (OSError, RuntimeError, ValueError):
         return "", ""
     name = hashlib.sha256(os.fsencode(marker)).hexdigest()
-    return name, repr((os.fspath(marker), status.st_dev, status.st_ino, made, __version__, modules))
+    return name, repr(
+        (os.fspath(marker), status.st_dev, status.st_ino, created, __version__, modules)
+    )
 
 
-def _made(marker: Path) -> tuple[int, int]:
-    """Return what tells a repository from one that was removed and left it the same numbers; a new setting does so, too."""
+def _created(marker: Path) -> tuple[int, int]:
+    """Return what tells a repository from a deleted one with the same inode.
+
+    A changed git setting has the same effect.
+    """
     try:
         status = os.lstat(marker / "config")
-    except OSError:  # a work tree beside its repository, or a submodule
+    except OSError:  # a linked work tree or a submodule
         status = os.lstat(marker)
     return status.st_ino, status.st_ctime_ns
 

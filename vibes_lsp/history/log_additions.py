@@ -18,7 +18,7 @@ from vibes_lsp.store.log_follower import MAX_LINE
 
 _MARK: Final = b"\x01commit "
 _BOM: Final = b"\xef\xbb\xbf"
-_OPTIONS: Final = (
+_FORMAT_OPTIONS: Final = (
     "--reverse",
     "--topo-order",
     "--full-history",
@@ -32,7 +32,7 @@ _OPTIONS: Final = (
 def added_record_ids(
     repository: Repository, revisions: Sequence[str], log: Path
 ) -> Iterator[tuple[str, str]]:
-    """Yield the id of each record that a commit added to the log, and the commit; arguments and errors as for `added_lines`."""
+    """Yield the ids of the records that commits added, and the commit; see `added_lines`."""
     for line, commit in added_lines(repository, revisions, log):
         identifier = record_id_of(line)
         if identifier:
@@ -42,24 +42,26 @@ def added_record_ids(
 def added_lines(
     repository: Repository, revisions: Sequence[str], log: Path
 ) -> Iterator[tuple[bytes, str]]:
-    """Yield each line that a commit added to the log, and the commit; a merge adds what none of its parents has.
+    """Yield each line that a commit added to the log, and the commit, oldest first.
+
+    A merge adds only lines that none of its parents has.
 
     Args:
-        repository: Where the log is tracked.
+        repository: The repository.
         revisions: As for `git log`.
         log: The log's absolute path.
 
     Raises:
-        HistoryUnavailable: Git failed, perhaps after some were yielded.
+        HistoryUnavailable: Git failed, perhaps after some lines.
         ValueError: The log is outside the repository.
     """
     arguments = (
         "log",
-        *_OPTIONS,
+        *_FORMAT_OPTIONS,
         *LOG_OPTIONS,
         *revisions,
         "--",
-        literal_pathspec(repository.name_of(log)),
+        literal_pathspec(repository.relative_path(log)),
     )
     with git_lines(repository.root, *arguments) as lines:
         commit, added = "", b"+"
@@ -68,24 +70,27 @@ def added_lines(
                 yield line[len(added) :], commit
             elif line.startswith(_MARK):
                 commit, *parents = line[len(_MARK) :].decode().split()
-                added = b"+" * max(1, len(parents))  # one for each parent that lacks it
+                added = b"+" * max(1, len(parents))  # combined diff: a + per parent
 
 
-class _Named(msgspec.Struct):
+class _Identified(msgspec.Struct):
     annotation_id: str | None = None
 
 
-_DECODER: Final = FastDecoder(_Named)
+_DECODER: Final = FastDecoder(_Identified)
 
 
 def record_id_of(line: bytes) -> str:
-    """Return the id of the record on a line, empty where it holds none; one that it does not bring takes the strict parser, as does what only that one can refuse."""
+    """Return the id of the record on a line of the log; empty if the line holds none.
+
+    The strict parser computes a missing id, and decides about lines that the quick one refuses.
+    """
     if len(line) > MAX_LINE:
         return ""
-    named = _DECODER.decode(line)
-    if named is not None and named.annotation_id:
-        return named.annotation_id
-    record = line.strip().removeprefix(_BOM)  # as whoever reads the log does
+    decoded = _DECODER.decode(line)
+    if decoded is not None and decoded.annotation_id:
+        return decoded.annotation_id
+    record = line.strip().removeprefix(_BOM)  # as the log's reader does
     if not record.startswith(b"{"):
         return ""
     try:

@@ -1,7 +1,7 @@
-"""What git has stored: file contents by object name or by commit and path, through one process that stays for all questions.
+"""Read git's objects: commits, trees and blobs, through one `git cat-file --batch` process.
 
-Only hashes and `HEAD` are ever sent to git; paths are looked up here, in the trees that it answers with. So no name, whatever
-characters it has, is mistaken for a question or an answer.
+Only hashes and `HEAD` are sent to git. Paths are resolved here, in the trees that git returns, so a
+path with unusual characters can never be read as a request or an answer.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
 _COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
 _PARENT: Final = re.compile(rb"^parent ([0-9a-f]+)$", re.MULTILINE)
 _REGULAR: Final = frozenset({"100644", "100755", "100664"})
-_LINK_TO_COMMIT: Final = "160000"
+_GITLINK: Final = "160000"
 
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """A name in a commit's tree.
+    """An entry of a commit's tree.
 
     Attributes:
-        mode: As git prints it, six digits: `100644` for a file, `160000` for a submodule.
-        id: The object's name; for a submodule the commit in the submodule's own repository.
+        mode: Six digits, as git prints it: `100644` for a file, `160000` for a submodule.
+        id: The object's hash; for a submodule a commit of the submodule's repository.
     """
 
     mode: str
@@ -44,18 +44,18 @@ class TreeEntry:
 
     @property
     def is_file(self) -> bool:
-        """Whether it has a text of its own: not a folder, a symbolic link, a submodule."""
+        """Whether it is a regular file: no folder, symbolic link or submodule."""
         return self.mode in _REGULAR
 
     @property
     def is_submodule(self) -> bool:
-        """Whether another repository holds what is here."""
-        return self.mode == _LINK_TO_COMMIT
+        """Whether it is a submodule."""
+        return self.mode == _GITLINK
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit, the committer's time, UTC, and the commits before it."""
+    """A commit: its hash, the committer's time (UTC) and its parents."""
 
     id: str
     moment: datetime
@@ -70,23 +70,24 @@ class _Object:
 
 
 class GitObjects:
-    """The objects of a repository. Any thread may ask; git is started by the first question, and again when it died.
+    """The objects of a repository; thread-safe.
 
-    What is not there, is damaged, is larger than the limit, or would have to be fetched, is None: nothing here raises.
+    The first request starts git; a request after git died starts it again. Nothing raises: an
+    object that is missing, damaged, over the size limit or not fetched yet is None.
     """
 
     def __init__(self, root: Path, *, limit: int = _MAX_BYTES) -> None:
-        """Ask nothing yet.
+        """Start nothing yet.
 
         Args:
             root: The top folder of the work tree.
-            limit: The size in bytes of the largest object that is read.
+            limit: The largest object to read, in bytes.
         """
         self._root = root
         self._limit = limit
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._end: weakref.finalize[[subprocess.Popen[bytes]], GitObjects] | None = None
+        self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], GitObjects] | None = None
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -101,7 +102,7 @@ class GitObjects:
         self.close()
 
     def close(self) -> None:
-        """End the process; every later question is answered with None."""
+        """End the process; later requests return None."""
         with self._lock:
             self._closed = True
             self._stop()
@@ -110,7 +111,7 @@ class GitObjects:
         """Return the bytes of a file.
 
         Args:
-            name: A blob's hash, or `commit:path`, the path from the top of the work tree.
+            name: A blob's hash, or `commit:path` with a path from the top of the work tree.
         """
         commit, colon, path = name.partition(":")
         if colon:
@@ -122,17 +123,17 @@ class GitObjects:
         return found.content if found is not None and found.kind == b"blob" else None
 
     def head(self) -> str | None:
-        """Return the commit of HEAD as it is now; None before the first commit."""
+        """Return the commit of HEAD now; None before the first commit."""
         found = self._object("HEAD^{commit}")
         return found.id if found is not None else None
 
     def commit(self, name: str) -> Commit | None:
-        """Return a commit, given its hash or a prefix of it that only one commit has."""
+        """Return a commit by its hash or a unique prefix of it."""
         lower = name.lower()
         if not _HASH.fullmatch(lower):
             return None
         found = self._object(f"{lower}^{{commit}}")
-        if found is None or not found.id.startswith(lower):  # a branch or a tag of that name
+        if found is None or not found.id.startswith(lower):  # a branch or tag of that name
             return None
         committer = _COMMITTER.search(found.content)
         parents = _PARENT.findall(found.content.partition(b"\n\n")[0])
@@ -143,19 +144,20 @@ class GitObjects:
         )
 
     def entry(self, commit: str, path: str) -> TreeEntry | None:
-        """Return what a commit has at a path from the top of the work tree; at a submodule for every path inside it.
+        """Return a commit's tree entry at a path; inside a submodule, the entry of the submodule.
 
         Args:
-            commit: A hash, or a unique prefix of one.
-            path: With forward slashes; characters that are not text as `surrogateescape` reads them.
+            commit: A hash or a unique prefix of one.
+            path: From the top of the work tree, with forward slashes; bytes that are not UTF-8 as
+                `surrogateescape` decodes them.
         """
-        whole = self.commit(commit)
+        resolved = self.commit(commit)
         try:
             names = path.encode("utf-8", "surrogateescape").split(b"/")
         except UnicodeEncodeError:
             return None
         found: TreeEntry | None = None
-        tree = self._object(f"{whole.id}^{{tree}}") if whole is not None else None
+        tree = self._object(f"{resolved.id}^{{tree}}") if resolved is not None else None
         for depth, name in enumerate(names, 1):
             if tree is None or tree.kind != b"tree":
                 return None
@@ -174,18 +176,18 @@ class GitObjects:
                 self._stop()
             if not was_running:
                 return None
-            try:  # it had died since the last question
+            try:  # the process died since the last request
                 return self._ask(name)
             except (OSError, ValueError):
                 self._stop()
                 return None
 
     def _ask(self, name: str) -> _Object | None:
-        """Put one question.
+        """Send one request and read the answer.
 
         Raises:
-            OSError: The process is gone.
-            ValueError: So it is, in the middle of its answer.
+            OSError: The process died.
+            ValueError: The process died in the middle of its answer.
         """
         process = self._process or self._start()
         if process is None or process.stdin is None or process.stdout is None:
@@ -193,12 +195,12 @@ class GitObjects:
         process.stdin.write(name.encode() + b"\n")
         process.stdin.flush()
         header = process.stdout.readline().split()
-        if len(header) == 2:  # missing, or ambiguous
+        if len(header) == 2:  # `NAME missing` or `NAME ambiguous`
             return None
         identifier, kind, size = header
         length = int(size)
         if length > self._limit:
-            self._stop()  # to start again is quicker than to read on
+            self._stop()  # a restart is faster than reading the rest
             return None
         content = process.stdout.read(length + 1)
         if len(content) != length + 1:
@@ -212,26 +214,26 @@ class GitObjects:
             self._process = start_git(self._root, "cat-file", "--batch")
         except HistoryUnavailable:
             return None
-        self._end = weakref.finalize(self, _end, self._process)
+        self._finalizer = weakref.finalize(self, _terminate, self._process)
         return self._process
 
     def _stop(self) -> None:
         self._process = None
-        if self._end is not None:
-            self._end()
+        if self._finalizer is not None:
+            self._finalizer()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _terminate(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            with suppress(OSError):  # what was not sent has nowhere to go
+            with suppress(OSError):  # unsent requests in the buffer
                 stream.close()
 
 
 def _entry(tree: bytes, name: bytes, width: int) -> TreeEntry | None:
-    """Find a name in a tree: entries are `MODE NAME`, a NUL, and an object name of `width` bytes."""
+    """Find a name in a raw tree: each entry is `MODE NAME`, a NUL and a hash of `width` bytes."""
     position = 0
     while position < len(tree):
         end = tree.find(b"\0", position)
@@ -247,15 +249,17 @@ def _entry(tree: bytes, name: bytes, width: int) -> TreeEntry | None:
 
 
 def list_tree(repository: Repository, commit: str, folder: Path) -> Mapping[str, TreeEntry]:
-    """Return the entries of a commit below a folder, by their names relative to it; folders themselves are left out.
+    """Return all entries of a commit below a folder, by path relative to it; folders are left out.
+
+    Entries are as git stores them, not as checkout wrote them.
 
     Args:
-        repository: Where to look.
-        commit: A whole hash.
+        repository: The repository.
+        commit: A full hash.
         folder: Absolute, inside the work tree.
 
     Raises:
-        HistoryUnavailable: Git cannot answer.
+        HistoryUnavailable: Git fails.
     """
     prefix = repository.prefix_of(folder)
     listed = run_git(
@@ -263,8 +267,8 @@ def list_tree(repository: Repository, commit: str, folder: Path) -> Mapping[str,
     )
     found: dict[str, TreeEntry] = {}
     for line in listed.split(b"\0")[:-1]:
-        facts, _, name = line.partition(b"\t")
-        mode, _, identifier = facts.decode("ascii").split(" ")
+        metadata, _, name = line.partition(b"\t")
+        mode, _, identifier = metadata.decode("ascii").split(" ")
         found[name.decode("utf-8", "surrogateescape").removeprefix(prefix)] = TreeEntry(
             mode, identifier
         )

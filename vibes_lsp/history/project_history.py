@@ -1,4 +1,4 @@
-"""The history of a project's files: the versions that edits were made in, and where files went."""
+"""The history of a project's files, which may lie in several repositories."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ from vibes_lsp.model.paths import can_be_in_project, normal_path
 
 
 class ProjectHistory:
-    """Any thread may ask. Nothing is started before the first question, nothing raises: what git cannot answer is None or empty.
+    """The history of a project's files; thread-safe.
 
-    All paths are relative to the project. A file in a submodule, or in any repository inside the project, has that one's history.
+    Paths are relative to the project. A file in a submodule or another nested repository has that
+    one's history. Nothing starts before the first request, and nothing raises: what git cannot
+    answer is None or empty.
 
     Args:
         project: The project's folder.
-        cache_head: Whether HEAD is looked at once, until `renew`: for those who ask much at one moment.
-        use_cache: Whether what git says is kept for later commands, and what it said to earlier ones believed.
+        cache_head: Whether to read HEAD once until `refresh_head`, for many requests in a row.
+        use_cache: Whether to use and extend what git answered earlier commands.
     """
 
     def __init__(self, project: Path, *, cache_head: bool = False, use_cache: bool = False) -> None:
@@ -41,7 +43,7 @@ class ProjectHistory:
         self._cache_head = cache_head
         self._use_cache = use_cache
         self._lock = threading.RLock()
-        self._opened: dict[str, tuple[Path | None, _Place | None]] = {}
+        self._opened: dict[str, tuple[Path | None, _MappedRepository | None]] = {}
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -56,133 +58,141 @@ class ProjectHistory:
         self.close()
 
     def close(self) -> None:
-        """End what was started; every later question is answered with None or nothing."""
+        """Stop git; later requests return None or nothing."""
         with self._lock:
             self._closed = True
-            for _, place in self._opened.values():
-                if place is not None:
-                    place.files.close()
+            for _, mapped in self._opened.values():
+                if mapped is not None:
+                    mapped.history.close()
             self._opened.clear()
 
-    def renew(self) -> None:
-        """Have HEAD looked at by the next question."""
+    def refresh_head(self) -> None:
+        """Read HEAD again for the next request."""
         with self._lock:
-            for _, place in self._opened.values():
-                if place is not None:
-                    place.files.renew()
+            for _, mapped in self._opened.values():
+                if mapped is not None:
+                    mapped.history.refresh_head()
 
     def head(self) -> str | None:
-        """Return HEAD's commit as it is now; None without git, a repository or a commit."""
+        """Return HEAD's commit; None without git, a repository or a commit."""
         with self._lock:
-            place = self._open("")
-            return place.files.head() if place is not None else None
+            mapped = self._open("")
+            return mapped.history.head() if mapped is not None else None
 
     def cache(self) -> GitCache | None:
-        """Return what is kept of the project's own repository."""
+        """Return the cache of the project's own repository."""
         with self._lock:
-            place = self._open("")
-            return None if place is None else place.files.cache
+            mapped = self._open("")
+            return None if mapped is None else mapped.history.cache
 
     def prefetch(self, paths: Iterable[str]) -> None:
-        """Read the histories of many files at once, which is as quick as reading that of one."""
+        """Read the histories of several files with one `git log` for each repository."""
         with self._lock:
-            for place, names in self._by_place(paths):
-                place.files.prefetch([place.inner(name) for name in names])
+            for mapped, names in self._by_repository(paths):
+                mapped.history.prefetch([mapped.to_repository(name) for name in names])
 
     def versions(self, path: str) -> FileVersions:
-        """Return the versions of a file, newest first, renames followed; remembered until HEAD moves."""
+        """Return the versions of a file, newest first, across renames; kept until HEAD moves."""
         with self._lock:
-            place = self._place_of(path)
-            if place is None:
+            mapped = self._repository_of(path)
+            if mapped is None:
                 return FileVersions(complete=False)
-            found = place.files.versions(place.inner(path))
-            return found.named(place.outer) if place.prefix or place.folder else found
+            found = mapped.history.versions(mapped.to_repository(path))
+            return found.with_paths(mapped.to_project) if mapped.prefix or mapped.folder else found
 
     def version_at(self, path: str, commit: str) -> Version | None:
-        """Return a file as a commit has it, which need neither touch it nor be an ancestor of HEAD.
+        """Return a file as a commit has it, which may be any commit of the repository.
 
         Args:
-            path: Any name of the file; the one that it had in the commit is tried first.
-            commit: A hash or a unique prefix. For a file in a submodule also a commit of the repository around it; the version's
-                commit is then the submodule's.
+            path: Any path of the file; the one it had in the commit is tried first.
+            commit: A hash or a unique prefix. For a file in a submodule also a commit of the outer
+                repository; the version's commit is then the submodule's.
         """
         with self._lock:
-            place = self._place_of(path)
-            if place is None:
+            mapped = self._repository_of(path)
+            if mapped is None:
                 return None
-            version = place.files.version_at(place.inner(path), commit)
-            around = self._open("") if place.folder and version is None else None
-            if around is not None:
-                entry = around.files.blobs.entry(commit, around.inner(path))
+            version = mapped.history.version_at(mapped.to_repository(path), commit)
+            outer = self._open("") if mapped.folder and version is None else None
+            if outer is not None:
+                entry = outer.history.objects.entry(commit, outer.to_repository(path))
                 if entry is not None and entry.is_submodule:
-                    version = place.files.version_at(place.inner(path), entry.id)
-            return place.outer_version(version)
+                    version = mapped.history.version_at(mapped.to_repository(path), entry.id)
+            return mapped.version_in_project(version)
 
     def version_with_hash(self, path: str, file_hash: str) -> Version | None:
-        """Return the newest version of a file whose bytes have a SHA-256, as they are or with the other line ends (R14)."""
+        """Return the newest version with a SHA-256, with either kind of line ends (R14)."""
         with self._lock:
-            place = self._place_of(path)
+            mapped = self._repository_of(path)
             return (
-                place.outer_version(place.files.version_with_hash(place.inner(path), file_hash))
-                if place is not None
+                mapped.version_in_project(
+                    mapped.history.version_with_hash(mapped.to_repository(path), file_hash)
+                )
+                if mapped is not None
                 else None
             )
 
-    def blamed(self, path: str, since: datetime) -> tuple[Version, Sequence[BlamedLine]] | None:
-        """Return a file as HEAD has it, and since when it has each of its lines; see `blamed`. None when git cannot tell."""
+    def blame(self, path: str, since: datetime) -> tuple[Version, Sequence[BlamedLine]] | None:
+        """Return a file as HEAD has it and the commit of each line; see `blame_file`."""
         with self._lock:
-            place = self._place_of(path)
-            found = place.files.blamed(place.inner(path), since) if place is not None else None
+            mapped = self._repository_of(path)
+            found = (
+                mapped.history.blame(mapped.to_repository(path), since)
+                if mapped is not None
+                else None
+            )
             return (
                 None
-                if place is None or found is None
-                else (replace(found[0], path=place.outer(found[0].path)), found[1])
+                if mapped is None or found is None
+                else (replace(found[0], path=mapped.to_project(found[0].path)), found[1])
             )
 
     def contents(self, version: Version) -> bytes | None:
-        """Return the bytes of a version; None when the object is missing here, or is larger than 64 MiB."""
+        """Return the bytes of a version; None if the object is missing or larger than 64 MiB."""
         with self._lock:
-            place = self._place_of(version.path) or self._open(
+            mapped = self._repository_of(version.path) or self._open(
                 ""
-            )  # it may have come from outside the project's folder
-        return place.files.blobs.contents(version.blob) if place is not None else None
+            )  # a version may come from outside the project's folder
+        return mapped.history.objects.contents(version.blob) if mapped is not None else None
 
     def current_paths(self, paths: Iterable[str]) -> dict[str, str]:
-        """Return the names that files of HEAD's ancestry have now, by those asked about; what was deleted, or never was, is left out."""
+        """Return current paths by the given ones; deleted and unknown files are left out."""
         with self._lock:
             found: dict[str, str] = {}
-            for place, names in self._by_place(paths):
-                now = place.files.current_paths(map(place.inner, names))
+            for mapped, names in self._by_repository(paths):
+                now = mapped.history.current_paths(map(mapped.to_repository, names))
                 found.update(
                     {
-                        name: place.outer(now[inner])
+                        name: mapped.to_project(now[inside])
                         for name in names
-                        if (inner := place.inner(name)) in now
+                        if (inside := mapped.to_repository(name)) in now
                     }
                 )
             return found
 
     def renames_since(self, commit: str) -> Mapping[str, str]:
-        """Return the names that files of the project's own repository have now, by others that they had in a commit."""
+        """Return current paths in the project's own repository by those in a commit."""
         with self._lock:
-            place = self._open("")
-            whole = place.files.blobs.commit(commit) if place is not None else None
-            if place is None or whole is None:
+            mapped = self._open("")
+            whole = mapped.history.objects.commit(commit) if mapped is not None else None
+            if mapped is None or whole is None:
                 return {}
-            renames = renames_since(place.files.repository, whole.id)
-            return {place.outer(old): place.outer(new) for old, new in renames.items()}
+            renames = renames_since(mapped.history.repository, whole.id)
+            return {mapped.to_project(old): mapped.to_project(new) for old, new in renames.items()}
 
-    def _by_place(self, paths: Iterable[str]) -> Collection[tuple[_Place, list[str]]]:
-        """Return where the histories of some files are, each with those of the files."""
-        found: dict[int, tuple[_Place, list[str]]] = {}
+    def _by_repository(
+        self, paths: Iterable[str]
+    ) -> Collection[tuple[_MappedRepository, list[str]]]:
+        """Group files by the repository that has their history."""
+        found: dict[int, tuple[_MappedRepository, list[str]]] = {}
         for path in paths:
-            place = self._place_of(path)
-            if place is not None:
-                found.setdefault(id(place), (place, []))[1].append(path)
+            mapped = self._repository_of(path)
+            if mapped is not None:
+                found.setdefault(id(mapped), (mapped, []))[1].append(path)
         return found.values()
 
-    def _place_of(self, path: str) -> _Place | None:
-        """Return where a file's history is: in the innermost repository that it lies in."""
+    def _repository_of(self, path: str) -> _MappedRepository | None:
+        """Return the innermost repository that a file lies in."""
         if not can_be_in_project(path):
             return None
         folder = innermost = ""
@@ -195,13 +205,13 @@ class ProjectHistory:
         return self._open(innermost)
 
     def _is_folder(self, folder: str) -> bool:
-        """Whether the project has a folder itself; one that a symbolic link leads to, and all below it, are another's."""
+        """Whether a path is a folder and no symbolic link, which would lead out of the project."""
         try:
             return stat.S_ISDIR(os.lstat(f"{self._project}/{folder}".rstrip("/")).st_mode)
         except (OSError, ValueError):
             return False
 
-    def _open(self, folder: str) -> _Place | None:
+    def _open(self, folder: str) -> _MappedRepository | None:
         if self._closed:
             return None
         try:
@@ -214,47 +224,49 @@ class ProjectHistory:
                 ),
                 None,
             )
-            known, place = self._opened.get(folder, (None, None))
-            if place is None and marker != known:
-                place = self._place(start, folder)
-                self._opened[folder] = marker, place
+            known, mapped = self._opened.get(folder, (None, None))
+            if mapped is None and marker != known:
+                mapped = self._open_repository(start, folder)
+                self._opened[folder] = marker, mapped
         except (OSError, ValueError):
             return None
-        return place
+        return mapped
 
-    def _place(self, start: Path, folder: str) -> _Place | None:
+    def _open_repository(self, start: Path, folder: str) -> _MappedRepository | None:
         repository = open_repository(start)
         if repository is None:
             return None
-        inside = repository.name_of(start)
+        inside = repository.relative_path(start)
         if folder and inside != ".":
             return None
         cache = GitCache(repository.root) if self._use_cache else None
-        files = RepositoryHistory(repository, cache_head=self._cache_head, cache=cache)
-        return _Place(files, "" if inside == "." else f"{inside}/", folder)
+        history = RepositoryHistory(repository, cache_head=self._cache_head, cache=cache)
+        return _MappedRepository(history, "" if inside == "." else f"{inside}/", folder)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A repository, and how its names become the project's.
+class _MappedRepository:
+    """A repository, and how its paths map to the project's.
 
     Attributes:
-        files: The history of its files.
-        prefix: The project's folder in the repository, with a final slash; empty when the repository begins there or further inside.
-        folder: The repository's folder in the project, with a final slash; empty when the repository begins there or further outside.
+        history: The history of its files.
+        prefix: The project's folder in the repository, with a final slash; empty if the repository
+            starts there or further inside.
+        folder: The repository's folder in the project, with a final slash; empty if the repository
+            starts there or further outside.
     """
 
-    files: RepositoryHistory
+    history: RepositoryHistory
     prefix: str
     folder: str
 
-    def inner(self, path: str) -> str:
+    def to_repository(self, path: str) -> str:
         return self.prefix + normal_path(path)[len(self.folder) :]
 
-    def outer(self, name: str) -> str:
+    def to_project(self, name: str) -> str:
         if name.startswith(self.prefix):
             return self.folder + name[len(self.prefix) :]
         return posixpath.relpath(f"/{name}", f"/{self.prefix}")
 
-    def outer_version(self, version: Version | None) -> Version | None:
-        return replace(version, path=self.outer(version.path)) if version is not None else None
+    def version_in_project(self, version: Version | None) -> Version | None:
+        return replace(version, path=self.to_project(version.path)) if version is not None else None

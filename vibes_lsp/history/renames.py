@@ -1,4 +1,4 @@
-"""Which files a commit, or the index, renamed."""
+"""Which files were renamed by a commit, or since a commit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.repository import Repository
 
-_OPTIONS: Final = (
+_RENAME_OPTIONS: Final = (
     "-r",
     "-z",
     "--name-status",
@@ -16,32 +16,32 @@ _OPTIONS: Final = (
     "-l1000",
     "--ignore-submodules=all",
 )
-_SIMILAR: Final = "--find-renames=50%"
-_EQUAL: Final = "--find-renames=100%"
-"""Needs no contents, which a partial clone may not have."""
+BY_SIMILARITY: Final = "--find-renames=50%"
+BY_HASH: Final = "--find-renames=100%"
+"""Compares no contents, which a partial clone may lack."""
 
 
 def renames_in_commit(repository: Repository, commit: str) -> tuple[dict[str, str], bool]:
-    """Return the new names of the files that a commit renamed, by the old ones; none for a merge or where git cannot answer.
+    """Return the files that a commit renamed, new paths by old, and whether the answer is final.
 
-    Beside them is said whether that settles it: whether all objects were there that git wanted to compare.
+    It is not final if git lacked objects to compare. There are none for a merge or if git fails.
     """
-    return _detected(repository, ("diff-tree", "--no-commit-id"), commit)
+    return _find_renames(repository, ("diff-tree", "--no-commit-id"), commit)
 
 
 def renames_since(repository: Repository, commit: str) -> dict[str, str]:
-    """Return the index's names of files that had others in a commit, by those; none where git cannot answer."""
-    return _detected(repository, ("diff-index", "--cached"), commit)[0]
+    """Return the files of a commit that have other paths in the index now; none if git fails."""
+    return _find_renames(repository, ("diff-index", "--cached"), commit)[0]
 
 
-def _detected(
+def _find_renames(
     repository: Repository, command: tuple[str, ...], commit: str
 ) -> tuple[dict[str, str], bool]:
-    for detection in (_SIMILAR, _EQUAL):
+    for detection in (BY_SIMILARITY, BY_HASH):
         try:
-            listed = run_git(repository.root, *command, *_OPTIONS, detection, commit, "--")
+            listed = run_git(repository.root, *command, *_RENAME_OPTIONS, detection, commit, "--")
         except HistoryUnavailable:
             continue
         parts = [part.decode("utf-8", "surrogateescape") for part in listed.split(b"\0")[:-1]]
-        return dict(zip(parts[1::3], parts[2::3], strict=True)), detection == _SIMILAR
+        return dict(zip(parts[1::3], parts[2::3], strict=True)), detection == BY_SIMILARITY
     return {}, False

@@ -1,4 +1,4 @@
-"""What a repository holds: its revisions, files at a revision, the order of ancestors."""
+"""A git repository: revisions, tracked and ignored files, ancestry; opening and creating one."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Repository:
             return None
 
     def resolve(self, revision: str) -> str:
-        """Return the whole hash of the commit that a revision names.
+        """Return the full hash of the commit that a revision names.
 
         Raises:
-            HistoryUnavailable: It names none, or git would have to choose between several.
+            HistoryUnavailable: It names none, or is ambiguous.
         """
         return resolve_commit(self.root, revision)
 
     def has_commit(self, revision: str) -> bool:
-        """Whether a revision names a commit that is here."""
+        """Whether a revision names a commit."""
         try:
             self.resolve(revision)
         except HistoryUnavailable:
@@ -65,13 +65,16 @@ class Repository:
         )
         return parse_seconds(seconds)
 
-    def boundary(self) -> frozenset[str]:
-        """Return the commits of a shallow clone whose parents were left out: each seems to bring every file that it has."""
+    def shallow_boundary(self) -> frozenset[str]:
+        """Return the commits of a shallow clone whose parents are missing.
+
+        Git shows each as if it had added every file it has.
+        """
         file = self.shallow_file()
         return read_shallow_file(file) if file is not None else frozenset()
 
     def shallow_file(self) -> Path | None:
-        """Return the file that would list the commits of `boundary`; None where git cannot answer."""
+        """Return the file that lists the shallow boundary; None if git fails."""
         try:
             return self.root / os.fsdecode(
                 run_git(self.root, "rev-parse", "--git-path", "shallow").rstrip(b"\n")
@@ -79,28 +82,28 @@ class Repository:
         except HistoryUnavailable:
             return None
 
-    def read(self, commit: str, path: Path) -> bytes | None:
-        """Return a file as it was at a commit; None when it was not there.
+    def read_file(self, commit: str, path: Path) -> bytes | None:
+        """Return a file at a commit; None if the commit does not have it.
 
         Args:
-            commit: A whole hash.
+            commit: A full hash.
             path: Absolute, inside the work tree.
 
         Raises:
-            HistoryUnavailable: Git cannot be run.
+            HistoryUnavailable: Git fails.
         """
-        return self._blob(commit, self.name_of(path))
+        return self._blob(commit, self.relative_path(path))
 
-    def read_below(self, commit: str, folder: Path, name: str) -> bytes | None:
-        """Return a file as it was at a commit, whatever has that name on disk now: no link there leads elsewhere.
+    def read_file_below(self, commit: str, folder: Path, name: str) -> bytes | None:
+        """Return a file at a commit, without following symbolic links of the work tree.
 
         Args:
-            commit: A whole hash.
+            commit: A full hash.
             folder: Absolute, inside the work tree.
-            name: Relative to the folder, forward slashes.
+            name: Relative to the folder, with forward slashes.
 
         Raises:
-            HistoryUnavailable: Git cannot be run.
+            HistoryUnavailable: Git fails.
         """
         return self._blob(commit, self.prefix_of(folder) + name)
 
@@ -113,15 +116,15 @@ class Repository:
             run_git(self.root, "cat-file", "blob", f"{commit}:{name}") if kind == b"blob" else None
         )
 
-    def name_of(self, path: Path) -> str:
-        """Return the name that git has for an absolute path."""
+    def relative_path(self, path: Path) -> str:
+        """Return git's path for an absolute path."""
         return path.resolve().relative_to(self.root.resolve()).as_posix()
 
-    def tracked(self, folder: Path) -> frozenset[str]:
-        """Return the names of the tracked files below a folder, relative to it.
+    def tracked_files(self, folder: Path) -> frozenset[str]:
+        """Return the tracked files below a folder, relative to it.
 
         Raises:
-            HistoryUnavailable: Git cannot be run.
+            HistoryUnavailable: Git fails.
         """
         listed = run_git(folder, "ls-files", "-z", "--", ".")
         return frozenset(
@@ -137,12 +140,12 @@ class Repository:
         return True
 
     def is_ignored_in_every_clone(self, path: Path) -> bool:
-        """Whether git ignores a path in every clone: by a `.gitignore` of the work tree, not by settings of this machine."""
+        """Whether a `.gitignore` of the work tree ignores a path, not a setting of this machine."""
         try:
-            told = run_git(self.root, "check-ignore", "--verbose", "--no-index", "--", str(path))
+            output = run_git(self.root, "check-ignore", "--verbose", "--no-index", "--", str(path))
         except HistoryUnavailable:
             return False
-        rule = told.partition(b"\n")[0].rpartition(b"\t")[0]
+        rule = output.partition(b"\n")[0].rpartition(b"\t")[0]
         line = _RULE_LINE.search(rule)
         if line is None:
             return False
@@ -154,32 +157,32 @@ class Repository:
         )
 
     def attributes(self, path: Path, names: Iterable[str]) -> dict[str, str]:
-        """Return the values that git's attributes have for a file.
+        """Return the values of git attributes for a file.
 
         Raises:
-            HistoryUnavailable: Git cannot be run.
+            HistoryUnavailable: Git fails.
         """
-        told = run_git(self.root, "check-attr", "-z", *names, "--", str(path)).split(b"\0")
-        pairs = zip(told[1::3], told[2::3], strict=False)
+        output = run_git(self.root, "check-attr", "-z", *names, "--", str(path)).split(b"\0")
+        pairs = zip(output[1::3], output[2::3], strict=False)
         return {name.decode(): value.decode("utf-8", "replace") for name, value in pairs}
 
     def prefix_of(self, folder: Path) -> str:
-        """Return what the names of the files below a folder begin with: the folder's name and a slash, or nothing at the top."""
-        inside = self.name_of(folder)
+        """Return the prefix of git's paths below a folder: `folder/`, or nothing at the top."""
+        inside = self.relative_path(folder)
         return "" if inside == "." else f"{inside}/"
 
     def merge_base(self, one: str, other: str) -> str:
-        """Return the commit at which two commits parted.
+        """Return the merge base of two commits.
 
         Raises:
-            HistoryUnavailable: They have nothing in common, or the clone is too shallow to know.
+            HistoryUnavailable: There is none, or the clone is too shallow.
         """
         try:
             return run_git(self.root, "merge-base", one, other).decode().strip()
         except HistoryUnavailable:
             message = f"{one[:12]} and {other[:12]} have no commit in common here"
             raise HistoryUnavailable(
-                message, hint="a shallow clone may have to be deepened"
+                message, hint="deepen the clone if it is shallow: git fetch --unshallow"
             ) from None
 
     def is_ancestor(self, commit: str, of: str = "HEAD") -> bool:
@@ -191,17 +194,17 @@ class Repository:
         return True
 
     def upstream_commit(self) -> str | None:
-        """Return the commit that the branch others build on has, as far as is known here: `origin`'s main branch, else this one's upstream."""
+        """Return the commit of `origin`'s main branch as last fetched, else of the upstream."""
         for name in ("refs/remotes/origin/HEAD", "@{upstream}"):
             with suppress(HistoryUnavailable):
                 return self.resolve(name)
         return None
 
     def nearest_ancestor(self, commits: Sequence[str]) -> str | None:
-        """Return which of some commits comes first when walking back from HEAD; None when none is an ancestor.
+        """Return the first of some commits on the way back from HEAD; None if none is an ancestor.
 
         Args:
-            commits: Hashes or unique prefixes of hashes.
+            commits: Hashes or unique prefixes.
         """
         wanted = [commit for commit in commits if commit]
         try:
@@ -217,7 +220,7 @@ class Repository:
 
 
 def read_shallow_file(file: Path) -> frozenset[str]:
-    """Return what a repository's `shallow_file` lists: nothing when it is not there, as in a whole clone."""
+    """Return the commits in a `shallow_file`; none if it does not exist."""
     try:
         return frozenset(file.read_text("ascii").split())
     except (OSError, ValueError):
@@ -225,7 +228,7 @@ def read_shallow_file(file: Path) -> frozenset[str]:
 
 
 def parse_seconds(seconds: bytes) -> datetime:
-    """Return the time that git prints as seconds since 1970; the epoch where no calendar has it."""
+    """Return the time of git's seconds since 1970; the epoch if out of range."""
     try:
         return _EPOCH + timedelta(seconds=int(seconds))
     except (OverflowError, ValueError):
@@ -233,7 +236,7 @@ def parse_seconds(seconds: bytes) -> datetime:
 
 
 def is_tracked(path: Path) -> bool:
-    """Whether git has a file in its index, ignored or not; False outside a work tree, and where git is absent."""
+    """Whether git tracks a file, ignored or not; False outside a work tree or without git."""
     try:
         return bool(run_git(path.parent, "ls-files", "-z", "--", f":(literal){path.name}"))
     except HistoryUnavailable:
@@ -241,12 +244,12 @@ def is_tracked(path: Path) -> bool:
 
 
 _RULE_LINE: Final = re.compile(rb":\d++:")
-"""What `git check-ignore --verbose` says of a path: file, line, pattern; then a tab and the path."""
+"""The line number in `git check-ignore --verbose` output: `FILE:LINE:PATTERN`, a tab, the path."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def open_repository(folder: Path) -> Repository | None:
-    """Return the work tree that a folder lies in; None when it lies in none or git is absent."""
+    """Return the repository that a folder is in; None outside a work tree or without git."""
     try:
         top = run_git(folder, "rev-parse", "--show-toplevel")
     except HistoryUnavailable:
@@ -255,10 +258,12 @@ def open_repository(folder: Path) -> Repository | None:
 
 
 def init_repository(folder: Path) -> None:
-    """Make a folder, which has to be there, a repository with the branch `main`.
+    """Create a repository with the branch `main` in an existing folder.
+
+    Commit hashes do not depend on this machine's settings.
 
     Raises:
-        HistoryUnavailable: Git is absent, or refuses.
+        HistoryUnavailable: Git is missing or refuses.
     """
     run_git(
         folder, "init", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1"
@@ -267,8 +272,8 @@ def init_repository(folder: Path) -> None:
 
 _SUFFIX: Final = re.compile(r"[~^]|@\{")
 _SEARCH: Final = re.compile(r":|\{/")
-"""What asks git to look for a commit by its message, or for a path: whoever writes messages would choose."""
-_OWN: Final = frozenset(
+"""Syntax for a search by commit message or path: authors of commits could choose the result."""
+_PSEUDOREFS: Final = frozenset(
     {
         "",
         "@",
@@ -281,33 +286,33 @@ _OWN: Final = frozenset(
         "REVERT_HEAD",
     }
 )
-"""What git itself writes, beside the refs: it comes before every ref of that name, and no push makes it."""
+"""Refs that git itself writes: they win over all other refs, and no push creates them."""
 _HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}", re.IGNORECASE)
 _SHORT_HASH: Final = re.compile(r"[0-9a-f]{4,63}", re.IGNORECASE)
-_PLACES: Final = (
+_REF_PATTERNS: Final = (
     "refs/{}",
     "refs/tags/{}",
     "refs/heads/{}",
     "refs/remotes/{}",
     "refs/remotes/{}/HEAD",
 )
-"""Where git looks for a name (gitrevisions). It takes the first that it finds, and only warns of others."""
+"""Where git looks for a name (gitrevisions); it takes the first match and only warns of others."""
 _HINT: Final = "give a branch, a tag or a commit; a shallow clone may lack it"
 
 
 def resolve_commit(root: Path, revision: str) -> str:
-    """Return the whole hash of the commit that a revision names.
+    """Return the full hash of the commit that a revision names.
 
     Args:
         root: The top folder of the work tree.
-        revision: As people write it.
+        revision: As a user writes it.
 
     Raises:
-        HistoryUnavailable: It names none, or git would have to choose between several.
+        HistoryUnavailable: It names none, or is ambiguous.
     """
     if _SEARCH.search(revision):
         raise HistoryUnavailable(f"{revision!r} names no commit here", hint=_HINT)
-    _refuse_ambiguity(root, _SUFFIX.split(revision, maxsplit=1)[0])
+    _refuse_ambiguous(root, _SUFFIX.split(revision, maxsplit=1)[0])
     try:
         found = run_git(
             root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
@@ -317,18 +322,18 @@ def resolve_commit(root: Path, revision: str) -> str:
     return found.decode().strip()
 
 
-def _refuse_ambiguity(root: Path, name: str) -> None:
-    """Raise where more than one thing has a name; a whole ref or hash means only itself."""
-    if name in _OWN or name.startswith(("refs/", "-")) or _HASH.fullmatch(name):
+def _refuse_ambiguous(root: Path, name: str) -> None:
+    """Raise if several refs or objects have a name; a full ref or hash is never ambiguous."""
+    if name in _PSEUDOREFS or name.startswith(("refs/", "-")) or _HASH.fullmatch(name):
         return
-    places = [place.format(name) for place in _PLACES]
+    refs = [pattern.format(name) for pattern in _REF_PATTERNS]
     try:
         listed = (
-            run_git(root, "for-each-ref", "--format=%(refname)", *places)
+            run_git(root, "for-each-ref", "--format=%(refname)", *refs)
             .decode("utf-8", "replace")
             .splitlines()
         )
-        found = [place for place in places if place in listed]
+        found = [ref for ref in refs if ref in listed]
         if found and _SHORT_HASH.fullmatch(name):
             found += run_git(root, "rev-parse", f"--disambiguate={name}").decode().split()
     except HistoryUnavailable:
@@ -336,5 +341,5 @@ def _refuse_ambiguity(root: Path, name: str) -> None:
     if len(found) > 1:
         raise HistoryUnavailable(
             f"{name!r} is ambiguous: it names {' and '.join(found[:4])}",
-            hint="give one of these whole names",
+            hint="give one of these full names",
         )

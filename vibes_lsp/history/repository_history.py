@@ -1,4 +1,4 @@
-"""The history of a project's files: the versions that edits were made in, and where files went."""
+"""The history of one repository's files: versions, renames, blame."""
 
 from __future__ import annotations
 
@@ -23,26 +23,28 @@ from vibes_lsp.history.renames import renames_in_commit, renames_since
 from vibes_lsp.history.repository import Repository, read_shallow_file
 
 _MAX_FILES: Final = 8_192
-"""Files whose history is remembered: of most that are asked about, because they are gone, there is little."""
+"""Files whose history is kept; most requests are for deleted files, which have little of it."""
 _MAX_HASHES: Final = 1 << 16
 _MAX_RENAMES: Final = 16
 _MAX_BLAMED: Final = 256
-"""Files of which it is remembered since when they have their lines."""
+"""Files whose blame is kept."""
 _MAX_COMMITS: Final = 64
-"""Commits whose renames are remembered."""
+"""Commits whose renames are kept."""
 
 
 class RepositoryHistory:
-    """Answers for one thread at a time; its `blobs` answer any thread. Paths are from the top of the work tree.
+    """The history of a repository's files, for one thread at a time; its `objects` are thread-safe.
+
+    Paths are from the top of the work tree.
 
     Args:
-        repository: Whose files these are.
-        cache_head: Whether HEAD is looked at once, until `renew`: for those who ask much at one moment.
-        cache: What earlier commands were told.
+        repository: The repository.
+        cache_head: Whether to read HEAD once until `refresh_head`, for many requests in a row.
+        cache: What git answered earlier commands.
 
     Attributes:
-        repository: Whose files these are.
-        blobs: Its objects.
+        repository: As given.
+        objects: Its objects.
         cache: As given.
     """
 
@@ -52,24 +54,24 @@ class RepositoryHistory:
         self.repository = repository
         self.cache = cache
         self._cache_head = cache_head
-        self._has_looked = False
-        self.blobs = GitObjects(repository.root)
+        self._has_head = False
+        self.objects = GitObjects(repository.root)
         self._shallow_file: Path | None = None
         self._head: str | None = None
         self._boundary: frozenset[str] = frozenset()
         self._versions: dict[str, FileVersions] = {}
-        self._begun: dict[str, FileWalk] = {}
+        self._prefetched: dict[str, FileWalk] = {}
         self._renames: dict[str, Mapping[str, str]] = {}
         self._hashes: dict[str, frozenset[str]] = {}
         self._blamed: dict[tuple[str, datetime], Sequence[BlamedLine] | None] = {}
         self._is_settled = True
 
     def head(self) -> str | None:
-        """Return HEAD's commit as it is now, and forget what an earlier one answered, or a clone that was shallower."""
-        if self._cache_head and self._has_looked:
+        """Return HEAD's commit; if it or the shallow boundary changed, drop what is kept."""
+        if self._cache_head and self._has_head:
             return self._head
-        self._has_looked = True
-        head = self.blobs.head()
+        self._has_head = True
+        head = self.objects.head()
         if head is not None and self._shallow_file is None:
             self._shallow_file = self.repository.shallow_file()
         boundary = (
@@ -78,26 +80,26 @@ class RepositoryHistory:
         if (head, boundary) != (self._head, self._boundary):
             self._head, self._boundary = head, boundary
             self._versions.clear()
-            self._begun.clear()
+            self._prefetched.clear()
             self._renames.clear()
             self._blamed.clear()
             self._is_settled = True
         if self.cache is not None and head is not None:
-            self.cache.look(head, boundary)
+            self.cache.set_head(head, boundary)
         return head
 
     def close(self) -> None:
-        """End what was started, and keep what is new."""
-        self.blobs.close()
+        """Stop git and save the cache."""
+        self.objects.close()
         if self.cache is not None:
             self.cache.save()
 
-    def renew(self) -> None:
-        """Have HEAD looked at by the next question."""
-        self._has_looked = False
+    def refresh_head(self) -> None:
+        """Read HEAD again for the next request."""
+        self._has_head = False
 
-    def boundary(self) -> frozenset[str]:
-        """Return where a shallow clone ends."""
+    def shallow_boundary(self) -> frozenset[str]:
+        """Return the shallow boundary; see `Repository.shallow_boundary`."""
         self.head()
         return self._boundary
 
@@ -106,61 +108,65 @@ class RepositoryHistory:
         head = self.head()
         if head is None:
             return FileVersions()
-        known = self._recalled(path)
+        known = self._known_versions(path)
         if known is None:
-            begun = self._begun.pop(path, None)
+            walked = self._prefetched.pop(path, None)
             traced = trace_file(
-                self.repository, head, path, self._boundary, self._renamed, begun=begun
+                self.repository, head, path, self._boundary, self._renamed, walked=walked
             )
             self._is_settled = self._is_settled and traced.is_settled
             if self.cache is not None and self._is_settled:
                 self.cache.put_for_head(f"trace {path}", traced)
-            known = self._remember(path, traced)
+            known = self._keep_versions(path, traced)
         return known
 
-    def _recalled(self, path: str) -> FileVersions | None:
-        """Return what is known of a file, here or from earlier commands."""
+    def _known_versions(self, path: str) -> FileVersions | None:
+        """Return the versions of a file if they are kept here or in the cache."""
         known = self._versions.get(path)
         if (
             known is None
             and self.cache is not None
             and (traced := self.cache.get_for_head(f"trace {path}", FileTrace)) is not None
         ):
-            return self._remember(path, traced)
+            return self._keep_versions(path, traced)
         return known
 
-    def _remember(self, path: str, traced: FileTrace) -> FileVersions:
+    def _keep_versions(self, path: str, traced: FileTrace) -> FileVersions:
         while len(self._versions) >= _MAX_FILES:
             del self._versions[next(iter(self._versions))]
         known = self._versions[path] = traced.versions(self._boundary)
         return known
 
     def prefetch(self, paths: Sequence[str]) -> None:
-        """Read the histories of many files at once, which is as quick as reading that of one; those that are known are left out."""
+        """Read the unknown histories of several files with one `git log`."""
         head = self.head()
         if head is None:
             return
-        new = [path for path in paths if path not in self._begun and self._recalled(path) is None]
+        new = [
+            path
+            for path in paths
+            if path not in self._prefetched and self._known_versions(path) is None
+        ]
         if len(new) > 1:
-            self._begun.update(walk_files(self.repository, head, new))
+            self._prefetched.update(walk_files(self.repository, head, new))
 
     def version_at(self, path: str, commit: str) -> Version | None:
-        """Return a file as a commit has it, by its own name or by one that it had before or has got since."""
-        found = self.blobs.commit(commit)
+        """Return a file as a commit has it, by this path or another one of its history."""
+        found = self.objects.commit(commit)
         if found is None:
             return None
-        entry = self.blobs.entry(found.id, path)
+        entry = self.objects.entry(found.id, path)
         if entry is None:
             versions = self.versions(path)
             texts = {(version.path, version.blob) for version in versions.versions}
             named = [
                 (name, other)
                 for name in versions.names
-                if (other := self.blobs.entry(found.id, name)) is not None
+                if (other := self.objects.entry(found.id, name)) is not None
             ]
             named.sort(
                 key=lambda each: (each[0], each[1].id) not in texts
-            )  # a name may have been another file's
+            )  # another file may have had that path
             path, entry = next(iter(named), (path, None))
         return (
             Version(found.id, path, entry.id, found.moment)
@@ -169,7 +175,7 @@ class RepositoryHistory:
         )
 
     def version_with_hash(self, path: str, file_hash: str) -> Version | None:
-        """Return the newest version whose bytes, or whose bytes with the other line ends, have a SHA-256 (R14)."""
+        """Return the newest version with a SHA-256, with either kind of line ends (R14)."""
         wanted = file_hash.lower()
         return next(
             (
@@ -180,22 +186,22 @@ class RepositoryHistory:
             None,
         )
 
-    def blamed(self, path: str, since: datetime) -> tuple[Version, Sequence[BlamedLine]] | None:
-        """Return a file as HEAD has it, and since when it has each of its lines; None when it is not there, or git cannot tell."""
+    def blame(self, path: str, since: datetime) -> tuple[Version, Sequence[BlamedLine]] | None:
+        """Return HEAD's version of a file and the commit of each line; None without an answer."""
         head = self.head()
-        entry = self.blobs.entry(head, path) if head is not None else None
+        entry = self.objects.entry(head, path) if head is not None else None
         if head is None or entry is None or not entry.is_file:
             return None
         if (path, since) not in self._blamed:
             while len(self._blamed) >= _MAX_BLAMED:
                 del self._blamed[next(iter(self._blamed))]
-            found = self._asked_blame(path, head, since)
+            found = self._blame_file(path, head, since)
             self._blamed[path, since] = None if found is None else found.lines()
         lines = self._blamed[path, since]
         return None if lines is None else (Version(head, path, entry.id, since), lines)
 
-    def _asked_blame(self, path: str, head: str, since: datetime) -> FileBlame | None:
-        """Return what git says of a file's lines, or has said; without an answer it is asked again."""
+    def _blame_file(self, path: str, head: str, since: datetime) -> FileBlame | None:
+        """Return the blame of a file, from the cache or git; a failure is not cached."""
         key = f"blame {int(since.timestamp())} {path}"
         found = None if self.cache is None else self.cache.get_for_head(key, FileBlame)
         if found is None:
@@ -205,7 +211,7 @@ class RepositoryHistory:
         return found
 
     def current_paths(self, paths: Iterable[str]) -> dict[str, str]:
-        """Return the names that files have in the index, by those asked about; what was deleted, or never was, is left out."""
+        """Return paths in the index by the given ones; deleted and unknown files are left out."""
         head = self.head()
         if head is None:
             return {}
@@ -216,21 +222,21 @@ class RepositoryHistory:
         return {path: staged.get(name, name) for path, name in committed.items()}
 
     def _committed_path(self, head: str, path: str) -> str | None:
-        """Return what `_path_in` does; that a file is gone is kept only if its history says so, too."""
+        """Return `_follow_renames`, cached; a deletion only if the file's history confirms it."""
         known = None if self.cache is None else self.cache.get_for_head(f"path {path}", list[str])
         if known is not None:
             return known[0] if known else None
-        found = self._path_in(head, path)
+        found = self._follow_renames(head, path)
         if self.cache is not None and self._is_settled:
-            touched = () if found is not None else self.versions(path).touched
-            if not touched or touched[0][1] is None:
+            changes = () if found is not None else self.versions(path).changes
+            if not changes or changes[0][1] is None:
                 self.cache.put_for_head(f"path {path}", [] if found is None else [found])
         return found
 
-    def _path_in(self, head: str, path: str) -> str | None:
-        """Return the name that a file has in the commit of HEAD; None when it was deleted, or never was."""
+    def _follow_renames(self, head: str, path: str) -> str | None:
+        """Return a file's path in HEAD; None if it was deleted or never existed."""
         for _ in range(_MAX_RENAMES):
-            if self.blobs.entry(head, path) is not None:
+            if self.objects.entry(head, path) is not None:
                 return path
             renamed = (self._renamed(commit).get(path) for commit in self.versions(path).deletions)
             later = next((name for name in renamed if name is not None), None)
@@ -240,7 +246,7 @@ class RepositoryHistory:
         return None
 
     def _renamed(self, commit: str) -> Mapping[str, str]:
-        """Return what a commit renamed; many files may have come with it."""
+        """Return the files that a commit renamed, which one commit may have done to many files."""
         known = self._renames.get(commit)
         if known is None:
             while len(self._renames) >= _MAX_COMMITS:
@@ -250,10 +256,10 @@ class RepositoryHistory:
                 if self.cache is None
                 else self.cache.get_for_object(f"renames {commit}", dict[str, str])
             )
-            known = self._renames[commit] = self._asked(commit) if kept is None else kept
+            known = self._renames[commit] = self._read_renames(commit) if kept is None else kept
         return known
 
-    def _asked(self, commit: str) -> Mapping[str, str]:
+    def _read_renames(self, commit: str) -> Mapping[str, str]:
         renamed, is_settled = renames_in_commit(self.repository, commit)
         self._is_settled = self._is_settled and is_settled
         if self.cache is not None and is_settled:
@@ -265,7 +271,7 @@ class RepositoryHistory:
         if known is None and self.cache is not None:
             known = self.cache.get_for_object(f"hashes {blob}", frozenset[str])
         if known is None:
-            content = self.blobs.contents(blob)
+            content = self.objects.contents(blob)
             if content is None:
                 return frozenset()
             if len(self._hashes) >= _MAX_HASHES:

@@ -1,4 +1,4 @@
-"""Tell whether git may have other answers than before, from the times of a repository's files."""
+"""Detect changes of a repository without running git, from the times of its files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _Stamp: TypeAlias = tuple[int, int, int] | None
 
 
 class RepositoryState:
-    """The state of the repository that a folder is in: HEAD, its branch, the index.
+    """HEAD, its branch and the index of the repository that a folder is in, as last seen.
 
-    A look costs a few `stat` calls and does not run git.
+    A refresh costs a few `stat` calls.
 
     Args:
         folder: A folder of the work tree; there may be no repository.
@@ -22,24 +22,24 @@ class RepositoryState:
     def __init__(self, folder: Path) -> None:
         self._folders = (folder, *folder.absolute().parents)
         self._seen: tuple[object, ...] | None = None
-        self._places: tuple[object, Path, Path] | None = None
+        self._git_folders: tuple[object, Path, Path] | None = None
         self._branch: tuple[object, str] = None, ""
 
     def refresh(self) -> bool:
-        """Look; return whether anything differs from the last look. The first look finds nothing new."""
-        before, self._seen = self._seen, self._now()
+        """Return whether anything changed since the last call; False the first time."""
+        before, self._seen = self._seen, self._look()
         return before is not None and before != self._seen
 
-    def _now(self) -> tuple[object, ...]:
+    def _look(self) -> tuple[object, ...]:
         marker = next(
             (found for each in self._folders if os.path.lexists(found := each / ".git")), None
         )
         if marker is None:
             return ()
         key = marker, _stamp(marker)
-        if self._places is None or self._places[0] != key:
-            self._places = key, *_folders(marker)
-        _, git, common = self._places
+        if self._git_folders is None or self._git_folders[0] != key:
+            self._git_folders = key, *_folders(marker)
+        _, git, common = self._git_folders
         head = _stamp(git / "HEAD")
         if self._branch[0] != head:
             self._branch = head, _read(git / "HEAD").removeprefix("ref: ")
@@ -48,13 +48,13 @@ class RepositoryState:
 
 
 def _folders(marker: Path) -> tuple[Path, Path]:
-    """Return the folder of a work tree's own files, and the one with the branches of all its work trees."""
+    """Return the git directory of a work tree, and the common one that holds its branches."""
     git = marker if marker.is_dir() else marker.parent / _read(marker).removeprefix("gitdir: ")
     return git, git / (_read(git / "commondir") or ".")
 
 
 def _read(file: Path) -> str:
-    """Return the start of a small file without its line end; nothing where there is none."""
+    """Return the start of a small file without its line end; empty if there is none."""
     try:
         with file.open("rb") as stream:
             return os.fsdecode(stream.read(_MAX_BYTES).rstrip(b"\n"))

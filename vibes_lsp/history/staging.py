@@ -1,4 +1,4 @@
-"""The index that a commit is made from, and files that git could not merge (R4, R13)."""
+"""Git's index: the commit being made, merge conflicts, staging and committing (R4, R13)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class UnmergedFile:
     """A file in conflict.
 
     Attributes:
-        mode: What git has it as, such as `100644`.
-        stages: Its versions by git's numbers: 1 the common one, 2 ours, 3 theirs; a side that removed it has none.
+        mode: Its mode in the index, such as `100644`.
+        stages: Its versions by stage: 1 base, 2 ours, 3 theirs. A side that removed it has none.
     """
 
     mode: str
@@ -29,24 +29,24 @@ class UnmergedFile:
 
 
 def unmerged_files(folder: Path) -> dict[str, UnmergedFile]:
-    """Return what is in conflict below a folder, by its name there.
+    """Return the files in conflict below a folder, by path relative to it.
 
     Raises:
-        HistoryUnavailable: Git does not answer.
+        HistoryUnavailable: Git fails.
     """
     found: dict[str, UnmergedFile] = {}
     for line in run_git(folder, "ls-files", "--unmerged", "-z", "--", ".").split(b"\0"):
         if not line:
             continue
-        facts, _, name = line.partition(b"\t")
-        mode, blob, stage = facts.decode("ascii").split(" ")
+        metadata, _, name = line.partition(b"\t")
+        mode, blob, stage = metadata.decode("ascii").split(" ")
         file = found.setdefault(os.fsdecode(name), UnmergedFile(mode))
         file.stages[int(stage)] = run_git(folder, "cat-file", "blob", blob)
     return found
 
 
 def mark_resolved(repository: Repository, path: Path, mode: str) -> None:
-    """Put a file into the index as it is on disk, so that it is in conflict no more; no filter of the repository's settings runs.
+    """Stage a file as it is on disk, which ends its conflict; no configured filter runs.
 
     Raises:
         HistoryUnavailable: Git refuses.
@@ -63,16 +63,16 @@ def mark_resolved(repository: Repository, path: Path, mode: str) -> None:
         "--cacheinfo",
         mode,
         blob,
-        repository.name_of(path),
+        repository.relative_path(path),
     )
 
 
-def merge_base(repository: Repository, commit: str) -> str | None:
-    """Return where HEAD and a commit part; None where they have nothing in common, or there is no HEAD.
+def merge_base_with_head(repository: Repository, commit: str) -> str | None:
+    """Return the merge base of HEAD and a commit; None if there is none, or no HEAD.
 
     Args:
-        repository: Where.
-        commit: A whole hash.
+        repository: The repository.
+        commit: A full hash.
     """
     head = repository.head()
     if head is None:
@@ -84,8 +84,8 @@ def merge_base(repository: Repository, commit: str) -> str | None:
 
 
 _PARTIAL: Final = "next-index-"
-"""How git calls the index of a commit of some paths only."""
-_AT_ONCE: Final = 200
+"""Start of the name of git's temporary index for a commit of some paths only."""
+_BATCH: Final = 200
 _STAGED: Final = (
     "--cached",
     "--name-only",
@@ -94,69 +94,78 @@ _STAGED: Final = (
     "--ignore-submodules=none",
     "--ita-invisible-in-index",
 )
-"""What `git commit` itself counts as staged, whatever the settings say."""
+"""Options that count as staged what `git commit` itself does, independent of settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitIndex:
-    """What will be committed.
+    """The index of the commit that git is making.
 
     Attributes:
-        repository: Where.
-        git_dir: Its own files; for a linked work tree those of the work tree.
-        paths: The index of the commit; and the one that will be the repository's, if that is another.
+        repository: The repository.
+        git_dir: The git directory; of a linked work tree its own.
+        index_files: The commit's index, and the repository's next one if that is another file.
     """
 
     repository: Repository
     git_dir: Path
-    paths: tuple[Path, ...]
+    index_files: tuple[Path, ...]
 
     @property
     def is_rebasing(self) -> bool:
-        """Whether history is being rewritten at this moment."""
+        """Whether a rebase is in progress."""
         return any((self.git_dir / name).exists() for name in ("rebase-merge", "rebase-apply"))
 
-    def is_empty(self) -> bool:
-        """Whether git may refuse the commit because it changes nothing: then nothing must be written for it.
+    def may_be_empty(self) -> bool:
+        """Whether git may refuse the commit as empty; then nothing must be written for it.
 
-        A hook runs before git looks for changes, and is not told of `--amend` or `--allow-empty`. So an index that equals HEAD, or the
-        parent that an amended HEAD has, counts as one that changes nothing. A merge is committed in any case.
+        A hook runs before git looks for changes and does not see `--amend` or `--allow-empty`. So
+        an index that equals HEAD counts as empty, and so does one that equals HEAD's parent. A
+        merge never does.
 
         Raises:
-            HistoryUnavailable: Git cannot say.
+            HistoryUnavailable: Git fails.
         """
         if (self.git_dir / "MERGE_HEAD").exists():
             return False
-        return not self.changed() or (
+        return not self.changed_files() or (
             self.repository.has_commit("HEAD^") and not self._differing("HEAD^")
         )
 
-    def changed(self) -> list[str]:
-        """Return the names, from the top of the work tree, of the files that the commit changes.
+    def changed_files(self) -> list[str]:
+        """Return the files that the commit changes, from the top of the work tree.
 
         Raises:
-            HistoryUnavailable: Git cannot say.
+            HistoryUnavailable: Git fails.
         """
         if self.repository.head() is None:
-            return _names(run_git(self.repository.root, "ls-files", "-z", index=self.paths[0]))
+            return _names(
+                run_git(self.repository.root, "ls-files", "-z", index=self.index_files[0])
+            )
         return self._differing("HEAD")
 
     def _differing(self, revision: str) -> list[str]:
         return _names(
             run_git(
-                self.repository.root, "diff-index", *_STAGED, revision, "--", index=self.paths[0]
+                self.repository.root,
+                "diff-index",
+                *_STAGED,
+                revision,
+                "--",
+                index=self.index_files[0],
             )
         )
 
     def stage(self, changed: Iterable[Path], new: Iterable[Path] = ()) -> list[str]:
-        """Stage files as they are on disk, and return the names of those that the commit got in another form than it had.
+        """Stage files as they are on disk, and return those whose content in the commit changed.
 
-        Ignored files are left out unless they are tracked; a file with a filter is left out, for no program that a repository
-        names is run.
+        Ignored files are left out unless they are tracked. Files with a filter are left out: no
+        program that a repository configures is run.
 
         Args:
-            changed: Absolute paths of files that are staged.
-            new: Likewise, of files that are staged only if they were never added: what is changed in them is for their owner to add.
+            changed: Absolute paths of files to stage.
+            new: Files to stage only if they are not tracked yet: changes in them are their owner's
+                to stage.
 
         Raises:
             HistoryUnavailable: Git refuses.
@@ -168,39 +177,39 @@ class CommitIndex:
         known = before.keys() | self._untracked([name for name in wanted if name not in before])
         filtered = self._filtered(wanted)
         wanted = [name for name in wanted if name in known and name not in filtered]
-        for some in _some(wanted):
-            for index in self.paths:
-                run_git(self.repository.root, "update-index", "--add", "--", *some, index=index)
+        for batch in _batches(wanted):
+            for index in self.index_files:
+                run_git(self.repository.root, "update-index", "--add", "--", *batch, index=index)
         after = self._entries(wanted)
         return [name for name in wanted if after.get(name) != before.get(name)]
 
     def differs_from_head(self, path: Path) -> bool:
-        """Whether the commit changes a file already.
+        """Whether the commit already changes a file.
 
         Raises:
-            HistoryUnavailable: Git cannot say.
+            HistoryUnavailable: Git fails.
         """
-        return self.repository.name_of(path) in self.changed()
+        return self.repository.relative_path(path) in self.changed_files()
 
     def _existing(self, paths: Iterable[Path]) -> list[str]:
         return [
-            self.repository.name_of(path.parent / path.name)
+            self.repository.relative_path(path.parent / path.name)
             for path in paths
             if path.is_file() and not path.is_symlink()
         ]
 
     def _entries(self, names: Sequence[str]) -> dict[str, bytes]:
-        """Return mode and object of those of some files that the commit has."""
+        """Return mode and object of the files that the commit has."""
         found: dict[str, bytes] = {}
-        for some in _some(names):
+        for batch in _batches(names):
             listed = run_git(
                 self.repository.root,
                 "ls-files",
                 "-s",
                 "-z",
                 "--",
-                *map(literal_pathspec, some),
-                index=self.paths[0],
+                *map(literal_pathspec, batch),
+                index=self.index_files[0],
             )
             for line in listed.split(b"\0")[:-1]:
                 entry, _, name = line.partition(b"\t")
@@ -209,11 +218,11 @@ class CommitIndex:
 
     def _filtered(self, names: Sequence[str]) -> set[str]:
         found: set[str] = set()
-        for some in _some(names):
-            told = run_git(self.repository.root, "check-attr", "-z", "filter", "--", *some).split(
-                b"\0"
-            )
-            values = zip(told[0::3], told[2::3], strict=False)
+        for batch in _batches(names):
+            output = run_git(
+                self.repository.root, "check-attr", "-z", "filter", "--", *batch
+            ).split(b"\0")
+            values = zip(output[0::3], output[2::3], strict=False)
             found.update(
                 name.decode("utf-8", "surrogateescape")
                 for name, value in values
@@ -222,9 +231,9 @@ class CommitIndex:
         return found
 
     def _untracked(self, names: Sequence[str]) -> set[str]:
-        """Return those of some files that are neither tracked nor ignored."""
+        """Return the files that are neither tracked nor ignored."""
         found: set[str] = set()
-        for some in _some(names):
+        for batch in _batches(names):
             options = ("--others", "--exclude-standard", "-z", "--")
             found.update(
                 _names(
@@ -232,8 +241,8 @@ class CommitIndex:
                         self.repository.root,
                         "ls-files",
                         *options,
-                        *map(literal_pathspec, some),
-                        index=self.paths[0],
+                        *map(literal_pathspec, batch),
+                        index=self.index_files[0],
                     )
                 )
             )
@@ -241,47 +250,45 @@ class CommitIndex:
 
 
 def open_commit_index(folder: Path, environment: Mapping[str, str]) -> CommitIndex | None:
-    """Return the index that a commit is made from; None outside a work tree.
+    """Return the index of the commit that git is making; None outside a work tree.
 
     Args:
-        folder: Where git runs its hook: the top of the work tree.
-        environment: The hook's: `GIT_DIR` and `GIT_INDEX_FILE` say what is committed.
+        folder: Where git runs the hook: the top of the work tree.
+        environment: The hook's environment, with `GIT_DIR` and `GIT_INDEX_FILE`.
 
     Raises:
-        HistoryUnavailable: It is made in another repository than the one that the folder is in.
+        HistoryUnavailable: The commit belongs to another repository than the folder.
     """
     repository = open_repository(folder)
     if repository is None:
         return None
     git_dir = Path(os.fsdecode(run_git(folder, "rev-parse", "--absolute-git-dir").rstrip(b"\n")))
-    told = environment.get("GIT_DIR")
-    if told and (folder / told).resolve() != git_dir.resolve():
-        raise HistoryUnavailable(
-            f"the commit is made in {told}, which is not the repository of {folder}"
-        )
+    expected = environment.get("GIT_DIR")
+    if expected and (folder / expected).resolve() != git_dir.resolve():
+        raise HistoryUnavailable(f"GIT_DIR is {expected}, which is not the repository of {folder}")
     index = folder / (environment.get("GIT_INDEX_FILE") or git_dir / "index")
-    waiting = index.with_name("index.lock")
-    is_partial = index.name.startswith(_PARTIAL) and waiting.is_file()
-    return CommitIndex(repository, git_dir, (index, waiting) if is_partial else (index,))
+    next_index = index.with_name("index.lock")
+    is_partial = index.name.startswith(_PARTIAL) and next_index.is_file()
+    return CommitIndex(repository, git_dir, (index, next_index) if is_partial else (index,))
 
 
 def _names(listed: bytes) -> list[str]:
     return [name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name]
 
 
-def _some(names: Sequence[str]) -> Iterator[list[str]]:
-    """Give the names in portions that fit on a command line; none when there are none."""
+def _batches(names: Sequence[str]) -> Iterator[list[str]]:
+    """Yield paths in batches that fit on a command line; none for no paths."""
     pending = iter(names)
-    while some := list(islice(pending, _AT_ONCE)):
-        yield some
+    while batch := list(islice(pending, _BATCH)):
+        yield batch
 
 
-_PLAIN: Final = ("-c", "core.autocrlf=false", "-c", "core.fileMode=false", "-c", "gc.auto=0")
+_DEFAULTS: Final = ("-c", "core.autocrlf=false", "-c", "core.fileMode=false", "-c", "gc.auto=0")
 
 
 @dataclass(frozen=True, slots=True)
 class CommitAuthor:
-    """Who commits."""
+    """An author who is also the committer."""
 
     name: str
     address: str
@@ -293,20 +300,20 @@ def stage_all(folder: Path) -> None:
     Raises:
         HistoryUnavailable: Git refuses.
     """
-    run_git(folder, *_PLAIN, "add", "--all")
+    run_git(folder, *_DEFAULTS, "add", "--all")
 
 
 def create_commit(
     folder: Path, message: str, author: CommitAuthor, moment: datetime, *, amend: bool = False
 ) -> None:
-    """Commit what is staged; no hook runs.
+    """Commit what is staged, without hooks; the hash is the same on every machine.
 
     Args:
         folder: The work tree.
-        message: What is said of it.
-        author: Who made and committed it.
-        moment: When.
-        amend: Whether it takes the place of the last one.
+        message: The commit message.
+        author: Author and committer.
+        moment: Author and committer date.
+        amend: Whether to replace the last commit.
 
     Raises:
         HistoryUnavailable: Git refuses.
@@ -328,4 +335,4 @@ def create_commit(
         message,
         *(("--amend", "--reset-author") if amend else ()),
     )
-    run_git(folder, *_PLAIN, "commit", *options, environment=who)
+    run_git(folder, *_DEFAULTS, "commit", *options, environment=who)

@@ -56,7 +56,7 @@ def resolve_commits(
             found[lineage.first.id] = commit
         else:
             left.append(lineage)
-    elsewhere = commits.reached(
+    elsewhere = commits.reachable(
         (gone[each.first.id] for each in left if each.first.id in gone), "--all"
     )
     found.update(
@@ -85,7 +85,7 @@ def known_commit(lineage: Lineage, derived: ResolvedCommit | None) -> ResolvedCo
 def rewritten_commits(lineages: Sequence[Lineage], commits: CommitResolver) -> dict[str, str]:
     """Return the commits of lineages that record only such as HEAD does not come from (R4b), by the id of their first record."""
     recorded = {lineage.first.id: recorded_commits(lineage) for lineage in lineages}
-    there = commits.reached(commit for named in recorded.values() for commit in named)
+    there = commits.reachable(commit for named in recorded.values() for commit in named)
     return {
         identifier: named[0]
         for identifier, named in recorded.items()

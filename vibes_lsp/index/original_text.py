@@ -96,7 +96,7 @@ class OriginalTexts:
             path: Relative to the project, forward slashes.
             since: Lines older than this time are not told apart.
         """
-        found = self._history.blamed(path, since)
+        found = self._history.blame(path, since)
         data = None if found is None else self._history.contents(found[0])
         if found is None or data is None:
             return None
@@ -194,7 +194,7 @@ class _OriginalTextSearch:
                 yield version
         if annotation.commit is None or annotation.is_anchored:
             known = self._versions(path)
-            after = known.after(annotation.lineage.first.moment)
+            after = known.first_after(annotation.lineage.first.moment)
             if after is None:
                 return
             versions = known.versions

@@ -90,7 +90,7 @@ class ProjectLocator:
         repository = open_repository(project)
         if repository == self._repository:
             if self._history is not None:
-                self._history.renew()
+                self._history.refresh_head()
             return
         self.close()
         self._repository, self._history, self._commits = repository, None, None
@@ -144,7 +144,7 @@ class ProjectLocator:
             return []
         try:
             return sorted(
-                self._repository.tracked(self.trail.directory.project)
+                self._repository.tracked_files(self.trail.directory.project)
                 - self._histories.annotated_files.keys()
             )
         except HistoryUnavailable:

@@ -230,7 +230,7 @@ def remove_hook(project: Path) -> HookResult:
 
 
 def _name(repository: Repository, project: Path) -> str:
-    name = repository.name_of(project)
+    name = repository.relative_path(project)
     if any(ord(character) < 32 for character in name):
         raise RefusedWrite(
             f"the folder name {name!r} cannot stand in a hook",
@@ -332,7 +332,7 @@ def inspect_hook(project: Path) -> HookReport:
                 f"{file} is not ours any more, though {PREVIOUS_HOOK} beside it says that it was",
             )
         return HookReport(HookStatus.NONE, file, "no pre-commit hook brings the trail up to date")
-    trouble = _trouble(file, found, repository.name_of(project))
+    trouble = _trouble(file, found, repository.relative_path(project))
     return (
         HookReport(HookStatus.BROKEN, file, f"{file} {trouble}")
         if trouble

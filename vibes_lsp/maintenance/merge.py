@@ -14,7 +14,12 @@ from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, UnsupportedVersion, VibesError
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.history.staging import UnmergedFile, mark_resolved, merge_base, unmerged_files
+from vibes_lsp.history.staging import (
+    UnmergedFile,
+    mark_resolved,
+    merge_base_with_head,
+    unmerged_files,
+)
 from vibes_lsp.store.appending import repair_partial_line
 from vibes_lsp.store.audit_dir import CONFIG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import parse_config
@@ -77,7 +82,7 @@ def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
         )
     conflicts = unmerged_files(directory.path)
     commit = None if revision is None else repository.resolve(revision)
-    common = None if commit is None else merge_base(repository, commit)
+    common = None if commit is None else merge_base_with_head(repository, commit)
 
     def sides(name: str) -> MergeSides:
         return _sides(repository, directory.path / name, conflicts.get(name), commit, common)
@@ -115,8 +120,8 @@ def _sides(
         if by_hand and path.name == CONFIG_NAME:
             return MergeSides(standing, standing, standing, standing)
         return MergeSides(base, standing if by_hand else ours, theirs, standing)
-    base = None if common is None else repository.read(common, path)
-    theirs = None if commit is None else repository.read(commit, path)
+    base = None if common is None else repository.read_file(common, path)
+    theirs = None if commit is None else repository.read_file(commit, path)
     return MergeSides(base, clean, theirs if theirs is not None else base or clean, standing)
 
 

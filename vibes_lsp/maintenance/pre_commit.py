@@ -65,7 +65,7 @@ def prepare_commit(
         AuditDirNotFound: The trail that is named is not there.
     """
     index = open_commit_index(folder, environment)
-    if index is None or index.is_empty():
+    if index is None or index.may_be_empty():
         return []
     named = [named_audit_dir(audit_dir)] if audit_dir is not None else _trails(folder, index)
     own = [directory for directory in named if is_inside(directory.path, index.repository.root)]
@@ -78,7 +78,7 @@ def prepare_commit(
 def _trails(folder: Path, index: CommitIndex) -> list[AuditDir]:
     found = dict.fromkeys(_nearest(folder))
     root = index.repository.root
-    for parent in dict.fromkeys((root / name).parent for name in index.changed()):
+    for parent in dict.fromkeys((root / name).parent for name in index.changed_files()):
         found.update(dict.fromkeys(_nearest(parent)))
     return list(found)
 

@@ -85,7 +85,7 @@ def _remap(context: RecordingContext) -> tuple[Draft, Remapped]:
             f"{context.project} is in no git repository",
             hint="only what a commit had can be remapped",
         )
-    if repository.boundary():
+    if repository.shallow_boundary():
         raise HistoryUnavailable(
             "this clone is shallow: it does not have the commits that were rewritten",
             hint="run `git fetch --unshallow`",
@@ -163,4 +163,4 @@ def _is_orphan(lineage: Lineage, commits: CommitResolver) -> bool:
         for each in lineage.members
         if each.text("action") == Action.REBASE_ORPHAN
     ]
-    return bool(commits.reached(filter(None, marks)))
+    return bool(commits.reachable(filter(None, marks)))

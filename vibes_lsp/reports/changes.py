@@ -258,8 +258,8 @@ class _View:
             return None
         changed = [] if _is_binary(old) or _is_binary(new) else _changed_lines(old, new)
         former = (
-            self.path_of(difference.former)
-            if difference.former not in {None, difference.name}
+            self.path_of(difference.old_name)
+            if difference.old_name not in {None, difference.name}
             else None
         )
         placements = self._placements(path, new) if changed else ()

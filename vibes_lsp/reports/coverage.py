@@ -98,7 +98,7 @@ def _files(project: Path, repository: Repository | None) -> Iterator[str]:
     """Give the files of the project: those git tracks, else all."""
     if repository is not None:
         try:
-            yield from repository.tracked(project)
+            yield from repository.tracked_files(project)
         except HistoryUnavailable:
             pass
         else:

@@ -33,9 +33,9 @@ def repository(tmp_path: Path) -> Repository:
 def knows_nothing(history: ProjectHistory, commit: str) -> None:
     assert history.head() is None
     found = history.versions("a.py")
-    assert (found.versions, found.names, found.after(START)) == ((), (), None)
+    assert (found.versions, found.names, found.first_after(START)) == ((), (), None)
     assert history.version_at("a.py", commit) is None
-    assert history.versions("a.py").after(START) is None
+    assert history.versions("a.py").first_after(START) is None
     assert history.version_with_hash("a.py", "ab" * 32) is None
     assert history.current_paths(["a.py"]) == {}
     assert history.renames_since(commit) == {}
@@ -121,7 +121,7 @@ def test_a_shallow_clone_says_where_its_history_ends(
     )
     clone = open_repository(tmp_path / "clone")
     assert clone is not None
-    assert clone.boundary() == {commits[2]}
+    assert clone.shallow_boundary() == {commits[2]}
     kept = CommitResolver(clone, tmp_path / "clone", tmp_path / "clone/.ai-audit/annotations.jsonl")
     edits = [START + timedelta(minutes=number) for number in range(4)]
     with ProjectHistory(tmp_path / "clone") as history:
@@ -130,7 +130,7 @@ def test_a_shallow_clone_says_where_its_history_ends(
             [commits[3], commits[2]],
             False,
         )
-        assert [each and each.commit for each in map(found.after, edits)] == [
+        assert [each and each.commit for each in map(found.first_after, edits)] == [
             None,
             None,
             None,
@@ -151,7 +151,7 @@ def test_a_shallow_clone_says_where_its_history_ends(
             moment: each.commit for (_, moment), each in kept.by_path({"a.py": edits}).items()
         } == {edits[3]: commits[3]}
         Repository(tmp_path / "clone").git("fetch", "--quiet", "--unshallow")
-        assert clone.boundary() == frozenset()
+        assert clone.shallow_boundary() == frozenset()
         assert [kept.by_log(ids)[each].commit for each in ids] == commits
         assert len(kept.by_path({"a.py": edits})) == 4
         assert len(history.versions("a.py").versions) == 4
@@ -211,7 +211,7 @@ def test_a_partial_clone_starts_no_program_to_fetch_with(
     mark = tmp_path / "was-run"
     clone.git("config", "remote.origin.url", f"ext::touch {mark}")
     clone.git("config", "protocol.ext.allow", "always")
-    monkeypatch.setitem(git._FORCED, "GIT_NO_LAZY_FETCH", "0")
+    monkeypatch.setitem(git._FIXED_VARIABLES, "GIT_NO_LAZY_FETCH", "0")
     with ProjectHistory(clone.path) as history:
         found = history.versions("a.py").versions
         assert [history.contents(version) for version in found] == [b"1\n", None]

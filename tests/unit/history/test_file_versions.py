@@ -31,7 +31,7 @@ def repository(tmp_path: Path) -> Repository:
 def versions(repository: Repository, path: str, limit: int = 500) -> FileVersions:
     found = open_repository(repository.path)
     assert found is not None
-    head, boundary = found.head() or "", found.boundary()
+    head, boundary = found.head() or "", found.shallow_boundary()
     return trace_file(
         found, head, path, boundary, lambda commit: renames_in_commit(found, commit)[0], limit=limit
     ).versions(boundary)
@@ -151,7 +151,9 @@ def test_a_limit_is_kept_and_said(repository: Repository) -> None:
     found = versions(repository, "a.py", limit=3)
     assert ([each.commit for each in found.versions], found.complete) == (made[:3], False)
     assert versions(repository, "a.py", limit=5).complete
-    assert [each and each.commit for each in map(found.after, [at(4), at(3), at(2), at(0)])] == [
+    assert [
+        each and each.commit for each in map(found.first_after, [at(4), at(3), at(2), at(0)])
+    ] == [
         made[0],
         made[1],
         None,
@@ -170,10 +172,10 @@ def test_the_first_version_after_an_edit(repository: Repository) -> None:
     found = versions(repository, "a.py")
     chosen = [
         version and version.commit
-        for version in map(found.after, map(at, [-1, 0, 0.9 / 60, 0.5, 1, 2, 2.1]))
+        for version in map(found.first_after, map(at, [-1, 0, 0.9 / 60, 0.5, 1, 2, 2.1]))
     ]
     assert chosen == [first, first, first, third, third, third, None]
-    assert versions(repository, "none.py").after(START) is None
+    assert versions(repository, "none.py").first_after(START) is None
 
 
 def test_an_edit_that_a_deletion_followed_led_to_no_version(repository: Repository) -> None:
@@ -183,7 +185,7 @@ def test_an_edit_that_a_deletion_followed_led_to_no_version(repository: Reposito
     repository.commit("Out")
     repository.write("a.py", "3\n")
     repository.commit("In again")
-    assert versions(repository, "a.py").after(at(0.5)) is None
+    assert versions(repository, "a.py").first_after(at(0.5)) is None
 
 
 def test_an_edit_before_a_rename_led_to_the_version_with_the_old_name(
@@ -194,7 +196,9 @@ def test_an_edit_before_a_rename_led_to_the_version_with_the_old_name(
     (repository.path / "a.py").rename(repository.path / "b.py")
     second = repository.commit("Second")
     found = versions(repository, "b.py")
-    assert [each and (each.commit, each.path) for each in map(found.after, [at(-1), at(0.5)])] == [
+    assert [
+        each and (each.commit, each.path) for each in map(found.first_after, [at(-1), at(0.5)])
+    ] == [
         (first, "a.py"),
         (second, "b.py"),
     ]

@@ -59,7 +59,7 @@ def answers(path: Path, *, use_cache: bool) -> list[object]:
             [history.versions(each) for each in PATHS],
             history.current_paths(PATHS),
             history.version_with_hash("a.py", "0" * 64),
-            commits.reached([head, "abcdef1", head[:9]]),
+            commits.reachable([head, "abcdef1", head[:9]]),
             commits.by_path({each: [START] for each in PATHS}),
             commits.by_log(["an id"]),
         ]
@@ -126,13 +126,13 @@ def test_another_repository_in_the_same_place_is_not_believed(
     answers(repository.path, use_cache=True)
     head = repository.head()
     known = GitCache(repository.path)
-    known.look(head, ())
+    known.set_head(head, ())
     assert known.get_for_head("path gone.py", list[str]) == []
     shutil.copytree(repository.path, tmp_path / "other")
     shutil.rmtree(repository.path)
     (tmp_path / "other").rename(repository.path)
     other = GitCache(repository.path)
-    other.look(head, ())
+    other.set_head(head, ())
     assert other.get_for_head("path gone.py", list[str]) is None
     moved = repository.path.rename(tmp_path / "moved")
     assert GitCache(moved).get_for_object("without", bytes) is None
@@ -211,7 +211,7 @@ def test_more_than_fits_leaves_the_rest(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = GitCache(repository.path)
-    cache.look(repository.head(), ())
+    cache.set_head(repository.head(), ())
     cache.put_for_head("small", 1)
     cache.put_for_object("large", b"x" * MAX_CACHED)
     cache.save()

@@ -65,9 +65,9 @@ def ask_everything(writer: TrailWriter) -> None:
     head = git.head()
     assert head is not None
     git.commit_time(head)
-    assert git.read(head, writer.root / "a.py") == b"1\n"
+    assert git.read_file(head, writer.root / "a.py") == b"1\n"
     assert git.nearest_ancestor([head]) == head
-    assert "a.py" in git.tracked(writer.root)
+    assert "a.py" in git.tracked_files(writer.root)
     git.is_ignored(writer.root / "a.py")
     wanted = [str(record["annotation_id"]) for record in writer.files.records()]
     assert len(commits_by_log(git, writer.files.log, wanted)) == 2
@@ -75,7 +75,7 @@ def ask_everything(writer: TrailWriter) -> None:
     with ProjectHistory(writer.root) as history:
         found = history.versions("a.py").versions
         assert [history.contents(each) for each in found] == [b"1\n", b"0\n"]
-        blamed = history.blamed("a.py", START)
+        blamed = history.blame("a.py", START)
         assert blamed is not None
         assert [each.commit for each in blamed[1]] == [found[0].commit]
         version = history.version_at("a.py", head)

@@ -53,7 +53,7 @@ def test_a_missing_commit_cuts_history_off(repository: Repository) -> None:
     kept = kept_of(repository)
     with ProjectHistory(repository.path) as history:
         assert not history.versions("a.py").complete
-        assert history.versions("a.py").after(START) is None
+        assert history.versions("a.py").first_after(START) is None
         assert history.version_at("a.py", commits[0]) is None
         assert history.version_at("a.py", commits[1]) is not None
         assert kept.by_path({"a.py": [START]}) == {}

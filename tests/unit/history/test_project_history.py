@@ -140,7 +140,8 @@ def test_the_version_after_an_edit(repository: Repository, history: ProjectHisto
     repository.write("a.py", "2\n")
     second = repository.commit("Second")
     found = [
-        history.versions("a.py").after(START + timedelta(minutes=each)) for each in (-1, 0.5, 2)
+        history.versions("a.py").first_after(START + timedelta(minutes=each))
+        for each in (-1, 0.5, 2)
     ]
     assert [version.commit if version is not None else None for version in found] == [
         first,

@@ -98,13 +98,13 @@ def test_a_file_as_it_was(repository: Repository) -> None:
     path.unlink()
     third = repository.commit("Third")
     found = git(repository)
-    assert [found.read(commit, path) for commit in (first, second, third)] == [
+    assert [found.read_file(commit, path) for commit in (first, second, third)] == [
         b"one\r\n\xff\n",
         b"two\n",
         None,
     ]
-    assert found.read(first, path.parent) is None
-    assert found.read("0" * 40, path) is None
+    assert found.read_file(first, path.parent) is None
+    assert found.read_file("0" * 40, path) is None
 
 
 def test_the_nearest_ancestor_of_head(repository: Repository) -> None:
@@ -130,8 +130,8 @@ def test_tracked_files_are_named_from_the_folder(repository: Repository) -> None
     repository.commit("One")
     repository.write("src/untracked.py", "x\n")
     found = git(repository)
-    assert found.tracked(repository.path / "src") == {"größe.py", "a b.py"}
-    assert found.tracked(repository.path) == {"src/größe.py", "src/a b.py", "c.py"}
+    assert found.tracked_files(repository.path / "src") == {"größe.py", "a b.py"}
+    assert found.tracked_files(repository.path) == {"src/größe.py", "src/a b.py", "c.py"}
 
 
 def test_what_git_ignores(repository: Repository) -> None:
@@ -152,10 +152,10 @@ def test_without_git_nothing_is_known_and_nothing_breaks(
     assert open_repository(repository.path) is None
     assert found.head() is None
     assert found.nearest_ancestor([commit]) is None
-    assert found.read(commit, repository.path / "a.py") is None
+    assert found.read_file(commit, repository.path / "a.py") is None
     assert not found.is_ignored(repository.path / "a.py")
     assert commits_by_log(found, repository.path / "log", [commit]) == {}
     assert commits_by_path(found, repository.path, {"a.py": []}) == {}
     with pytest.raises(HistoryUnavailable, match="git could not be run") as caught:
-        found.tracked(repository.path)
+        found.tracked_files(repository.path)
     assert caught.value.hint
