@@ -11,7 +11,7 @@ from typing import Final
 
 from docs import figures
 from docs.json_schemas import schemas
-from tests.conformance import table
+from tests.conformance import requirement_table
 from vibes_lsp.checks.catalogue import ALL
 from vibes_lsp.checks.finding import Check, Severity
 
@@ -26,7 +26,7 @@ _MEANING: Final = {
 
 def files() -> dict[Path, str]:
     """Return every generated file with its text, also those of which only blocks are generated."""
-    made = {DOCS / "checks.md": checks(), DOCS / "conformance.md": table.markdown()}
+    made = {DOCS / "checks.md": checks(), DOCS / "conformance.md": requirement_table.markdown()}
     for page in (DOCS / "locating.md", DOCS / "architecture.md", DOCS.parent / "README.md"):
         made[page] = figures.filled(page.read_text(encoding="utf-8"))
     for name, schema in schemas().items():

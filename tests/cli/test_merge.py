@@ -10,7 +10,7 @@ import pytest
 from tests.cli.running import vibes
 from tests.trails import Repository, TrailWriter
 from tests.unit.checks.projects import contents
-from tests.unit.store.trail import left_behind
+from tests.unit.store.empty_trail import leftover_files
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def test_what_cannot_be_parsed_stays_as_it_is(
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert message in done.err
     assert (branches.audit / file).read_bytes() == content
-    assert left_behind(AuditDir(branches.audit)) == []
+    assert leftover_files(AuditDir(branches.audit)) == []
 
 
 def test_a_line_that_is_no_record_stops_the_settling_of_a_conflict(branches: Branches) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conformance.written import LEVELS, Written, record_everything
+from tests.conformance.recorded_trail import LEVELS, RecordedTrail, record_everything
 from tests.trails import CompleteTrail, complete
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def trail(tmp_path: Path) -> CompleteTrail:
 
 
 @pytest.fixture(scope="session")
-def all_written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Written]:
+def all_written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedTrail]:
     """What the recorder writes at each level; nobody writes to it any more."""
     return {
         level: record_everything(tmp_path_factory.mktemp("written") / level, level)
@@ -29,12 +29,12 @@ def all_written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Written]:
 
 
 @pytest.fixture(params=LEVELS)
-def written(request: pytest.FixtureRequest, all_written: dict[str, Written]) -> Written:
+def written(request: pytest.FixtureRequest, all_written: dict[str, RecordedTrail]) -> RecordedTrail:
     """What the recorder writes, at each level in turn."""
     return all_written[request.param]
 
 
 @pytest.fixture
-def high(all_written: dict[str, Written]) -> Written:
+def high(all_written: dict[str, RecordedTrail]) -> RecordedTrail:
     """What the recorder writes at the highest level."""
     return all_written["high"]

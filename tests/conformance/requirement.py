@@ -42,17 +42,17 @@ class Requirement:
     side: Literal["reader", "writer"] = "reader"
 
 
-def rfc(section: str, level: Level, rule: str) -> Callable[[_F], _F]:
+def rfc_reader(section: str, level: Level, rule: str) -> Callable[[_F], _F]:
     """Say which rule of the RFC a test is about; changes nothing else about the test."""
     return _marking(section, level, rule)
 
 
-def writing(section: str, level: Level, rule: str) -> Callable[[_F], _F]:
+def rfc_writer(section: str, level: Level, rule: str) -> Callable[[_F], _F]:
     """Say which rule of the RFC for those who write a trail a test is about; changes nothing else about the test."""
     return _marking(section, level, rule, "writer")
 
 
-def reading(number: str, rule: str) -> Callable[[_F], _F]:
+def spec_reading(number: str, rule: str) -> Callable[[_F], _F]:
     """Say which reading of the specifications a test is about; changes nothing else about the test."""
     return _marking(number, None, rule)
 

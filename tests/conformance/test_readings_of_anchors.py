@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.faces import vibes
-from tests.conformance.requirement import reading
-from tests.conformance.sound import line
+from tests.conformance.requirement import spec_reading
+from tests.conformance.trail_access import run_vibes
+from tests.conformance.valid_records import line
 from tests.trails import OMIT, SOURCES, CompleteTrail, anchors
 
 pytestmark = pytest.mark.slow  # they start programs and servers
@@ -19,7 +19,7 @@ LINES = TEXT.splitlines()
 
 
 def placed(trail: CompleteTrail, annotation: str) -> dict[str, Any]:
-    answer = vibes(trail.root, "blame", "src/auth.py", "--json").json
+    answer = run_vibes(trail.root, "blame", "src/auth.py", "--json").json
     return next(each for each in answer["placements"] if annotation in each["ids"])
 
 
@@ -33,7 +33,7 @@ def record(trail: CompleteTrail, start: int, end: int, **members: object) -> str
     return trail.writer.record({**line(trail), **range_members, **members})
 
 
-@reading(
+@spec_reading(
     "R14",
     "line ends do not matter: a file that was converted to those of Windows still holds the same text",
 )
@@ -43,7 +43,7 @@ def test_line_ends_do_not_matter(trail: CompleteTrail) -> None:
     assert (found["lineStart"], found["lineEnd"], found["state"]) == (2, 9, "moved")
 
 
-@reading(
+@spec_reading(
     "R14",
     "an anchor that another tool made with a final newline, or with the line ends of Windows, is accepted",
 )
@@ -60,7 +60,7 @@ def test_anchors_of_other_tools_are_accepted(trail: CompleteTrail, joined: str) 
     assert (found["lineStart"], found["lineEnd"], found["state"]) == (7, 9, "moved")
 
 
-@reading(
+@spec_reading(
     "R14",
     "anchors describe what the AI wrote: those of the first record hold, whatever a later one of the edit says",
 )
@@ -79,14 +79,16 @@ def test_the_anchors_of_the_first_record_hold(trail: CompleteTrail) -> None:
     assert placed(trail, annotation)["lineStart"] == 7
 
 
-@reading("R14", "the text of a deletion is gone: it is shown where it was, and owns no line")
+@spec_reading("R14", "the text of a deletion is gone: it is shown where it was, and owns no line")
 def test_a_deletion_owns_no_line(trail: CompleteTrail) -> None:
     annotation = record(trail, 6, 8, action="delete")
     found = placed(trail, annotation)
     assert (found["lineStart"], found["state"], found["ownedRanges"]) == (6, "unverified", [])
 
 
-@reading("R15", "a range is exact, moved, edited, lost or unverified, and says how that is known")
+@spec_reading(
+    "R15", "a range is exact, moved, edited, lost or unverified, and says how that is known"
+)
 @pytest.mark.parametrize(
     ("text", "state"),
     [
@@ -116,7 +118,7 @@ def test_every_state_is_told_with_its_method(trail: CompleteTrail, text: str, st
     assert 0 <= found["confidence"] <= 1
 
 
-@reading(
+@spec_reading(
     "R16",
     "of several copies of a text the one in the order of its neighbours is taken, and called ambiguous",
 )
@@ -129,7 +131,7 @@ def test_the_nearest_of_several_copies_is_taken(trail: CompleteTrail) -> None:
     assert found["confidence"] <= 0.5
 
 
-@reading("R16", "one copy of a distinctive text is not ambiguous")
+@spec_reading("R16", "one copy of a distinctive text is not ambiguous")
 def test_the_only_copy_is_certain(trail: CompleteTrail) -> None:
     rewrite(trail, "# one\n" + TEXT)
     found = placed(trail, trail.created)

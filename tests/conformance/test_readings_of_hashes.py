@@ -6,9 +6,18 @@ import json
 
 import pytest
 
-from tests.conformance import sound
-from tests.conformance.faces import LOG, MANIFEST, checked, found, opened, places, vibes, weight
-from tests.conformance.requirement import reading
+from tests.conformance import valid_records
+from tests.conformance.requirement import spec_reading
+from tests.conformance.trail_access import (
+    LOG,
+    MANIFEST,
+    check_project,
+    finding_fields,
+    finding_locations,
+    open_trail,
+    run_vibes,
+    severities,
+)
 from tests.trails import CONTEXT_VARIANTS, OMIT, CompleteTrail, annotation_id, context_hash
 
 ODD_ENTRY = {
@@ -24,58 +33,68 @@ ODD_ENTRY = {
 """An entry on which each known mistake shows."""
 
 
-@reading("R1", "a null that is stored is part of the hash, and leaving it out is another entry")
+@spec_reading(
+    "R1", "a null that is stored is part of the hash, and leaving it out is another entry"
+)
 def test_a_stored_null_is_hashed(trail: CompleteTrail) -> None:
-    with_null, without = {**sound.command(), "command_exit_code": None}, {**sound.command()}
+    with_null, without = (
+        {**valid_records.command(), "command_exit_code": None},
+        {**valid_records.command()},
+    )
     del without["command_exit_code"]
     assert context_hash(with_null) != context_hash(without)
     trail.writer.entry(with_null)
     trail.writer.entry(without)
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
 
 
-@reading(
+@spec_reading(
     "R1",
     "NaN, infinities and one member with two values are no JSON: the line or entry is reported",
 )
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", '1,"risk_score":2'])
 def test_what_has_no_canonical_form_is_refused(trail: CompleteTrail, value: str) -> None:
-    row = json.dumps({**sound.line(trail), "risk_score": 7777}).replace("7777", value)
+    row = json.dumps({**valid_records.line(trail), "risk_score": 7777}).replace("7777", value)
     line = (trail.root / LOG).read_bytes().count(b"\n") + 1
     trail.writer.raw_log(row.encode() + b"\n")
-    key = trail.writer.entry({**sound.prompt(), "risk_score": 7777})
+    key = trail.writer.entry({**valid_records.prompt(), "risk_score": 7777})
     trail.writer.raw_manifest((trail.root / MANIFEST).read_bytes().replace(b"7777", value.encode()))
-    report = checked(trail.root)
-    assert places(report, "log-line") == [(LOG, line)]
-    assert ("entry-field" in {check for check, _ in found(report)}) or (
-        "manifest-json" in {check for check, _ in found(report)}
+    report = check_project(trail.root)
+    assert finding_locations(report, "log-line") == [(LOG, line)]
+    assert ("entry-field" in {check for check, _ in finding_fields(report)}) or (
+        "manifest-json" in {check for check, _ in finding_fields(report)}
     )
-    assert opened(trail.root).manifest.entry(key) is None
+    assert open_trail(trail.root).manifest.entry(key) is None
 
 
-@reading("R1", "one member given twice with the same value is one member")
+@spec_reading("R1", "one member given twice with the same value is one member")
 def test_a_repeated_member_with_one_value_is_accepted(trail: CompleteTrail) -> None:
-    record = {**sound.line(trail), "annotation_id": annotation_id(sound.line(trail))}
+    record = {
+        **valid_records.line(trail),
+        "annotation_id": annotation_id(valid_records.line(trail)),
+    }
     row = json.dumps(record, ensure_ascii=False).replace(
         '"line_start": 2', '"line_start": 2, "line_start": 2'
     )
     trail.writer.raw_log(row.encode() + b"\n")
     trail.writer.cause(str(record["annotation_id"]), trail.command)
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
 
 
-@reading("R2", "a key made by a known mistake verifies, and the report says which mistake it was")
+@spec_reading(
+    "R2", "a key made by a known mistake verifies, and the report says which mistake it was"
+)
 @pytest.mark.parametrize("variant", [each for each in CONTEXT_VARIANTS if each != "spec"])
 def test_a_key_made_by_a_known_mistake_verifies(trail: CompleteTrail, variant: str) -> None:
     key = trail.writer.entry(ODD_ENTRY, variant=variant)
     assert key != context_hash(ODD_ENTRY)
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert (report.context_hashes[variant], report.context_hashes["mismatch"]) == (1, 0)
-    assert weight(report, "hash-variant") == {"warning"}
+    assert severities(report, "hash-variant") == {"warning"}
     assert report.passed
 
 
-@reading("R2", "known mistakes made together are recognised together")
+@spec_reading("R2", "known mistakes made together are recognised together")
 @pytest.mark.parametrize(
     "variant",
     [
@@ -87,20 +106,20 @@ def test_a_key_made_by_a_known_mistake_verifies(trail: CompleteTrail, variant: s
 )
 def test_mistakes_made_together_are_recognised(trail: CompleteTrail, variant: str) -> None:
     trail.writer.entry(ODD_ENTRY, variant=variant)
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert report.hashes_pass
-    assert report.context_hashes["spec"] == len(opened(trail.root).manifest) - 1
+    assert report.context_hashes["spec"] == len(open_trail(trail.root).manifest) - 1
 
 
-@reading("R2", "only a key that no known mistake explains is a mismatch")
+@spec_reading("R2", "only a key that no known mistake explains is a mismatch")
 def test_a_key_that_nothing_explains_is_a_mismatch(trail: CompleteTrail) -> None:
     trail.writer.entry({**ODD_ENTRY, "tool_name": "Another"}, key=context_hash(ODD_ENTRY))
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert report.context_hashes["mismatch"] == 1
-    assert weight(report, "hash-mismatch") == {"error"}
+    assert severities(report, "hash-mismatch") == {"error"}
 
 
-@reading(
+@spec_reading(
     "R3",
     "an id that was made before anchors, commit or risk were added verifies, and so does an escaped one",
 )
@@ -118,36 +137,36 @@ def test_a_key_that_nothing_explains_is_a_mismatch(trail: CompleteTrail) -> None
 def test_an_id_made_by_a_known_mistake_verifies(
     trail: CompleteTrail, variant: str, name: str
 ) -> None:
-    record = {**sound.line(trail), "note": "für später"}
+    record = {**valid_records.line(trail), "note": "für später"}
     identifier = trail.writer.record(record, id_variant=variant)
     trail.writer.cause(identifier, trail.command)
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert (report.annotation_ids[name], report.annotation_ids["mismatch"]) == (1, 0)
-    assert found(report) == {("annotation-id-variant", "annotation_id")}
+    assert finding_fields(report) == {("annotation-id-variant", "annotation_id")}
 
 
-@reading(
+@spec_reading(
     "R3",
     "a record without an id has the one that its content gives it: it can be shown, and edges can name it",
 )
 def test_a_record_without_an_id_gets_its_own(trail: CompleteTrail) -> None:
-    identifier = trail.writer.record({**sound.line(trail), "annotation_id": OMIT})
+    identifier = trail.writer.record({**valid_records.line(trail), "annotation_id": OMIT})
     trail.writer.cause(identifier, trail.command)
-    assert found(checked(trail.root)) == {("annotation-id-absent", "annotation_id")}
-    shown = vibes(trail.root, "show", identifier, "--json").json
+    assert finding_fields(check_project(trail.root)) == {("annotation-id-absent", "annotation_id")}
+    shown = run_vibes(trail.root, "show", identifier, "--json").json
     assert "annotation_id" not in shown["record"]
     assert [edge["edge_type"] for edge in shown["edges"]["out"]] == ["caused_by"]
 
 
-@reading(
+@spec_reading(
     "R3", "two records with one id are one record, as after a merge of branches that both had it"
 )
 def test_two_records_with_one_id_are_one(trail: CompleteTrail) -> None:
-    before = checked(trail.root)
-    edits = len(opened(trail.root).lineages())
+    before = check_project(trail.root)
+    edits = len(open_trail(trail.root).lineages())
     trail.writer.raw_log((trail.root / LOG).read_bytes())
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert (report.records, report.annotation_ids) == (before.records, before.annotation_ids)
-    assert found(report) == set()
-    assert len(opened(trail.root).lineages()) == edits
-    assert len(opened(trail.root).log.edges(source=trail.created)) == 4
+    assert finding_fields(report) == set()
+    assert len(open_trail(trail.root).lineages()) == edits
+    assert len(open_trail(trail.root).log.edges(source=trail.created)) == 4

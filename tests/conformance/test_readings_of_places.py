@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance import sound
-from tests.conformance.faces import audit_dir, checked, found, opened, places, vibes, weight
-from tests.conformance.requirement import reading
+from tests.conformance import valid_records
+from tests.conformance.requirement import spec_reading
+from tests.conformance.trail_access import (
+    audit_dir,
+    check_project,
+    finding_fields,
+    finding_locations,
+    open_trail,
+    run_vibes,
+    severities,
+)
 from tests.trails import AUDIT_DIR, OMIT, CompleteTrail, Repository, TrailWriter
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.placements import deduplicate
@@ -17,56 +25,62 @@ pytestmark = pytest.mark.slow  # they start programs and servers
 BARE = dict.fromkeys(("anchor_context", "anchor_hash", "file_content_hash"), OMIT)
 
 
-@reading(
+@spec_reading(
     "R17",
     "without a commit and without the log in git, the first later commit that touches the file is taken",
 )
 @pytest.mark.parametrize(
-    ("touched", "severities"), [("src/auth.py", set()), ("src/limits.py", {"warning"})]
+    ("touched", "expected"), [("src/auth.py", set()), ("src/limits.py", {"warning"})]
 )
 def test_a_commit_is_inferred_from_the_history_of_the_file(
-    trail: CompleteTrail, touched: str, severities: set[str]
+    trail: CompleteTrail, touched: str, expected: set[str]
 ) -> None:
     repository = Repository(trail.root)
     repository.write(".git/info/exclude", f"{AUDIT_DIR}/\n")
     repository.commit("Before", "2026-02-03T10:00:00+00:00")
-    sound.append(trail, {**sound.line(trail), "commit_hash": None})
-    assert weight(checked(trail.root), "commit-unknown") == {"note"}, "newer than HEAD"
+    valid_records.append(trail, {**valid_records.line(trail), "commit_hash": None})
+    assert severities(check_project(trail.root), "commit-unknown") == {"note"}, "newer than HEAD"
     repository.write(touched, "changed = True\n")
     repository.commit("After", "2026-02-03T12:00:00+00:00")
-    assert weight(checked(trail.root), "commit-unknown") == severities
+    assert severities(check_project(trail.root), "commit-unknown") == expected
 
 
-@reading(
+@spec_reading(
     "R18",
     "repeated changes of line 1 without anchors stand for the whole file: one of them is shown, and on no line",
 )
 def test_stand_ins_are_shown_once(trail: CompleteTrail) -> None:
-    stand_in = {**sound.line(trail), **BARE, "line_start": 1, "line_end": 1}
+    stand_in = {**valid_records.line(trail), **BARE, "line_start": 1, "line_end": 1}
     ids = [
         trail.writer.record({**stand_in, "timestamp": f"2026-02-03T11:00:0{second}Z"})
         for second in range(3)
     ]
-    shown = deduplicate(opened(trail.root).lineages_in("src/auth.py"))
+    shown = deduplicate(open_trail(trail.root).lineages_in("src/auth.py"))
     (one,) = (each for each in shown if each.is_placeholder)
     assert one.lineage.current.id == ids[-1]
     assert [each.current.id for each in one.duplicates] == ids[:-1]
-    doctor = vibes(trail.root, "doctor", "src/auth.py", "--json").json["steps"][-1]
+    doctor = run_vibes(trail.root, "doctor", "src/auth.py", "--json").json["steps"][-1]
     assert "3 records name no real line" in doctor["message"]
 
 
-@reading("R18", "a single change of line 1, or one that has anchors, is taken at its word")
+@spec_reading("R18", "a single change of line 1, or one that has anchors, is taken at its word")
 @pytest.mark.parametrize("anchored", [True, False])
 def test_a_single_change_of_line_1_is_no_stand_in(trail: CompleteTrail, anchored: bool) -> None:
-    record = {**sound.line(trail), **({} if anchored else BARE), "line_start": 1, "line_end": 1}
+    record = {
+        **valid_records.line(trail),
+        **({} if anchored else BARE),
+        "line_start": 1,
+        "line_end": 1,
+    }
     for second in range(2 if anchored else 1):
         trail.writer.record({**record, "timestamp": f"2026-02-03T11:00:0{second}Z"})
     assert not any(
-        each.is_placeholder for each in deduplicate(opened(trail.root).lineages_in("src/auth.py"))
+        each.is_placeholder
+        for each in deduplicate(open_trail(trail.root).lineages_in("src/auth.py"))
     )
 
 
-@reading(
+@spec_reading(
     "R19",
     "absolute, escaping and absent paths are one remark that counts them by kind, and no error",
 )
@@ -79,8 +93,8 @@ def test_paths_of_elsewhere_are_summed_up(trail: CompleteTrail) -> None:
         "src/../../d.py",
         "src/gone.py",
     ):
-        sound.append(trail, {**sound.line(trail), "file_path": path})
-    report = checked(trail.root)
+        valid_records.append(trail, {**valid_records.line(trail), "file_path": path})
+    report = check_project(trail.root)
     assert report.passed
     (finding,) = (each for each in report.findings if each.check.id == "path-foreign")
     assert finding.line == first
@@ -88,17 +102,19 @@ def test_paths_of_elsewhere_are_summed_up(trail: CompleteTrail) -> None:
         assert part in finding.message
 
 
-@reading("R19", "spellings of one path are one file")
+@spec_reading("R19", "spellings of one path are one file")
 @pytest.mark.parametrize(
     "spelling", ["./src/auth.py", "src//auth.py", "src\\auth.py", "src/x/../auth.py"]
 )
 def test_spellings_of_a_path_are_one_file(trail: CompleteTrail, spelling: str) -> None:
-    before = len(opened(trail.root).lineages_in("src/auth.py"))
-    assert sound.record_findings(trail, sound.line(trail), file_path=spelling) == set()
-    assert len(opened(trail.root).lineages_in("src/auth.py")) == before + 1
+    before = len(open_trail(trail.root).lineages_in("src/auth.py"))
+    assert (
+        valid_records.record_findings(trail, valid_records.line(trail), file_path=spelling) == set()
+    )
+    assert len(open_trail(trail.root).lineages_in("src/auth.py")) == before + 1
 
 
-@reading(
+@spec_reading(
     "R26",
     "a path is tracked when its extension is listed and no exclude pattern matches it, as in a gitignore file",
 )
@@ -124,24 +140,24 @@ def test_tracking_follows_extension_and_patterns(
         tracked_extensions=[".py"],
         exclude_patterns=["/build/", "**/node_modules/**", "gen/*", "!gen/keep.py"],
     )
-    sound.append(trail, {**sound.line(trail), "file_path": path})
-    report = checked(trail.root)
-    assert weight(report, "path-untracked") == (set() if tracked else {"note"})
+    valid_records.append(trail, {**valid_records.line(trail), "file_path": path})
+    report = check_project(trail.root)
+    assert severities(report, "path-untracked") == (set() if tracked else {"note"})
 
 
-@reading("R26", "records about files that are not tracked are shown, and counted apart")
+@spec_reading("R26", "records about files that are not tracked are shown, and counted apart")
 def test_records_of_untracked_files_are_counted_apart(trail: CompleteTrail) -> None:
     (trail.root / "plan.md").write_text("# Plan\n", encoding="utf-8")
-    line = sound.append(trail, {**sound.line(trail), "file_path": "plan.md"})
-    stats = vibes(trail.root, "stats", "--json").json
+    line = valid_records.append(trail, {**valid_records.line(trail), "file_path": "plan.md"})
+    stats = run_vibes(trail.root, "stats", "--json").json
     assert (stats["files"], stats["untrackedFiles"], stats["foreignFiles"]) == (4, 1, 0)
     assert [
         each["line"]
-        for each in vibes(trail.root, "log", "--file", "plan.md", "--json").json["records"]
+        for each in run_vibes(trail.root, "log", "--file", "plan.md", "--json").json["records"]
     ] == [line]
 
 
-@reading(
+@spec_reading(
     "R28",
     "a timestamp with any offset is read, and one without is UTC: records are ordered by instant",
 )
@@ -155,20 +171,20 @@ def test_timestamps_with_any_offset_are_ordered_by_instant(trail: CompleteTrail)
         "2026-02-03 12:00:05Z",
     ]
     records = [
-        trail.writer.record({**sound.line(trail), "timestamp": instant})
+        trail.writer.record({**valid_records.line(trail), "timestamp": instant})
         for instant in reversed(instants)
     ]
-    assert [lineage.current.id for lineage in opened(trail.root).lineages_in("src/auth.py")][
+    assert [lineage.current.id for lineage in open_trail(trail.root).lineages_in("src/auth.py")][
         -6:
     ] == records[::-1]
-    assert not places(checked(trail.root), "timestamp")
+    assert not finding_locations(check_project(trail.root), "timestamp")
 
 
-@reading("R28", "a commit is known by any beginning of its hash that is unique")
+@spec_reading("R28", "a commit is known by any beginning of its hash that is unique")
 def test_a_commit_may_be_shortened(trail: CompleteTrail) -> None:
     repository = Repository(trail.root)
     near = repository.commit("One")
-    original = trail.writer.record(sound.line(trail))
+    original = trail.writer.record(valid_records.line(trail))
     here = trail.writer.remap(original, commit=near[:7], edge_timestamp="2026-02-03T12:00:00Z")
     trail.writer.remap(original, commit="bbbb" * 10, edge_timestamp="2026-02-03T13:00:00Z")
     work_tree = open_repository(trail.root)
@@ -178,24 +194,29 @@ def test_a_commit_may_be_shortened(trail: CompleteTrail) -> None:
     lineage = trail_now.lineage_of(original)
     assert lineage is not None
     assert lineage.current.id == here
-    assert sound.record_findings(trail, sound.line(trail), commit_hash=near[:7]) == set()
+    assert (
+        valid_records.record_findings(trail, valid_records.line(trail), commit_hash=near[:7])
+        == set()
+    )
 
 
-@reading(
+@spec_reading(
     "R28",
     "the kind of an agent is shown as it was written, and means nothing to us; only the model `none` is a person",
 )
 @pytest.mark.parametrize("agent_type", ["human", "Claude-Code", "…"])
 def test_the_kind_of_an_agent_is_shown_verbatim(trail: CompleteTrail, agent_type: str) -> None:
     writer = TrailWriter(trail.root, level="high", start="2026-02-04T10:00:00Z")
-    before = vibes(trail.root, "models", "--json").json["models"]
+    before = run_vibes(trail.root, "models", "--json").json["models"]
     session = writer.session_start(environment=trail.environment, agent_type=agent_type)
-    record = {**sound.line(trail), "session_id": session}
+    record = {**valid_records.line(trail), "session_id": session}
     writer.cause(writer.record(record), trail.command)
     writer.session_end(session)
-    assert found(checked(trail.root)) == set()
-    assert vibes(trail.root, "show", session, "--json").json["record"]["agent_type"] == agent_type
-    after = vibes(trail.root, "models", "--json").json["models"]
+    assert finding_fields(check_project(trail.root)) == set()
+    assert (
+        run_vibes(trail.root, "show", session, "--json").json["record"]["agent_type"] == agent_type
+    )
+    after = run_vibes(trail.root, "models", "--json").json["models"]
     assert (
         sum(each["annotations"] for each in after)
         == sum(each["annotations"] for each in before) + 1

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conformance import sound
-from tests.conformance.faces import LOG, audit_dir, checked, found, opened, places, vibes, weight
-from tests.conformance.requirement import reading
+from tests.conformance import valid_records
+from tests.conformance.requirement import spec_reading
+from tests.conformance.trail_access import (
+    LOG,
+    audit_dir,
+    check_project,
+    finding_fields,
+    finding_locations,
+    open_trail,
+    run_vibes,
+    severities,
+)
 from tests.server.project import STORY, Project
 from tests.trails import CompleteTrail, Repository, TrailWriter
 from vibes_lsp.index.reviews import Review
@@ -22,31 +31,33 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow  # they start programs and servers
 
 
-@reading("R4", "a record without a commit gets one from git: the oldest commit whose log holds it")
+@spec_reading(
+    "R4", "a record without a commit gets one from git: the oldest commit whose log holds it"
+)
 def test_a_commit_is_derived_from_the_history_of_the_log(trail: CompleteTrail) -> None:
     repository = Repository(trail.root)
     repository.commit("Recorded", "2026-02-03T10:30:00+00:00")
-    sound.append(trail, {**sound.line(trail), "commit_hash": None})
-    assert weight(checked(trail.root), "commit-unknown") == {"note"}, (
+    valid_records.append(trail, {**valid_records.line(trail), "commit_hash": None})
+    assert severities(check_project(trail.root), "commit-unknown") == {"note"}, (
         "newer than HEAD: it waits for its commit"
     )
     repository.commit("Recorded more", "2026-02-03T12:00:00+00:00")
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
 
 
-@reading("R4", "a back-filled record is the same edit as before: one annotation, not two")
+@spec_reading("R4", "a back-filled record is the same edit as before: one annotation, not two")
 def test_a_back_filled_record_is_no_second_edit(trail: CompleteTrail) -> None:
-    original = trail.writer.record({**sound.line(trail), "commit_hash": None})
-    edits = len(opened(trail.root).lineages())
+    original = trail.writer.record({**valid_records.line(trail), "commit_hash": None})
+    edits = len(open_trail(trail.root).lineages())
     committed = trail.writer.remap(original, commit="c0ffee" * 6)
-    trail_now = opened(trail.root)
+    trail_now = open_trail(trail.root)
     assert len(trail_now.lineages()) == edits
     lineage = trail_now.lineage_of(original)
     assert lineage is not None
     assert (lineage.first.id, lineage.current.id) == (original, committed)
 
 
-@reading(
+@spec_reading(
     "R5",
     "an edge whose ends are called `source_id` and `target_id` leads where it leads; a missing kind means annotation",
 )
@@ -54,24 +65,24 @@ def test_older_names_of_the_ends_are_read(trail: CompleteTrail) -> None:
     edge = trail.writer.edge("informed_by", trail.modified, trail.created, old_names=True)
     (read,) = (
         each
-        for each in opened(trail.root).log.edges(source=trail.modified)
+        for each in open_trail(trail.root).log.edges(source=trail.modified)
         if each.record.id == edge
     )
     assert (read.source, read.target) == (trail.modified, trail.created)
     assert (read.source_type, read.target_type) == ("annotation", "annotation")
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert report.passed
-    assert weight(report, "edge-names") == {"warning"}
+    assert severities(report, "edge-names") == {"warning"}
 
 
 def reviews(trail: CompleteTrail, annotation: str) -> list[Review]:
-    trail_now = opened(trail.root)
+    trail_now = open_trail(trail.root)
     lineage = trail_now.lineage_of(annotation)
     assert lineage is not None
     return trail_now.reviews_of(lineage)
 
 
-@reading(
+@spec_reading(
     "R6",
     "a review is an edge from the annotation to the reviewer's session, and says who, how, and about which text",
 )
@@ -87,7 +98,7 @@ def test_a_review_is_told_whole(trail: CompleteTrail) -> None:
     assert review.text_hash == trail.writer.files.record(trail.modified)["anchor_hash"]
 
 
-@reading(
+@spec_reading(
     "R6",
     "a review edge is read in either direction, and without metadata: then its reviewer is unknown",
 )
@@ -107,29 +118,29 @@ def test_a_review_of_another_tool_is_read(trail: CompleteTrail, backwards: bool)
     assert (review.annotation, review.kind, review.verdict) == (trail.function, "unknown", None)
 
 
-@reading(
+@spec_reading(
     "R6",
     "of two annotations joined by a review edge, the one whose action is `review` is the review",
 )
 @pytest.mark.parametrize("backwards", [False, True])
 def test_the_review_of_two_annotations_is_told_apart(trail: CompleteTrail, backwards: bool) -> None:
-    review = trail.writer.record({**sound.line(trail), "action": "review"})
+    review = trail.writer.record({**valid_records.line(trail), "action": "review"})
     ends = (review, trail.function) if backwards else (trail.function, review)
     trail.writer.edge("reviewed_by", *ends, target_type="annotation")
     assert [each.annotation for each in reviews(trail, trail.function)] == [trail.function]
     assert reviews(trail, review) == []
 
 
-@reading("R6", "a reviewing person counts for no model")
+@spec_reading("R6", "a reviewing person counts for no model")
 def test_a_person_is_no_model(trail: CompleteTrail) -> None:
-    models = vibes(trail.root, "models", "--json").json["models"]
+    models = run_vibes(trail.root, "models", "--json").json["models"]
     assert "none" not in {each["model_name"] for each in models}
     assert sum(each["annotations"] for each in models) == 5
 
 
 def placed(project: Project) -> dict[str, Any]:
     """Return the one annotation of a project as it stands now."""
-    (placement,) = vibes(project.root, "find", "--json").json["placements"]
+    (placement,) = run_vibes(project.root, "find", "--json").json["placements"]
     return dict(placement)
 
 
@@ -157,7 +168,7 @@ def scored(tmp_path: Path) -> Project:
     return project
 
 
-@reading(
+@spec_reading(
     "R6",
     "a person's approval lowers the risk as long as the lines are as they were reviewed; a rejection does not, and is undone by an approval only",
 )
@@ -182,7 +193,7 @@ def test_only_an_approval_of_the_text_as_it_is_releases(scored: Project) -> None
     assert told() == (0.0, "approved", False)
 
 
-@reading("R6", "an AI's review is shown as such, releases nothing and rejects nothing")
+@spec_reading("R6", "an AI's review is shown as such, releases nothing and rejects nothing")
 @pytest.mark.parametrize("verdict", ["approved", "rejected"])
 def test_an_ais_review_changes_nothing(scored: Project, verdict: str) -> None:
     annotation = placed(scored)["annotationId"]
@@ -193,13 +204,13 @@ def test_an_ais_review_changes_nothing(scored: Project, verdict: str) -> None:
         "ai",
         "Critic",
     )
-    assert len(vibes(scored.root, "find", "--unreviewed", "--json").json["placements"]) == 1
+    assert len(run_vibes(scored.root, "find", "--unreviewed", "--json").json["placements"]) == 1
     scored.review(annotation)
     scored.review(annotation, kind="ai", reviewer="Critic", verdict=verdict)
     assert (placed(scored)["score"], placed(scored)["review"]["kind"]) == (0.0, "human")
 
 
-@reading(
+@spec_reading(
     "R6",
     "of a review that we write, the session says that it is a person's and of no model, or which AI's; no reviewer counts for a model",
 )
@@ -212,13 +223,13 @@ def test_what_we_write_of_a_review_says_who(scored: Project, kind: str) -> None:
             "tool": Tool("review-bot", "1"),
             "model": Model("critic-model", "1"),
         }
-    before = vibes(scored.root, "models", "--json").json
+    before = run_vibes(scored.root, "models", "--json").json
     with Recorder(scored.root) as recorder:
         recorder.review(Reviewing("approved", "a.py", (4, 7), **who))
     records = [json.loads(line) for line in (scored.root / LOG).read_bytes().splitlines()]
     (edge,) = [each for each in records if each["type"] == "edge"]
     start = next(each for each in records if each["type"] == "session" and each["event"] == "start")
-    environment = opened(scored.root).manifest.entry(str(start["environment_hash"]))
+    environment = open_trail(scored.root).manifest.entry(str(start["environment_hash"]))
     assert environment is not None
     assert (edge["source_type"], edge["target_type"], edge["target_ref"]) == (
         "annotation",
@@ -230,12 +241,14 @@ def test_what_we_write_of_a_review_says_who(scored: Project, kind: str) -> None:
         start["agent_type"] == "human",
         environment["model_name"],
     ) == ((kind, True, "none") if kind == "human" else (kind, False, "critic-model"))
-    assert vibes(scored.root, "models", "--json").json == before
+    assert run_vibes(scored.root, "models", "--json").json == before
 
 
-@reading("R7", "any member's id finds the whole edit, and edges of any member are edges of all")
+@spec_reading(
+    "R7", "any member's id finds the whole edit, and edges of any member are edges of all"
+)
 def test_any_member_finds_the_lineage(trail: CompleteTrail) -> None:
-    trail_now = opened(trail.root)
+    trail_now = open_trail(trail.root)
     for member in trail.lineage:
         lineage = trail_now.lineage_of(member)
         assert lineage is not None
@@ -245,12 +258,12 @@ def test_any_member_finds_the_lineage(trail: CompleteTrail) -> None:
         assert trail.causes[4] in {edge.record.id for edge in out}
 
 
-@reading(
+@spec_reading(
     "R7",
     "of several ends of one edit, the one whose commit is nearest to HEAD holds; without git the later",
 )
 def test_of_several_ends_the_nearest_to_head_holds(trail: CompleteTrail) -> None:
-    original = trail.writer.record(sound.line(trail))
+    original = trail.writer.record(valid_records.line(trail))
     here = trail.writer.remap(original, commit="aaaa" * 10, edge_timestamp="2026-02-03T12:00:00Z")
     later = trail.writer.remap(original, commit="bbbb" * 10, edge_timestamp="2026-02-03T13:00:00Z")
     for nearest, expected in ((None, later), ("aaaa" * 10, here)):
@@ -261,7 +274,7 @@ def test_of_several_ends_the_nearest_to_head_holds(trail: CompleteTrail) -> None
         assert lineage.current.id == expected
 
 
-@reading(
+@spec_reading(
     "R7",
     "a `supersedes` edge between two edits makes the older history only where the newer covers it",
 )
@@ -272,10 +285,10 @@ def test_of_several_ends_the_nearest_to_head_holds(trail: CompleteTrail) -> None
 def test_an_edit_becomes_history_when_it_is_covered(
     trail: CompleteTrail, start: int, end: int, metadata: str | None, history: bool
 ) -> None:
-    older = trail.writer.record({**sound.line(trail), "line_start": 1, "line_end": 5})
+    older = trail.writer.record({**valid_records.line(trail), "line_start": 1, "line_end": 5})
     newer = trail.writer.record(
         {
-            **sound.line(trail),
+            **valid_records.line(trail),
             "line_start": start,
             "line_end": end,
             "timestamp": "2026-02-03T12:00:00Z",
@@ -288,21 +301,21 @@ def test_an_edit_becomes_history_when_it_is_covered(
         target_type="annotation",
         metadata=None if metadata is None else {"reason": metadata},
     )
-    lineage = opened(trail.root).lineage_of(older)
+    lineage = open_trail(trail.root).lineage_of(older)
     assert lineage is not None
     assert lineage.superseded_by == (() if history is False and metadata is None else (newer,))
 
 
-@reading("R7", "back-fill and remap never change which of two edits is the newer one")
+@spec_reading("R7", "back-fill and remap never change which of two edits is the newer one")
 def test_a_remap_does_not_change_the_rank(trail: CompleteTrail) -> None:
-    older = trail.writer.record(sound.line(trail))
-    newer = trail.writer.record({**sound.line(trail), "timestamp": "2026-02-03T12:00:00Z"})
+    older = trail.writer.record(valid_records.line(trail))
+    newer = trail.writer.record({**valid_records.line(trail), "timestamp": "2026-02-03T12:00:00Z"})
     trail.writer.remap(older, commit="c0ffee" * 6, edge_timestamp="2026-02-04T12:00:00Z")
-    ranked = [lineage.first.id for lineage in opened(trail.root).lineages_in("src/auth.py")]
+    ranked = [lineage.first.id for lineage in open_trail(trail.root).lineages_in("src/auth.py")]
     assert ranked[-2:] == [older, newer]
 
 
-@reading(
+@spec_reading(
     "R12", "a line that is no JSON object is reported with its number, and hides no other line"
 )
 @pytest.mark.parametrize(
@@ -323,24 +336,24 @@ def test_a_line_that_is_no_record_hides_nothing(
     trail: CompleteTrail, row: bytes, check: str
 ) -> None:
     content = (trail.root / LOG).read_bytes()
-    before = checked(trail.root).records
+    before = check_project(trail.root).records
     first, _, rest = content.partition(b"\n")
     (trail.root / LOG).write_bytes(first + b"\n" + row + b"\n" + rest)
-    report = checked(trail.root)
-    assert places(report, check) == [(LOG, 2)]
+    report = check_project(trail.root)
+    assert finding_locations(report, check) == [(LOG, 2)]
     assert report.records == {**before, "broken": 1}
 
 
-@reading(
+@spec_reading(
     "R12",
     "whatever stands in the log, the program answers, and says nothing of what it skips but in the report",
 )
 def test_broken_lines_do_not_stop_an_answer(trail: CompleteTrail) -> None:
-    before = vibes(trail.root, "models", "--json")
+    before = run_vibes(trail.root, "models", "--json")
     trail.writer.raw_log(
         b'<<<<<<< HEAD\n{"type":"line","file_path":7,"timestamp":[]}\n{"type":{}}\n'
     )
-    after = vibes(trail.root, "models", "--json")
+    after = run_vibes(trail.root, "models", "--json")
     assert (after.code, after.err) == (0, "")
     assert {each["model_name"] for each in before.json["models"]} <= {
         each["model_name"] for each in after.json["models"]

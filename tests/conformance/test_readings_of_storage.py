@@ -7,20 +7,20 @@ import zlib
 
 import pytest
 
-from tests.conformance import sound
-from tests.conformance.faces import (
+from tests.conformance import valid_records
+from tests.conformance.requirement import spec_reading
+from tests.conformance.trail_access import (
     LOG,
     MANIFEST,
     audit_dir,
-    checked,
-    found,
-    opened,
-    places,
+    check_project,
+    finding_fields,
+    finding_locations,
+    open_trail,
+    run_vibes,
+    severities,
     snapshot,
-    vibes,
-    weight,
 )
-from tests.conformance.requirement import reading
 from tests.trails import (
     AUDIT_DIR,
     CompleteTrail,
@@ -46,7 +46,7 @@ def external(path: str) -> dict[str, object]:
     }
 
 
-@reading(
+@spec_reading(
     "R8", "blobs with a short name, blobs of plain text and blobs that are not zipped are read"
 )
 @pytest.mark.parametrize(
@@ -66,15 +66,15 @@ def test_blobs_of_other_tools_are_read(trail: CompleteTrail, path: str, content:
     entry = external(path)
     trail.writer.entry(entry)
     assert reasoning_text(entry, audit_dir(trail.root)) == TEXT  # type: ignore[arg-type]
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
 
 
-@reading("R8", "a packed entry may also have the key of its inline form")
+@spec_reading("R8", "a packed entry may also have the key of its inline form")
 @pytest.mark.parametrize("form", ["compressed", "external"])
 def test_a_packed_entry_may_be_keyed_by_its_inline_form(trail: CompleteTrail, form: str) -> None:
     packed = trail.compressed_reasoning if form == "compressed" else trail.external_reasoning
     text = ("Length first. " * 1000) if form == "compressed" else ("Windows slide. " * 8000)
-    stored = opened(trail.root).manifest.entry(packed or "")
+    stored = open_trail(trail.root).manifest.entry(packed or "")
     assert stored is not None
     inline = {
         "type": "reasoning",
@@ -83,21 +83,21 @@ def test_a_packed_entry_may_be_keyed_by_its_inline_form(trail: CompleteTrail, fo
     }
     inline["reasoning_token_count"] = stored["reasoning_token_count"]
     trail.writer.entry(stored, key=context_hash(inline))
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert report.hashes_pass
-    assert report.context_hashes["spec"] == len(opened(trail.root).manifest)
+    assert report.context_hashes["spec"] == len(open_trail(trail.root).manifest)
 
 
-@reading("R8", "a blob whose named digest is not that of its content is pointed out")
+@spec_reading("R8", "a blob whose named digest is not that of its content is pointed out")
 def test_a_changed_blob_is_pointed_out(trail: CompleteTrail) -> None:
     (blob,) = (trail.root / AUDIT_DIR / "blobs").iterdir()
     blob.write_bytes(
         gzipped(json.dumps({"type": "reasoning", "reasoning_text": "Nothing to see."}).encode())
     )
-    assert found(checked(trail.root)) == {("blob-name", "blob_path")}
+    assert finding_fields(check_project(trail.root)) == {("blob-name", "blob_path")}
 
 
-@reading("R8", "a blob outside the audit directory is never opened, be it named or linked to")
+@spec_reading("R8", "a blob outside the audit directory is never opened, be it named or linked to")
 @pytest.mark.parametrize(
     "path",
     [
@@ -120,12 +120,12 @@ def test_a_blob_path_never_leaves_the_directory(trail: CompleteTrail, path: str)
     key = trail.writer.entry(entry)
     with pytest.raises(EscapingBlob):
         reasoning_text(entry, audit_dir(trail.root))  # type: ignore[arg-type]
-    assert weight(checked(trail.root), "blob-escapes") == {"error"}
-    shown = vibes(trail.root, "show", key)
+    assert severities(check_project(trail.root), "blob-escapes") == {"error"}
+    shown = run_vibes(trail.root, "show", key)
     assert "not for you" not in shown.out + shown.err
 
 
-@reading("R8", "reasoning is unpacked up to a bound only")
+@spec_reading("R8", "reasoning is unpacked up to a bound only")
 def test_unpacking_has_a_bound(trail: CompleteTrail) -> None:
     packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     bomb = packer.compress(bytes(MAX_TEXT + 1)) + packer.flush()
@@ -134,21 +134,21 @@ def test_unpacking_has_a_bound(trail: CompleteTrail) -> None:
     trail.writer.entry(entry)
     with pytest.raises(BrokenBlob, match="more than"):
         reasoning_text(entry, audit_dir(trail.root))  # type: ignore[arg-type]
-    assert found(checked(trail.root)) == {("blob-broken", "blob_path")}
+    assert finding_fields(check_project(trail.root)) == {("blob-broken", "blob_path")}
 
 
-@reading(
+@spec_reading(
     "R9",
     "the beginning of a record that is still being written is not read, and the record is once it is whole",
 )
 def test_a_torn_record_is_read_once_it_is_whole(trail: CompleteTrail) -> None:
-    trail_now = opened(trail.root)
+    trail_now = open_trail(trail.root)
     lines = len(trail_now.log.columns)
-    row = json.dumps({**sound.line(trail), "annotation_id": "ab" * 32}).encode()
+    row = json.dumps({**valid_records.line(trail), "annotation_id": "ab" * 32}).encode()
     trail.writer.raw_log(row[:100])
     trail_now.refresh()
     assert len(trail_now.log.columns) == lines
-    assert weight(checked(trail.root), "log-end") == {"warning"}
+    assert severities(check_project(trail.root), "log-end") == {"warning"}
     trail.writer.raw_log(row[100:] + b"\n")
     trail_now.refresh()
     record = trail_now.log.record(lines + 1)
@@ -157,23 +157,23 @@ def test_a_torn_record_is_read_once_it_is_whole(trail: CompleteTrail) -> None:
     assert not trail_now.log.columns.broken
 
 
-@reading(
+@spec_reading(
     "R10",
     "a manifest that cannot be parsed is never written to; the place is named, and whole lines of it are used",
 )
 def test_a_broken_manifest_is_left_alone(trail: CompleteTrail) -> None:
     corrupt_manifest(trail.root)
     before = snapshot(trail.root)
-    report = checked(trail.root)
+    report = check_project(trail.root)
     broken = before["manifest.json"].count(b"\n") + 1
-    assert places(report, "manifest-json") == [(MANIFEST, broken)]
+    assert finding_locations(report, "manifest-json") == [(MANIFEST, broken)]
     assert not report.passed
-    assert "Maestro" in vibes(trail.root, "models").out
-    vibes(trail.root, "init")
+    assert "Maestro" in run_vibes(trail.root, "models").out
+    run_vibes(trail.root, "init")
     assert snapshot(trail.root) == before
 
 
-@reading("R10", "the RFC's interim form, one entry on each line, is read: a remark")
+@spec_reading("R10", "the RFC's interim form, one entry on each line, is read: a remark")
 def test_the_interim_form_is_read(trail: CompleteTrail) -> None:
     entries = json.loads((trail.root / MANIFEST).read_bytes())["entries"]
     trail.writer.raw_manifest(
@@ -181,13 +181,13 @@ def test_the_interim_form_is_read(trail: CompleteTrail) -> None:
             json.dumps({key: entry}, ensure_ascii=False) + "\n" for key, entry in entries.items()
         ).encode()
     )
-    report = checked(trail.root)
-    assert found(report) == {("manifest-jsonl", None)}
-    assert weight(report, "manifest-jsonl") == {"note"}
+    report = check_project(trail.root)
+    assert finding_fields(report) == {("manifest-jsonl", None)}
+    assert severities(report, "manifest-jsonl") == {"note"}
     assert report.context_hashes["spec"] == len(entries)
 
 
-@reading(
+@spec_reading(
     "R10", "one entry twice under its key is one; two different ones are an error at the second"
 )
 @pytest.mark.parametrize("same", [True, False])
@@ -196,57 +196,63 @@ def test_an_entry_may_stand_twice(trail: CompleteTrail, same: bool) -> None:
     first, second = lines[1], lines[2].removeprefix(b",")
     again = first if same else first.partition(b":")[0] + b":" + second.partition(b":")[2]
     trail.writer.raw_manifest(b"".join([*lines[:-1], b",", again, lines[-1]]))
-    report = checked(trail.root)
-    assert places(report, "manifest-duplicate") == ([] if same else [(MANIFEST, len(lines))])
+    report = check_project(trail.root)
+    assert finding_locations(report, "manifest-duplicate") == (
+        [] if same else [(MANIFEST, len(lines))]
+    )
     assert report.passed == same
 
 
-@reading("R10", "entries that still wait in the journal are read, and records may refer to them")
+@spec_reading(
+    "R10", "entries that still wait in the journal are read, and records may refer to them"
+)
 def test_the_journal_is_read(trail: CompleteTrail) -> None:
-    key = context_hash(sound.prompt())
+    key = context_hash(valid_records.prompt())
     trail.writer.files.write(
-        "wal/1.jsonl", json.dumps({key: sound.prompt()}).encode() + b"\n" + b'{"torn'
+        "wal/1.jsonl", json.dumps({key: valid_records.prompt()}).encode() + b"\n" + b'{"torn'
     )
-    assert sound.record_findings(trail, sound.line(trail), prompt_hash=key) == set()
-    assert found(checked(trail.root)) == {("journal-pending", None)}
-    assert vibes(trail.root, "show", key, "--json").json["entry"] == sound.prompt()
+    assert valid_records.record_findings(trail, valid_records.line(trail), prompt_hash=key) == set()
+    assert finding_fields(check_project(trail.root)) == {("journal-pending", None)}
+    assert run_vibes(trail.root, "show", key, "--json").json["entry"] == valid_records.prompt()
 
 
-@reading(
+@spec_reading(
     "R11",
     "a trail of an unknown major version is read as far as possible, with a warning; an unknown minor one without",
 )
 @pytest.mark.parametrize(("version", "warned"), [("2.0", True), ("1.9", False)])
 def test_an_unknown_version_is_read(trail: CompleteTrail, version: str, warned: bool) -> None:
     trail.writer.config(standard_version=version)
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert report.passed
-    assert found(report) == ({("version-unsupported", "standard_version")} if warned else set())
-    assert bool(vibes(trail.root, "log").err) == warned
+    assert finding_fields(report) == (
+        {("version-unsupported", "standard_version")} if warned else set()
+    )
+    assert bool(run_vibes(trail.root, "log").err) == warned
 
 
-@reading("R13", "what git must be told about the trail, and is not, is pointed out")
+@spec_reading("R13", "what git must be told about the trail, and is not, is pointed out")
 def test_missing_git_housekeeping_is_pointed_out(trail: CompleteTrail) -> None:
     Repository(trail.root)
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
     for name in (".gitignore", ".gitattributes"):
         (trail.root / AUDIT_DIR / name).write_bytes(b"")
-    report = checked(trail.root)
-    assert found(report) == {("git-ignore", None), ("git-attributes", None)}
+    report = check_project(trail.root)
+    assert finding_fields(report) == {("git-ignore", None), ("git-attributes", None)}
     assert report.passed
 
 
-@reading(
+@spec_reading(
     "R13",
     "a manifest that git ignores on purpose is one remark, and its contexts are called not published",
 )
 def test_a_manifest_may_be_unpublished(trail: CompleteTrail) -> None:
     repository = Repository(trail.root)
     (trail.root / MANIFEST).unlink()
-    assert weight(checked(trail.root), "manifest-missing") == {"error"}
+    assert severities(check_project(trail.root), "manifest-missing") == {"error"}
     repository.write(".gitignore", "manifest.json\n")
-    report = checked(trail.root)
-    assert found(report) == {("manifest-missing", None)}
-    assert weight(report, "manifest-missing") == {"note"}
-    assert "not published" in vibes(trail.root, "show", trail.created).out
+    report = check_project(trail.root)
+    assert finding_fields(report) == {("manifest-missing", None)}
+    assert severities(report, "manifest-missing") == {"note"}
+    assert "not published" in run_vibes(trail.root, "show", trail.created).out
     assert (trail.root / LOG).is_file()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.gated import Gated
-from tests.conformance.faces import vibes
-from tests.conformance.requirement import rfc
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import run_vibes
 from tests.queries import texts
 from tests.queries.programs import bash
 from tests.queries.story import tell
@@ -40,7 +40,7 @@ def by_factor(root: Path) -> int:
 
 
 def gated(root: Path, *arguments: str) -> int:
-    return vibes(root, "gate", *arguments).code
+    return run_vibes(root, "gate", *arguments).code
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def factors(value: float) -> list[dict[str, Any]]:
     return [{"signal": "temperature", "value": value, "weight": 0.15}]
 
 
-@rfc(
+@rfc_reader(
     "10.4.5",
     "stated",
     "a gate by score stops at the highest stored score: `vibes gate --stored --all` agrees with the shown one",
@@ -67,7 +67,7 @@ def test_by_score(project: Gated, score: float | None) -> None:
     assert gated(project.root, "--stored", "--all") == by_score(project.root)
 
 
-@rfc(
+@rfc_reader(
     "10.4.5",
     "stated",
     "a gate by a factor stops at its stored value: a rule with `temperature.value` agrees with the shown one",
@@ -80,7 +80,7 @@ def test_by_a_factor(project: Gated, value: float) -> None:
     assert gated(project.root, "--stored", "--all") == by_factor(project.root)
 
 
-@rfc(
+@rfc_reader(
     "10.4.5",
     "stated",
     "both agree on a trail with history: replaced, back-filled, reviewed and removed records count",
@@ -102,7 +102,7 @@ def test_on_a_trail_with_history(tmp_path: Path) -> None:
     assert gated(story.root, "--stored") == 0, "what was critical is history"
 
 
-@rfc(
+@rfc_reader(
     "10.4.5",
     "MAY",
     "`vibes gate` differs where the record is not all that is known: approved, replaced, lost, removed, untracked",
@@ -128,7 +128,7 @@ def test_where_the_gate_differs_and_why(project: Gated, reason: str) -> None:
     assert by_score(project.root) == gated(project.root, "--stored", "--all") == 1
 
 
-@rfc(
+@rfc_reader(
     "10.4.5",
     "MAY",
     "`vibes gate --all` counts functions by score, too; the shown gate reads lines only",
@@ -141,7 +141,7 @@ def test_functions_have_a_score_as_well(project: Gated) -> None:
     assert (by_score(project.root), gated(project.root, "--stored", "--all")) == (0, 1)
 
 
-@rfc(
+@rfc_reader(
     "10.4.5",
     "MAY",
     "`vibes gate` stops what a person rejected, whatever its score; the shown gates know no reviews",

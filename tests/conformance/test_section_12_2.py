@@ -7,20 +7,20 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conformance import sound
-from tests.conformance.faces import (
+from tests.conformance import valid_records
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import (
     LOG,
-    READING,
-    checked,
-    found,
+    READ_COMMANDS,
+    check_project,
+    finding_fields,
+    finding_locations,
     log_lines,
-    opened,
-    places,
+    open_trail,
+    run_vibes,
+    run_vibes_commands,
     snapshot,
-    vibes,
-    vibes_each,
 )
-from tests.conformance.requirement import rfc
 from tests.trails import CompleteTrail, Repository
 
 pytestmark = pytest.mark.slow  # they start programs and servers
@@ -34,10 +34,10 @@ LATER = {
 }
 
 
-@rfc("12.2", "MUST", "record types of later versions are skipped without a word")
+@rfc_reader("12.2", "MUST", "record types of later versions are skipped without a word")
 def test_an_unknown_type_of_record_is_skipped_silently(trail: CompleteTrail) -> None:
     commands = [("log",), ("sessions",), ("models",)]
-    before = vibes_each(trail.root, commands, "--json")
+    before = run_vibes_commands(trail.root, commands, "--json")
     trail.writer.record(LATER)
     trail.writer.raw_log(
         json.dumps({**LATER, "session_id": "nobody", "timestamp": "soon"}).encode() + b"\n"
@@ -45,14 +45,14 @@ def test_an_unknown_type_of_record_is_skipped_silently(trail: CompleteTrail) -> 
     trail.writer.raw_log(
         json.dumps({**LATER, "annotation_id": "made in another way"}).encode() + b"\n"
     )
-    report = checked(trail.root)
-    assert found(report) == set()
+    report = check_project(trail.root)
+    assert finding_fields(report) == set()
     assert report.records["other"] == 3
     assert (before.code, before.err) == (0, "")
-    assert vibes_each(trail.root, commands, "--json") == before
+    assert run_vibes_commands(trail.root, commands, "--json") == before
 
 
-@rfc(
+@rfc_reader(
     "12.2",
     "MUST",
     "a record of an unknown type can still be shown, as it is, and edges may lead to it",
@@ -60,44 +60,46 @@ def test_an_unknown_type_of_record_is_skipped_silently(trail: CompleteTrail) -> 
 def test_an_unknown_type_of_record_is_not_lost(trail: CompleteTrail) -> None:
     identifier = trail.writer.record(LATER)
     trail.writer.edge("informed_by", trail.created, identifier, target_type="annotation")
-    assert found(checked(trail.root)) == set()
-    assert vibes(trail.root, "show", identifier, "--json").json["record"] == {
+    assert finding_fields(check_project(trail.root)) == set()
+    assert run_vibes(trail.root, "show", identifier, "--json").json["record"] == {
         **LATER,
         "annotation_id": identifier,
     }
 
 
-@rfc("12.2", "stated", "optional members of later versions are no finding, in a record of any type")
+@rfc_reader(
+    "12.2", "stated", "optional members of later versions are no finding, in a record of any type"
+)
 @pytest.mark.parametrize(
     "make",
     [
-        sound.line,
-        sound.function,
-        sound.session_start,
-        sound.session_end,
-        sound.edge,
-        sound.delegation,
+        valid_records.line,
+        valid_records.function,
+        valid_records.session_start,
+        valid_records.session_end,
+        valid_records.edge,
+        valid_records.delegation,
     ],
 )
 def test_an_unknown_member_is_no_finding(
     trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]
 ) -> None:
-    assert sound.record_findings(trail, make(trail), added_later={"in": "1.7"}) == set()
+    assert valid_records.record_findings(trail, make(trail), added_later={"in": "1.7"}) == set()
 
 
-@rfc("12.2", "MUST NOT", "reading leaves every byte of the trail as it is")
+@rfc_reader("12.2", "MUST NOT", "reading leaves every byte of the trail as it is")
 def test_reading_changes_nothing(trail: CompleteTrail) -> None:
     trail.writer.raw_log(b'<<<<<<< HEAD\n{"type": "line"}\n\n{"type":"edge","source_id":"x"}')
     before = snapshot(trail.root)
-    commands = [*READING, ("show", trail.created), ("show", trail.external_reasoning or "")]
+    commands = [*READ_COMMANDS, ("show", trail.created), ("show", trail.external_reasoning or "")]
     for more in ((), ("--json",)):
-        assert vibes_each(trail.root, commands, *more).code == 1, (
+        assert run_vibes_commands(trail.root, commands, *more).code == 1, (
             "the check fails, and nothing breaks"
         )
     assert snapshot(trail.root) == before
 
 
-@rfc(
+@rfc_reader(
     "12.2",
     "MUST NOT",
     "a record that was changed or removed since a base revision is found by the check against it",
@@ -106,8 +108,10 @@ def test_reading_changes_nothing(trail: CompleteTrail) -> None:
 def test_a_record_that_is_gone_is_found(trail: CompleteTrail, change: str) -> None:
     repository = Repository(trail.root)
     base = repository.commit("Recorded")
-    sound.append(trail, sound.line(trail))
-    assert not places(checked(trail.root, base), "base-record"), "appending is no change"
+    valid_records.append(trail, valid_records.line(trail))
+    assert not finding_locations(check_project(trail.root, base), "base-record"), (
+        "appending is no change"
+    )
     lines = (trail.root / LOG).read_bytes().split(b"\n")
     number = next(
         number
@@ -121,25 +125,27 @@ def test_a_record_that_is_gone_is_found(trail: CompleteTrail, change: str) -> No
     if change == "changed with its id":
         lines[number] = lines[number].replace(trail.created.encode(), b"f" * 64)
     (trail.root / LOG).write_bytes(b"\n".join(lines))
-    report = checked(trail.root, base)
-    assert len(places(report, "base-record")) == 1
+    report = check_project(trail.root, base)
+    assert len(finding_locations(report, "base-record")) == 1
     assert not report.passed
 
 
-@rfc(
+@rfc_reader(
     "12.2",
     "MUST",
     "members that we do not know are kept, value for value, wherever a record is handed on",
 )
 def test_unknown_members_are_preserved(trail: CompleteTrail) -> None:
     unknown = {"x_tool": {"b": [1, 1.0, None, True], "a": "ü\u2028"}, "zeta": None, "alpha": 10**20}
-    line = sound.append(trail, {**sound.line(trail), **unknown})
-    record = opened(trail.root).log.record(line)
+    line = valid_records.append(trail, {**valid_records.line(trail), **unknown})
+    record = open_trail(trail.root).log.record(line)
     assert record is not None
     stored = json.loads((trail.root / LOG).read_bytes().split(b"\n")[line - 1])
-    shown = vibes(trail.root, "show", record.id, "--json").json["record"]
+    shown = run_vibes(trail.root, "show", record.id, "--json").json["record"]
     listed = next(
-        each for each in vibes(trail.root, "log", "--json").json["records"] if each["line"] == line
+        each
+        for each in run_vibes(trail.root, "log", "--json").json["records"]
+        if each["line"] == line
     )["record"]
     for handed_on in (record.members, shown, listed):
         assert json.dumps(handed_on) == json.dumps(stored), "in their order, too"

@@ -7,19 +7,19 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conformance import sound
-from tests.conformance.faces import (
+from tests.conformance import valid_records
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import (
     MANIFEST,
-    READING,
-    checked,
-    found,
-    opened,
-    places,
+    READ_COMMANDS,
+    check_project,
+    finding_fields,
+    finding_locations,
+    open_trail,
+    run_vibes,
+    run_vibes_commands,
     snapshot,
-    vibes,
-    vibes_each,
 )
-from tests.conformance.requirement import rfc
 from tests.trails import CompleteTrail, Repository
 
 LATER = {
@@ -31,30 +31,37 @@ LATER = {
 }
 
 
-@rfc(
+@rfc_reader(
     "12.3",
     "MUST",
     "entry types of later versions are ignored: no finding, though their hashes count",
 )
 def test_an_unknown_type_of_entry_is_ignored(trail: CompleteTrail) -> None:
     trail.writer.entry(LATER)
-    report = checked(trail.root)
-    assert found(report) == set()
+    report = check_project(trail.root)
+    assert finding_fields(report) == set()
     assert report.entries["other"] == 1
-    assert report.context_hashes["spec"] == len(opened(trail.root).manifest)
+    assert report.context_hashes["spec"] == len(open_trail(trail.root).manifest)
 
 
-@rfc("12.3", "MUST", "members of later versions are ignored, in an entry of any type")
+@rfc_reader("12.3", "MUST", "members of later versions are ignored, in an entry of any type")
 @pytest.mark.parametrize(
-    "make", [sound.environment, sound.prompt, sound.command, sound.reasoning, sound.decision]
+    "make",
+    [
+        valid_records.environment,
+        valid_records.prompt,
+        valid_records.command,
+        valid_records.reasoning,
+        valid_records.decision,
+    ],
 )
 def test_an_unknown_member_is_ignored(
     trail: CompleteTrail, make: Callable[[], dict[str, object]]
 ) -> None:
-    assert sound.entry_findings(trail, make(), added_later={"in": "1.7"}) == set()
+    assert valid_records.entry_findings(trail, make(), added_later={"in": "1.7"}) == set()
 
 
-@rfc(
+@rfc_reader(
     "12.3",
     "MUST NOT",
     "entries that we do not know are kept, value for value, and shown as they are",
@@ -62,30 +69,34 @@ def test_an_unknown_member_is_ignored(
 def test_an_unknown_entry_is_kept(trail: CompleteTrail) -> None:
     key = trail.writer.entry(LATER)
     files = snapshot(trail.root)
-    assert json.dumps(vibes(trail.root, "show", key, "--json").json["entry"]) == json.dumps(LATER)
-    assert vibes_each(trail.root, [*READING, ("init",)]).code == 0
+    assert json.dumps(run_vibes(trail.root, "show", key, "--json").json["entry"]) == json.dumps(
+        LATER
+    )
+    assert run_vibes_commands(trail.root, [*READ_COMMANDS, ("init",)]).code == 0
     after = snapshot(trail.root)
     assert {name: after[name] for name in files} == files
 
 
-@rfc(
+@rfc_reader(
     "12.3",
     "MUST NOT",
     "an entry of any type that was removed or changed since a base revision is found by the check against it",
 )
-@pytest.mark.parametrize("entry", [LATER, sound.prompt()], ids=["unknown", "prompt"])
+@pytest.mark.parametrize("entry", [LATER, valid_records.prompt()], ids=["unknown", "prompt"])
 @pytest.mark.parametrize("change", ["removed", "changed"])
 def test_an_entry_that_is_gone_is_found(
     trail: CompleteTrail, entry: dict[str, object], change: str
 ) -> None:
     key = trail.writer.entry(entry)
     base = Repository(trail.root).commit("Recorded")
-    trail.writer.entry(sound.command())
-    assert not places(checked(trail.root, base), "base-entry"), "adding is no change"
+    trail.writer.entry(valid_records.command())
+    assert not finding_locations(check_project(trail.root, base), "base-entry"), (
+        "adding is no change"
+    )
     manifest = json.loads((trail.root / MANIFEST).read_bytes())
     manifest["entries"][key]["created_at"] = "2026-02-03T11:00:01Z"
     trail.writer.raw_manifest(json.dumps(manifest, ensure_ascii=False).encode())
-    assert not places(checked(trail.root, base), "base-entry"), (
+    assert not finding_locations(check_project(trail.root, base), "base-entry"), (
         "no key covers it, and a merge chooses it"
     )
     if change == "removed":
@@ -93,4 +104,4 @@ def test_an_entry_that_is_gone_is_found(
     else:
         manifest["entries"][key]["prompt_text"] += "Otherwise."
     trail.writer.raw_manifest(json.dumps(manifest, ensure_ascii=False).encode())
-    assert len(places(checked(trail.root, base), "base-entry")) == 1
+    assert len(finding_locations(check_project(trail.root, base), "base-entry")) == 1

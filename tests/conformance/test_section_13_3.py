@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.faces import MANIFEST, checked, opened, places, vibes
-from tests.conformance.requirement import rfc
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import (
+    MANIFEST,
+    check_project,
+    finding_locations,
+    open_trail,
+    run_vibes,
+)
 from tests.trails import CompleteTrail
 
 
-@rfc(
+@rfc_reader(
     "13.3",
     "SHOULD",
     "every key of the manifest is verified, and an entry that was changed is named with its line",
@@ -29,17 +35,17 @@ from tests.trails import CompleteTrail
     ids=["prompt", "decision", "environment", "reasoning", "a member added"],
 )
 def test_a_changed_entry_is_named(trail: CompleteTrail, old: str, new: str) -> None:
-    assert checked(trail.root).hashes_pass
+    assert check_project(trail.root).hashes_pass
     content = (trail.root / MANIFEST).read_text(encoding="utf-8")
     assert content.count(old) == 1
     line = content[: content.index(old)].count("\n") + 1
     trail.writer.raw_manifest(content.replace(old, new).encode())
-    report = checked(trail.root)
-    assert places(report, "hash-mismatch") == [(MANIFEST, line)]
+    report = check_project(trail.root)
+    assert finding_locations(report, "hash-mismatch") == [(MANIFEST, line)]
     assert not report.hashes_pass
 
 
-@rfc("13.3", "SHOULD", "two entries that changed places are both found")
+@rfc_reader("13.3", "SHOULD", "two entries that changed places are both found")
 def test_exchanged_entries_are_found(trail: CompleteTrail) -> None:
     one, other = trail.command, trail.read_command
     content = (trail.root / MANIFEST).read_bytes()
@@ -49,18 +55,18 @@ def test_exchanged_entries_are_found(trail: CompleteTrail) -> None:
         .replace(other.encode(), one.encode())
         .replace(mark, other.encode())
     )
-    manifest = opened(trail.root).manifest
-    assert {line for _, line in places(checked(trail.root), "hash-mismatch")} == {
+    manifest = open_trail(trail.root).manifest
+    assert {line for _, line in finding_locations(check_project(trail.root), "hash-mismatch")} == {
         manifest.line_of(one),
         manifest.line_of(other),
     }
 
 
-@rfc("13.3", "SHOULD", "tampering makes the program's check fail")
+@rfc_reader("13.3", "SHOULD", "tampering makes the program's check fail")
 def test_the_program_fails_on_tampering(trail: CompleteTrail) -> None:
-    assert vibes(trail.root, "check").code == 0
+    assert run_vibes(trail.root, "check").code == 0
     content = (trail.root / MANIFEST).read_bytes()
     trail.writer.raw_manifest(content.replace(b"five an hour", b"nine an hour"))
-    failed = vibes(trail.root, "check")
+    failed = run_vibes(trail.root, "check")
     assert failed.code == 1
     assert "Hash integrity: FAIL" in failed.out

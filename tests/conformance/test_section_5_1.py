@@ -6,13 +6,13 @@ import hashlib
 
 import pytest
 
-from tests.conformance.faces import MANIFEST, checked, found, opened
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import prompt
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import MANIFEST, check_project, finding_fields, open_trail
+from tests.conformance.valid_records import prompt
 from tests.trails import CompleteTrail, context_hash
 
 
-@rfc(
+@rfc_reader(
     "5.1",
     "stated",
     "only SHA-256 in lower-case hexadecimal makes a key: another digest of the same content is a mismatch",
@@ -28,7 +28,7 @@ def test_another_digest_is_a_mismatch(trail: CompleteTrail, algorithm: str) -> N
     )
     trail.writer.entry(entry, key=key)
     trail.writer.entry(entry, key=right)
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert report.context_hashes["mismatch"] == 1
     assert not report.hashes_pass
-    assert found(report, MANIFEST, opened(trail.root).manifest.line_of(right)) == set()
+    assert finding_fields(report, MANIFEST, open_trail(trail.root).manifest.line_of(right)) == set()

@@ -6,55 +6,59 @@ import json
 
 import pytest
 
-from tests.conformance.faces import MANIFEST, checked, found
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import environment, prompt
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import MANIFEST, check_project, finding_fields
+from tests.conformance.valid_records import environment, prompt
 from tests.trails import CompleteTrail, context_hash
 
 
 def mismatches(trail: CompleteTrail) -> int:
-    return checked(trail.root).context_hashes["mismatch"]
+    return check_project(trail.root).context_hashes["mismatch"]
 
 
-@rfc("5.2", "stated", "the order of members, at any depth, does not change a hash")
+@rfc_reader("5.2", "stated", "the order of members, at any depth, does not change a hash")
 def test_the_order_of_members_does_not_matter(trail: CompleteTrail) -> None:
     entry = environment()
     shuffled = {name: entry[name] for name in reversed(entry)}
     shuffled["model_parameters"] = {"nested": {"seed": 1}, "temperature": 0.7}
     trail.writer.entry(shuffled, key=context_hash(entry))
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
 
 
-@rfc("5.2", "stated", "the file's white space does not change a hash")
+@rfc_reader("5.2", "stated", "the file's white space does not change a hash")
 def test_white_space_does_not_matter(trail: CompleteTrail) -> None:
     manifest = json.loads((trail.root / MANIFEST).read_bytes())
     trail.writer.raw_manifest(
         json.dumps(manifest, indent="\t", ensure_ascii=False, separators=(" , ", " : ")).encode()
     )
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert report.context_hashes["spec"] == len(manifest["entries"])
-    assert found(report) == set()
+    assert finding_fields(report) == set()
 
 
-@rfc("5.2", "stated", "the creation time is no part of a hash")
+@rfc_reader("5.2", "stated", "the creation time is no part of a hash")
 def test_the_creation_time_does_not_matter(trail: CompleteTrail) -> None:
     trail.writer.entry(
         {**prompt(), "created_at": "2020-01-01T00:00:00Z"}, key=context_hash(prompt())
     )
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
 
 
-@rfc("5.2", "stated", "text is hashed as UTF-8, characters as they are")
+@rfc_reader("5.2", "stated", "text is hashed as UTF-8, characters as they are")
 def test_text_is_hashed_as_utf_8(trail: CompleteTrail) -> None:
     entry = {**prompt(), "prompt_text": "Größe prüfen 🙂 \u2028"}
     trail.writer.entry(entry)
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
     escaped = (trail.root / MANIFEST).read_bytes().replace("Größe".encode(), b"Gr\\u00f6\\u00dfe")
     trail.writer.raw_manifest(escaped)
-    assert found(checked(trail.root)) == set(), "an escape in the file stands for the character"
+    assert finding_fields(check_project(trail.root)) == set(), (
+        "an escape in the file stands for the character"
+    )
 
 
-@rfc("5.2", "stated", "every other member is part of a hash, members we do not know included")
+@rfc_reader(
+    "5.2", "stated", "every other member is part of a hash, members we do not know included"
+)
 @pytest.mark.parametrize(
     "change", [{"tool_version": "2.0.1"}, {"model_parameters": {"temperature": 0.8}}, {"added": 1}]
 )

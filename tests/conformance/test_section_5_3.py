@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.faces import checked, found, vibes
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import line as line_record
-from tests.conformance.sound import prompt, record_findings
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import check_project, finding_fields, run_vibes
+from tests.conformance.valid_records import line as line_record
+from tests.conformance.valid_records import prompt, record_findings
 from tests.trails import CompleteTrail
 
 
-@rfc("5.3", "MAY", "the first 16 digits name an entry or a record to a person who asks for it")
+@rfc_reader(
+    "5.3", "MAY", "the first 16 digits name an entry or a record to a person who asks for it"
+)
 @pytest.mark.parametrize("name", ["environment", "created"])
 def test_a_short_reference_is_understood(trail: CompleteTrail, name: str) -> None:
     identifier: str = getattr(trail, name)
-    shown = vibes(trail.root, "show", identifier[:16], "--json")
+    shown = run_vibes(trail.root, "show", identifier[:16], "--json")
     assert shown.code == 0
     assert shown.json["id"] == identifier
 
 
-@rfc(
+@rfc_reader(
     "5.3",
     "stated",
     "only the whole hash is authoritative: a record that refers by a short one refers to nothing",
@@ -33,12 +35,12 @@ def test_a_short_reference_in_a_record_is_no_reference(trail: CompleteTrail) -> 
     )
 
 
-@rfc("5.3", "stated", "of two things with one beginning, the whole hash names the right one")
+@rfc_reader("5.3", "stated", "of two things with one beginning, the whole hash names the right one")
 def test_a_beginning_that_two_entries_share_is_refused(trail: CompleteTrail) -> None:
     one = trail.writer.entry(prompt())
     other = trail.writer.entry(prompt(), key=one[:16] + "0" * 48)
-    refused = vibes(trail.root, "show", one[:16])
+    refused = run_vibes(trail.root, "show", one[:16])
     assert refused.code == 2
     assert one[:20] in refused.err
-    assert vibes(trail.root, "show", other, "--json").json["id"] == other
-    assert ("hash-mismatch", None) in found(checked(trail.root))
+    assert run_vibes(trail.root, "show", other, "--json").json["id"] == other
+    assert ("hash-mismatch", None) in finding_fields(check_project(trail.root))

@@ -6,49 +6,54 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conformance import sound
-from tests.conformance.faces import checked, log_lines, places
-from tests.conformance.requirement import rfc
+from tests.conformance import valid_records
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import check_project, finding_locations, log_lines
 from tests.trails import CompleteTrail, annotation_id
 
 EVERY_TYPE = [
-    sound.line,
-    sound.function,
-    sound.session_start,
-    sound.session_end,
-    sound.edge,
-    sound.delegation,
+    valid_records.line,
+    valid_records.function,
+    valid_records.session_start,
+    valid_records.session_end,
+    valid_records.edge,
+    valid_records.delegation,
 ]
 
 
-@rfc("5.4", "stated", "the id of a record of any type is the hash of all its members but the id")
+@rfc_reader(
+    "5.4", "stated", "the id of a record of any type is the hash of all its members but the id"
+)
 @pytest.mark.parametrize("make", EVERY_TYPE)
 def test_every_type_of_record_has_its_id_from_its_content(
     trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]
 ) -> None:
-    sound.append(trail, {**make(trail), "unknown": {"b": 1, "a": "ä"}})
-    ids = checked(trail.root).annotation_ids
+    valid_records.append(trail, {**make(trail), "unknown": {"b": 1, "a": "ä"}})
+    ids = check_project(trail.root).annotation_ids
     assert ids["spec"] == log_lines(trail.root) == sum(ids.values())
 
 
-@rfc("5.4", "stated", "a record that was changed under its id is reported at its line")
+@rfc_reader("5.4", "stated", "a record that was changed under its id is reported at its line")
 @pytest.mark.parametrize("member", ["timestamp", "line_end", "unknown"])
 def test_a_changed_record_no_longer_has_its_id(trail: CompleteTrail, member: str) -> None:
-    record = sound.line(trail)
+    record = valid_records.line(trail)
     identifier = annotation_id(record)
     changed = {
         **record,
         "annotation_id": identifier,
         member: 3 if member == "line_end" else "2026-02-03T11:00:01Z",
     }
-    line = sound.append(trail, changed)
-    assert places(checked(trail.root), "annotation-id-mismatch") == [
+    line = valid_records.append(trail, changed)
+    assert finding_locations(check_project(trail.root), "annotation-id-mismatch") == [
         (".ai-audit/annotations.jsonl", line)
     ]
 
 
-@rfc("5.4", "stated", "the order and spacing of a record's members do not change its id")
+@rfc_reader("5.4", "stated", "the order and spacing of a record's members do not change its id")
 def test_the_order_of_members_does_not_matter(trail: CompleteTrail) -> None:
-    record = {**sound.line(trail), "annotation_id": annotation_id(sound.line(trail))}
-    sound.append(trail, {name: record[name] for name in reversed(record)})
-    assert not checked(trail.root).findings
+    record = {
+        **valid_records.line(trail),
+        "annotation_id": annotation_id(valid_records.line(trail)),
+    }
+    valid_records.append(trail, {name: record[name] for name in reversed(record)})
+    assert not check_project(trail.root).findings

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.faces import MANIFEST, checked, found, opened, places
-from tests.conformance.requirement import rfc
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import (
+    MANIFEST,
+    check_project,
+    finding_fields,
+    finding_locations,
+    open_trail,
+)
 from tests.trails import CompleteTrail
 
 
@@ -18,20 +24,20 @@ def rewrite(trail: CompleteTrail, change: dict[str, Any], *without: str) -> None
     trail.writer.raw_manifest(json.dumps(kept | change, ensure_ascii=False, indent=1).encode())
 
 
-@rfc(
+@rfc_reader(
     "6.1",
     "REQUIRED",
     "a frame without `standard` or `version` is reported at the member, and its entries are still read",
 )
 @pytest.mark.parametrize("member", ["standard", "version"])
 def test_a_missing_member_of_the_frame_is_reported(trail: CompleteTrail, member: str) -> None:
-    entries = len(opened(trail.root).manifest)
+    entries = len(open_trail(trail.root).manifest)
     rewrite(trail, {}, member)
-    assert found(checked(trail.root)) == {("manifest-frame", member)}
-    assert len(opened(trail.root).manifest) == entries
+    assert finding_fields(check_project(trail.root)) == {("manifest-frame", member)}
+    assert len(open_trail(trail.root).manifest) == entries
 
 
-@rfc(
+@rfc_reader(
     "6.1",
     "REQUIRED",
     "a manifest without `entries`, or with something else in its place, is reported and hides no record",
@@ -39,22 +45,22 @@ def test_a_missing_member_of_the_frame_is_reported(trail: CompleteTrail, member:
 @pytest.mark.parametrize("change", [None, [], "none"], ids=["absent", "array", "string"])
 def test_missing_entries_are_reported(trail: CompleteTrail, change: object) -> None:
     rewrite(trail, {} if change is None else {"entries": change}, "entries")
-    report = checked(trail.root)
-    assert places(report, "manifest-json") == [(MANIFEST, 1)]
+    report = check_project(trail.root)
+    assert finding_locations(report, "manifest-json") == [(MANIFEST, 1)]
     assert report.records["line"] == 6
     assert not report.schema_passes
 
 
-@rfc("6.1", "REQUIRED", "a manifest of another standard is reported at its line")
+@rfc_reader("6.1", "REQUIRED", "a manifest of another standard is reported at its line")
 @pytest.mark.parametrize("value", ["VOUCH", "vibes", 1])
 def test_another_standard_is_reported(trail: CompleteTrail, value: object) -> None:
     rewrite(trail, {"standard": value})
-    report = checked(trail.root)
-    assert found(report) == {("manifest-frame", "standard")}
-    assert places(report, "manifest-frame") == [(MANIFEST, 2)]
+    report = check_project(trail.root)
+    assert finding_fields(report) == {("manifest-frame", "standard")}
+    assert finding_locations(report, "manifest-frame") == [(MANIFEST, 2)]
 
 
-@rfc("6.1", "stated", "members of the frame that we do not know are no finding")
+@rfc_reader("6.1", "stated", "members of the frame that we do not know are no finding")
 def test_an_unknown_member_of_the_frame_is_accepted(trail: CompleteTrail) -> None:
     rewrite(trail, {"generator": {"name": "other tool"}})
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.faces import opened
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import decision, entry_findings
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import open_trail
+from tests.conformance.valid_records import decision, entry_findings
 from tests.trails import OMIT, CompleteTrail, context_hash
 
 REQUIRED = ("type", "decision_point", "options", "selected", "rationale", "created_at")
 OPTIONAL = ("confidence",)
 
 
-@rfc(
+@rfc_reader(
     "6.6", "stated", "a decision entry with all its members is read, and nothing is found about it"
 )
 def test_a_whole_entry_is_accepted(trail: CompleteTrail) -> None:
     assert entry_findings(trail, decision()) == set()
-    assert opened(trail.root).manifest.entry(context_hash(decision())) == decision()
+    assert open_trail(trail.root).manifest.entry(context_hash(decision())) == decision()
 
 
-@rfc(
+@rfc_reader(
     "6.6",
     "REQUIRED",
     "a decision entry that lacks a required member is reported at its line and member",
@@ -31,13 +31,13 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
     assert entry_findings(trail, {**decision(), member: OMIT}) == {("entry-field", member)}
 
 
-@rfc("6.6", "REQUIRED", "a required member that is null is reported as if it were missing")
+@rfc_reader("6.6", "REQUIRED", "a required member that is null is reported as if it were missing")
 @pytest.mark.parametrize("member", REQUIRED)
 def test_a_null_required_member_is_reported(trail: CompleteTrail, member: str) -> None:
     assert entry_findings(trail, decision(), **{member: None}) == {("entry-field", member)}
 
 
-@rfc("6.6", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("6.6", "OPTIONAL", "optional members may be left out or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
@@ -65,7 +65,7 @@ def with_option(**changes: object) -> dict[str, object]:
     }
 
 
-@rfc(
+@rfc_reader(
     "6.6",
     "REQUIRED",
     "an option that lacks its id or its description is reported at its place in the list",
@@ -81,20 +81,20 @@ def test_a_missing_required_member_of_an_option_is_reported(
     }
 
 
-@rfc("6.6", "OPTIONAL", "an option may have no pros and no cons")
+@rfc_reader("6.6", "OPTIONAL", "an option may have no pros and no cons")
 @pytest.mark.parametrize("member", ["pros", "cons"])
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_pros_and_cons_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
     assert entry_findings(trail, with_option(**{member: value})) == set()
 
 
-@rfc("6.6", "REQUIRED", "a selection that is none of the options is reported")
+@rfc_reader("6.6", "REQUIRED", "a selection that is none of the options is reported")
 @pytest.mark.parametrize("value", ["up", "To the left", ""])
 def test_the_selection_must_be_an_option(trail: CompleteTrail, value: str) -> None:
     assert entry_findings(trail, decision(), selected=value) == {("entry-field", "selected")}
 
 
-@rfc("6.6", "OPTIONAL", "each of the three confidences is known, another one is reported")
+@rfc_reader("6.6", "OPTIONAL", "each of the three confidences is known, another one is reported")
 @pytest.mark.parametrize(
     ("word", "known"),
     [("high", True), ("medium", True), ("low", True), ("certain", False), ("HIGH", False)],

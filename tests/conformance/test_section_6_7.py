@@ -7,8 +7,15 @@ import json
 
 import pytest
 
-from tests.conformance.faces import MANIFEST, audit_dir, checked, found, opened, weight
-from tests.conformance.requirement import rfc
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import (
+    MANIFEST,
+    audit_dir,
+    check_project,
+    finding_fields,
+    open_trail,
+    severities,
+)
 from tests.trails import CompleteTrail, gzipped
 from tests.trails.contexts import ReasoningForm
 from vibes_lsp.store.reasoning import reasoning_text
@@ -17,21 +24,23 @@ TEXT = "Längere Überlegung. 🙂\n" * 2000
 
 
 def text_of(trail: CompleteTrail, key: str) -> str:
-    entry = opened(trail.root).manifest.entry(key)
+    entry = open_trail(trail.root).manifest.entry(key)
     assert entry is not None
     assert "reasoning_text" not in entry
     return reasoning_text(entry, audit_dir(trail.root))
 
 
-@rfc("6.7", "SHOULD", "compressed and external reasoning is the same text as inline reasoning")
+@rfc_reader(
+    "6.7", "SHOULD", "compressed and external reasoning is the same text as inline reasoning"
+)
 @pytest.mark.parametrize("form", ["compressed", "external"])
 def test_packed_reasoning_is_read(trail: CompleteTrail, form: ReasoningForm) -> None:
     key = trail.writer.reasoning(TEXT, form=form)
     assert text_of(trail, key) == TEXT
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
 
 
-@rfc(
+@rfc_reader(
     "6.7",
     "stated",
     "packed entries as the RFC shows them, which name no model, are read: a warning, no error",
@@ -55,12 +64,12 @@ def test_packed_entries_in_the_form_that_the_rfc_shows_are_read(
         )
         key = trail.writer.entry({**head, "external": True, "blob_path": path})
     assert text_of(trail, key) == TEXT
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert report.passed
-    assert weight(report, "reasoning-model") == {"warning"}
+    assert severities(report, "reasoning-model") == {"warning"}
 
 
-@rfc(
+@rfc_reader(
     "6.7",
     "stated",
     "packed reasoning that cannot be unpacked is reported at its line, and hides no other entry",
@@ -92,15 +101,15 @@ def test_broken_packing_is_reported(
             **members,
         }
     )
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert (
-        found(report, MANIFEST, opened(trail.root).manifest.line_of(key))
+        finding_fields(report, MANIFEST, open_trail(trail.root).manifest.line_of(key))
         == {expected}
-        == found(report)
+        == finding_fields(report)
     )
 
 
-@rfc(
+@rfc_reader(
     "6.7",
     "stated",
     "packed reasoning is examined as the text that it is: for secrets, as inline reasoning would be",
@@ -108,4 +117,4 @@ def test_broken_packing_is_reported(
 @pytest.mark.parametrize("form", ["inline", "compressed", "external"])
 def test_packed_reasoning_is_examined_as_text(trail: CompleteTrail, form: ReasoningForm) -> None:
     trail.writer.reasoning(TEXT + "The token is ghp_" + "a1B2" * 9, form=form)
-    assert found(checked(trail.root)) == {("secret", "reasoning_text")}
+    assert finding_fields(check_project(trail.root)) == {("secret", "reasoning_text")}

@@ -6,57 +6,59 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conformance import sound
-from tests.conformance.faces import LOG, checked, found
-from tests.conformance.requirement import rfc
+from tests.conformance import valid_records
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import LOG, check_project, finding_fields
 from tests.trails import OMIT, CompleteTrail
 
 MAKERS = {
-    "line": sound.line,
-    "function": sound.function,
-    "session": sound.session_end,
-    "edge": sound.edge,
-    "delegation": sound.delegation,
+    "line": valid_records.line,
+    "function": valid_records.function,
+    "session": valid_records.session_end,
+    "edge": valid_records.edge,
+    "delegation": valid_records.delegation,
 }
 
 
-@rfc(
+@rfc_reader(
     "7.2",
     "stated",
     "a record is what its `type` says: each of the five types is known, and counted as itself",
 )
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_type_is_known(trail: CompleteTrail, name: str) -> None:
-    before = checked(trail.root).records
+    before = check_project(trail.root).records
     trail.writer.record(MAKERS[name](trail))
-    after = checked(trail.root).records
+    after = check_project(trail.root).records
     assert {kind for kind in after if after[kind] != before[kind]} == {name}
     assert after["other"] == after["broken"] == 0
 
 
-@rfc("7.2", "stated", "the place of `type` among the members does not matter")
+@rfc_reader("7.2", "stated", "the place of `type` among the members does not matter")
 @pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS))
 def test_the_type_may_stand_anywhere(
     trail: CompleteTrail, make: Callable[[CompleteTrail], dict[str, object]]
 ) -> None:
     record = make(trail)
-    line = sound.append(
+    line = valid_records.append(
         trail,
         {
             **{name: value for name, value in record.items() if name != "type"},
             "type": record["type"],
         },
     )
-    report = checked(trail.root)
-    assert found(report, LOG, line) == set()
+    report = check_project(trail.root)
+    assert finding_fields(report, LOG, line) == set()
     assert report.records["other"] == 0
 
 
-@rfc(
+@rfc_reader(
     "7.2", "stated", "a record without a type, or with one that is no word, is reported at its line"
 )
 @pytest.mark.parametrize(
     "value", [OMIT, None, 7, ["line"]], ids=["absent", "null", "number", "array"]
 )
 def test_a_record_without_a_type_is_reported(trail: CompleteTrail, value: object) -> None:
-    assert sound.record_findings(trail, sound.line(trail), type=value) == {("record-field", "type")}
+    assert valid_records.record_findings(trail, valid_records.line(trail), type=value) == {
+        ("record-field", "type")
+    }

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.faces import checked, found, log_lines, opened, places, vibes
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import line, record_findings
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import (
+    check_project,
+    finding_fields,
+    finding_locations,
+    log_lines,
+    open_trail,
+    run_vibes,
+)
+from tests.conformance.valid_records import line, record_findings
 from tests.trails import OMIT, CompleteTrail
 
 pytestmark = pytest.mark.slow  # they start programs and servers
@@ -39,16 +46,18 @@ OPTIONAL = (
 )
 
 
-@rfc("7.3", "stated", "a line record with all its members is read, and nothing is found about it")
+@rfc_reader(
+    "7.3", "stated", "a line record with all its members is read, and nothing is found about it"
+)
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, line(trail)) == set()
-    lineage = opened(trail.root).lineages_in("src/auth.py")[-1]
+    lineage = open_trail(trail.root).lineages_in("src/auth.py")[-1]
     assert {
         name: value for name, value in lineage.current.members.items() if name != "annotation_id"
     } == line(trail)
 
 
-@rfc(
+@rfc_reader(
     "7.3",
     "REQUIRED",
     "a line record that lacks a required member is reported at its line and member",
@@ -60,14 +69,14 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
     }
 
 
-@rfc("7.3", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("7.3", "OPTIONAL", "optional members may be left out or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
     assert record_findings(trail, line(trail), **{member: value}) == set()
 
 
-@rfc(
+@rfc_reader(
     "7.3",
     "REQUIRED",
     "a required member that is null is reported, but for a commit that is not known yet",
@@ -77,7 +86,7 @@ def test_a_null_required_member_is_reported(trail: CompleteTrail, member: str) -
     assert record_findings(trail, line(trail), **{member: None}) == {("record-field", member)}
 
 
-@rfc("7.3", "REQUIRED", "lines count from 1, and a range does not end before it starts")
+@rfc_reader("7.3", "REQUIRED", "lines count from 1, and a range does not end before it starts")
 @pytest.mark.parametrize(
     ("start", "end", "member"),
     [
@@ -97,7 +106,7 @@ def test_a_range_is_made_of_line_numbers(
     assert found_there == (set() if member is None else {("record-field", member)})
 
 
-@rfc(
+@rfc_reader(
     "7.3",
     "REQUIRED",
     "paths are relative to the project, with forward slashes; others are one remark, not an error each",
@@ -112,12 +121,14 @@ def test_paths_of_elsewhere_are_one_remark(trail: CompleteTrail) -> None:
         "src/gone.py",
     ):
         record_findings(trail, line(trail), file_path=path)
-    report = checked(trail.root)
+    report = check_project(trail.root)
     assert report.passed
-    assert places(report, "path-foreign") == [(".ai-audit/annotations.jsonl", first)]
+    assert finding_locations(report, "path-foreign") == [(".ai-audit/annotations.jsonl", first)]
 
 
-@rfc("7.3", "REQUIRED", "each of the three assurance levels is known, another one is reported")
+@rfc_reader(
+    "7.3", "REQUIRED", "each of the three assurance levels is known, another one is reported"
+)
 @pytest.mark.parametrize(
     ("word", "known"),
     [("low", True), ("medium", True), ("high", True), ("none", False), ("High", False)],
@@ -131,19 +142,19 @@ def test_the_assurance_level_is_one_of_three_words(
     )
 
 
-@rfc(
+@rfc_reader(
     "7.3",
     "REQUIRED",
     "a timestamp that is no ISO-8601 date and time is reported, and the record is still read",
 )
 @pytest.mark.parametrize("value", ["now", "2026-02-03", "1770112800", "", "2026-13-03T10:00:00Z"])
 def test_a_timestamp_must_be_a_time(trail: CompleteTrail, value: str) -> None:
-    before = len(opened(trail.root).lineages_in("src/auth.py"))
+    before = len(open_trail(trail.root).lineages_in("src/auth.py"))
     assert record_findings(trail, line(trail), timestamp=value) == {("timestamp", "timestamp")}
-    assert len(opened(trail.root).lineages_in("src/auth.py")) == before + 1
+    assert len(open_trail(trail.root).lineages_in("src/auth.py")) == before + 1
 
 
-@rfc("7.3", "REQUIRED", "a reference must name an entry of the kind that its member is for")
+@rfc_reader("7.3", "REQUIRED", "a reference must name an entry of the kind that its member is for")
 @pytest.mark.parametrize(
     "member", ["environment_hash", "command_hash", "prompt_hash", "reasoning_hash", "decision_hash"]
 )
@@ -155,16 +166,16 @@ def test_a_reference_names_an_entry_of_its_kind(trail: CompleteTrail, member: st
     }
 
 
-@rfc("7.3", "RECOMMENDED", "a session's id need not be a UUID")
+@rfc_reader("7.3", "RECOMMENDED", "a session's id need not be a UUID")
 def test_a_session_id_may_be_any_word(trail: CompleteTrail) -> None:
     session = trail.writer.session_start(session_id="monday-1", environment=trail.environment)
     assert record_findings(trail, line(trail), session_id=session) == set()
     trail.writer.session_end(session)
-    assert found(checked(trail.root)) == set()
-    assert vibes(trail.root, "show", "monday-1", "--json").json["kind"] == "session"
+    assert finding_fields(check_project(trail.root)) == set()
+    assert run_vibes(trail.root, "show", "monday-1", "--json").json["kind"] == "session"
 
 
-@rfc(
+@rfc_reader(
     "7.3",
     "REQUIRED",
     "a risk factor that lacks its signal, value or weight is reported at its place in the list",
@@ -179,7 +190,7 @@ def test_a_risk_factor_is_whole(trail: CompleteTrail, member: str) -> None:
     }
 
 
-@rfc(
+@rfc_reader(
     "7.3",
     "OPTIONAL",
     "a risk factor may give no reason, and its signal may be one that we do not know",
@@ -194,7 +205,9 @@ def test_a_risk_factor_may_be_of_another_tool(
     assert record_findings(trail, line(trail), risk_score=OMIT, risk_factors=[factor]) == set()
 
 
-@rfc("7.3", "OPTIONAL", "a risk score lies between 0 and 1; another one is reported, never clipped")
+@rfc_reader(
+    "7.3", "OPTIONAL", "a risk score lies between 0 and 1; another one is reported, never clipped"
+)
 @pytest.mark.parametrize(
     ("score", "known"),
     [(0, True), (1, True), (0.5, True), (1.01, False), (-0.1, False), ("0.5", False)],
@@ -205,4 +218,6 @@ def test_a_risk_score_lies_between_0_and_1(
     assert record_findings(trail, line(trail), risk_score=score, risk_factors=OMIT) == (
         set() if known else {("record-field", "risk_score")}
     )
-    assert opened(trail.root).lineages_in("src/auth.py")[-1].current.members["risk_score"] == score
+    assert (
+        open_trail(trail.root).lineages_in("src/auth.py")[-1].current.members["risk_score"] == score
+    )

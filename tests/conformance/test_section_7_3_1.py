@@ -6,13 +6,21 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.faces import READING, checked, found, opened, places, vibes, vibes_each
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import line, record_findings
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import (
+    READ_COMMANDS,
+    check_project,
+    finding_fields,
+    finding_locations,
+    open_trail,
+    run_vibes,
+    run_vibes_commands,
+)
+from tests.conformance.valid_records import line, record_findings
 from tests.trails import OMIT, SOURCES, CompleteTrail
 
 
-@rfc(
+@rfc_reader(
     "7.3.1",
     "MUST NOT",
     "no answer takes recorded lines for lines of the present file: they are given as recorded, whatever became of it",
@@ -21,43 +29,43 @@ from tests.trails import OMIT, SOURCES, CompleteTrail
     "text", ["", "# one line\n", "\n" * 500], ids=["emptied", "shorter than the range", "longer"]
 )
 def test_recorded_lines_are_not_taken_for_present_lines(trail: CompleteTrail, text: str) -> None:
-    commands = [*READING, ("log", "--file", "src/auth.py"), ("show", trail.created)]
-    before = vibes_each(trail.root, commands, "--json")
+    commands = [*READ_COMMANDS, ("log", "--file", "src/auth.py"), ("show", trail.created)]
+    before = run_vibes_commands(trail.root, commands, "--json")
     (trail.root / "src/auth.py").write_text(text, encoding="utf-8")
-    after = vibes_each(trail.root, commands, "--json")
+    after = run_vibes_commands(trail.root, commands, "--json")
     assert (before.code, before.err) == (0, "")
     assert after == before
-    assert found(checked(trail.root)) == set(), (
+    assert finding_fields(check_project(trail.root)) == set(), (
         "a range beyond the file's end is no error of the record"
     )
 
 
-@rfc(
+@rfc_reader(
     "7.3.1",
     "MUST NOT",
     "a listed record has the line of the log it is on, and its own members; no line of the file beside them",
 )
 def test_a_listing_claims_no_place(trail: CompleteTrail) -> None:
-    for listed in vibes(trail.root, "log", "--json").json["records"]:
+    for listed in run_vibes(trail.root, "log", "--json").json["records"]:
         assert listed.keys() == {"line", "id", "record"}
-        assert opened(trail.root).log.record(listed["line"]).members == listed["record"]  # type: ignore[union-attr]
+        assert open_trail(trail.root).log.record(listed["line"]).members == listed["record"]  # type: ignore[union-attr]
 
 
-@rfc("7.3.1", "SHOULD", "records without content anchors are read like any other")
+@rfc_reader("7.3.1", "SHOULD", "records without content anchors are read like any other")
 def test_anchors_may_be_absent(trail: CompleteTrail) -> None:
     bare = dict.fromkeys(("anchor_context", "anchor_hash", "file_content_hash"), OMIT)
     assert record_findings(trail, {**line(trail), **bare}) == set()
-    assert opened(trail.root).lineages_in("src/auth.py")[-1].current.text("anchor_hash") is None
+    assert open_trail(trail.root).lineages_in("src/auth.py")[-1].current.text("anchor_hash") is None
 
 
-@rfc("7.3.1", "OPTIONAL", "an anchor that is no digest is reported")
+@rfc_reader("7.3.1", "OPTIONAL", "an anchor that is no digest is reported")
 @pytest.mark.parametrize("member", ["anchor_hash", "file_content_hash"])
 @pytest.mark.parametrize("value", ["abc123", "X" * 64, 12])
 def test_an_anchor_is_a_digest(trail: CompleteTrail, member: str, value: object) -> None:
     assert record_findings(trail, line(trail), **{member: value}) == {("record-field", member)}
 
 
-@rfc(
+@rfc_reader(
     "7.3.1",
     "MUST",
     "a remapped record without a `supersedes` edge to its original is reported at its line",
@@ -66,7 +74,7 @@ def test_a_remap_without_an_edge_is_reported(trail: CompleteTrail) -> None:
     assert record_findings(trail, line(trail), action="rebase_remap") == {("remap-edge", "action")}
 
 
-@rfc(
+@rfc_reader(
     "7.3.1",
     "MUST",
     "the edge leads from the remapped record to its original: both are one edit, and the later place holds",
@@ -85,15 +93,15 @@ def test_a_remap_leads_to_its_original(trail: CompleteTrail, old_names: bool) ->
     )
     trail.writer.edge("supersedes", moved, original, target_type="annotation", old_names=old_names)
     trail.writer.cause(original, trail.command)
-    lineage = opened(trail.root).lineage_of(original)
+    lineage = open_trail(trail.root).lineage_of(original)
     assert lineage is not None
     assert lineage.ids == (original, moved)
     assert lineage.current.id == moved
     assert lineage.first.members["line_start"] == 2, "the original is still there, unchanged"
-    assert not places(checked(trail.root), "remap-edge")
+    assert not finding_locations(check_project(trail.root), "remap-edge")
 
 
-@rfc(
+@rfc_reader(
     "7.3.1",
     "stated",
     "an orphan marks that a place was not found: a remark about its edge at most, and the edit is still shown",
@@ -105,14 +113,14 @@ def test_an_orphan_is_read(trail: CompleteTrail) -> None:
         {**line(trail), "action": "rebase_orphan", "commit_hash": "c0ffee" * 6}
     )
     trail.writer.cause(orphan, trail.command)
-    assert checked(trail.root).passed
+    assert check_project(trail.root).passed
     trail.writer.edge(
         "supersedes", orphan, original, target_type="annotation", metadata={"reason": "orphan"}
     )
-    lineage = opened(trail.root).lineage_of(orphan)
+    lineage = open_trail(trail.root).lineage_of(orphan)
     assert lineage is not None
     assert lineage.current.id == original
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
 
 
 TEXT = SOURCES["src/auth.py"]
@@ -121,7 +129,7 @@ TEXT = SOURCES["src/auth.py"]
 
 def placed(trail: CompleteTrail, annotation: str) -> dict[str, Any]:
     """Return what the program says of an annotation's place in the file as it is now."""
-    answer = vibes(trail.root, "blame", "src/auth.py", "--json").json
+    answer = run_vibes(trail.root, "blame", "src/auth.py", "--json").json
     return next(each for each in answer["placements"] if each["annotationId"] == annotation)
 
 
@@ -129,7 +137,7 @@ def rewrite(trail: CompleteTrail, text: str) -> None:
     (trail.root / "src/auth.py").write_bytes(text.encode())
 
 
-@rfc(
+@rfc_reader(
     "7.3.1",
     "SHOULD",
     "the hash of the whole file is looked at first: where it matches, the recorded lines hold",
@@ -140,7 +148,7 @@ def test_in_an_unchanged_file_the_recorded_lines_hold(trail: CompleteTrail) -> N
     assert (found_there["state"], found_there["method"]) == ("exact", "file-hash")
 
 
-@rfc(
+@rfc_reader(
     "7.3.1",
     "SHOULD",
     "otherwise the text is searched for the recorded context, and the hash says that it is the same text",
@@ -158,7 +166,7 @@ def test_a_moved_range_is_found_by_its_context_and_verified(trail: CompleteTrail
     )
 
 
-@rfc(
+@rfc_reader(
     "7.3.1",
     "SHOULD",
     "where the context is found and the hash does not match, the range is called edited, never the same",
@@ -170,7 +178,7 @@ def test_a_found_context_with_another_hash_is_an_edit(trail: CompleteTrail) -> N
     assert found_there["confidence"] < 0.9
 
 
-@rfc("7.3.1", "MUST NOT", "a range whose text is nowhere is lost: no line is claimed for it")
+@rfc_reader("7.3.1", "MUST NOT", "a range whose text is nowhere is lost: no line is claimed for it")
 def test_a_range_whose_text_is_gone_claims_no_line(trail: CompleteTrail) -> None:
     rewrite(trail, "".join(f"unrelated_{number} = {number}\n" for number in range(40)))
     found_there = placed(trail, trail.created)
@@ -182,7 +190,7 @@ def test_a_range_whose_text_is_gone_claims_no_line(trail: CompleteTrail) -> None
     assert found_there["ownedRanges"] == []
 
 
-@rfc("7.3.1", "MUST NOT", "recorded lines that nothing confirms are called unverified")
+@rfc_reader("7.3.1", "MUST NOT", "recorded lines that nothing confirms are called unverified")
 def test_recorded_lines_without_anchors_are_unverified(trail: CompleteTrail) -> None:
     bare = dict.fromkeys(("anchor_context", "anchor_hash", "file_content_hash"), OMIT)
     annotation = trail.writer.record({**line(trail), **bare})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.faces import opened
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import function, line, record_findings
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import open_trail
+from tests.conformance.valid_records import function, line, record_findings
 from tests.trails import OMIT, CompleteTrail
 
 REQUIRED = (
@@ -37,18 +37,18 @@ OPTIONAL = (
 )
 
 
-@rfc(
+@rfc_reader(
     "7.4", "stated", "a function record with all its members is read, and nothing is found about it"
 )
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, function(trail)) == set()
-    lineage = opened(trail.root).lineages_in("src/auth.py")[-1]
+    lineage = open_trail(trail.root).lineages_in("src/auth.py")[-1]
     assert {
         name: value for name, value in lineage.current.members.items() if name != "annotation_id"
     } == function(trail)
 
 
-@rfc(
+@rfc_reader(
     "7.4",
     "REQUIRED",
     "a function record that lacks a required member is reported at its line and member",
@@ -60,14 +60,14 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
     }
 
 
-@rfc("7.4", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("7.4", "OPTIONAL", "optional members may be left out or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
     assert record_findings(trail, function(trail), **{member: value}) == set()
 
 
-@rfc("7.4", "stated", "risk and decision members mean what they mean on a line record")
+@rfc_reader("7.4", "stated", "risk and decision members mean what they mean on a line record")
 @pytest.mark.parametrize(
     ("member", "value", "field"),
     [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.faces import vibes
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import edge, record_findings
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import run_vibes
+from tests.conformance.valid_records import edge, record_findings
 from tests.trails import OMIT, CompleteTrail
 
 REQUIRED = (
@@ -21,12 +21,14 @@ REQUIRED = (
 OPTIONAL = ("session_id", "metadata")
 
 
-@rfc("7.6", "stated", "an edge record with all its members is read, and nothing is found about it")
+@rfc_reader(
+    "7.6", "stated", "an edge record with all its members is read, and nothing is found about it"
+)
 def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, edge(trail)) == set()
 
 
-@rfc(
+@rfc_reader(
     "7.6",
     "REQUIRED",
     "an edge record that lacks a required member is reported at its line and member",
@@ -36,14 +38,14 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
     assert ("record-field", member) in record_findings(trail, edge(trail), **{member: OMIT})
 
 
-@rfc("7.6", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("7.6", "OPTIONAL", "optional members may be left out or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
     assert record_findings(trail, edge(trail), **{member: value}) == set()
 
 
-@rfc("7.6", "REQUIRED", "each of the six edge types is known, another one is reported")
+@rfc_reader("7.6", "REQUIRED", "each of the six edge types is known, another one is reported")
 @pytest.mark.parametrize(
     "word",
     [
@@ -64,7 +66,7 @@ def test_the_edge_type_is_one_of_six_words(trail: CompleteTrail, word: str) -> N
     )
 
 
-@rfc(
+@rfc_reader(
     "7.6",
     "REQUIRED",
     "an end is an annotation, a context or a session, and must be there; another kind is reported",
@@ -87,22 +89,22 @@ def test_an_end_is_of_a_known_kind_and_there(trail: CompleteTrail, end: str) -> 
     }
 
 
-@rfc("7.6", "stated", "an edge reads from its source, the effect, to its target, the cause")
+@rfc_reader("7.6", "stated", "an edge reads from its source, the effect, to its target, the cause")
 def test_an_edge_has_a_direction(trail: CompleteTrail) -> None:
-    shown = vibes(trail.root, "show", trail.modified, "--json").json["edges"]
+    shown = run_vibes(trail.root, "show", trail.modified, "--json").json["edges"]
     assert {(each["edge_type"], each["target_ref"]) for each in shown["out"]} >= {
         ("caused_by", trail.prompt),
         ("informed_by", trail.read_command),
     }
     assert shown["in"] == []
-    read = vibes(trail.root, "show", trail.read_command, "--json").json["edges"]
+    read = run_vibes(trail.root, "show", trail.read_command, "--json").json["edges"]
     assert [each["source_ref"] for each in read["in"]] == [trail.modified]
     assert read["out"] == []
 
 
-@rfc("7.6", "OPTIONAL", "metadata may hold anything, and is given as it is")
+@rfc_reader("7.6", "OPTIONAL", "metadata may hold anything, and is given as it is")
 def test_metadata_is_free(trail: CompleteTrail) -> None:
     metadata = {"type": "line", "deep": [{"a": None}, 1.5, "ü"], "reason": 7}
     assert record_findings(trail, edge(trail), metadata=metadata) == set()
-    shown = vibes(trail.root, "show", trail.created, "--json").json["edges"]["out"]
+    shown = run_vibes(trail.root, "show", trail.created, "--json").json["edges"]["out"]
     assert metadata in [each.get("metadata") for each in shown]

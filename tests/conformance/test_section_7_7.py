@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import delegation, record_findings
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.valid_records import delegation, record_findings
 from tests.trails import OMIT, CompleteTrail
 
 REQUIRED = ("type", "parent_session_id", "child_session_id", "timestamp")
@@ -18,7 +18,7 @@ OPTIONAL = (
 )
 
 
-@rfc(
+@rfc_reader(
     "7.7",
     "stated",
     "a delegation record with all its members is read, and nothing is found about it",
@@ -27,7 +27,7 @@ def test_a_whole_record_is_accepted(trail: CompleteTrail) -> None:
     assert record_findings(trail, delegation(trail)) == set()
 
 
-@rfc(
+@rfc_reader(
     "7.7",
     "REQUIRED",
     "a delegation record that lacks a required member is reported at its line and member",
@@ -37,14 +37,16 @@ def test_a_missing_required_member_is_reported(trail: CompleteTrail, member: str
     assert ("record-field", member) in record_findings(trail, delegation(trail), **{member: OMIT})
 
 
-@rfc("7.7", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("7.7", "OPTIONAL", "optional members may be left out or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
     assert record_findings(trail, delegation(trail), **{member: value}) == set()
 
 
-@rfc("7.7", "OPTIONAL", "each of the five delegation types is known, another one is reported")
+@rfc_reader(
+    "7.7", "OPTIONAL", "each of the five delegation types is known, another one is reported"
+)
 @pytest.mark.parametrize("word", ["task", "review", "test", "refactor", "other", "chore"])
 def test_the_delegation_type_is_one_of_five_words(trail: CompleteTrail, word: str) -> None:
     assert record_findings(trail, delegation(trail), delegation_type=word) == (
@@ -52,7 +54,7 @@ def test_the_delegation_type_is_one_of_five_words(trail: CompleteTrail, word: st
     )
 
 
-@rfc("7.7", "REQUIRED", "parent and child must be sessions of the trail")
+@rfc_reader("7.7", "REQUIRED", "parent and child must be sessions of the trail")
 @pytest.mark.parametrize("member", ["parent_session_id", "child_session_id"])
 def test_both_sessions_are_known(trail: CompleteTrail, member: str) -> None:
     assert ("session-unknown", member) in record_findings(
@@ -60,7 +62,7 @@ def test_both_sessions_are_known(trail: CompleteTrail, member: str) -> None:
     )
 
 
-@rfc("7.7", "OPTIONAL", "the environments that a delegation names must be environments")
+@rfc_reader("7.7", "OPTIONAL", "the environments that a delegation names must be environments")
 @pytest.mark.parametrize("member", ["parent_environment_hash", "child_environment_hash"])
 def test_environments_are_environments(trail: CompleteTrail, member: str) -> None:
     assert record_findings(trail, delegation(trail), **{member: trail.command}) == {

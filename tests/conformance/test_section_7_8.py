@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from tests.conformance.faces import READING, checked, snapshot, vibes_each, weight
-from tests.conformance.requirement import rfc
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import (
+    READ_COMMANDS,
+    check_project,
+    run_vibes_commands,
+    severities,
+    snapshot,
+)
 from tests.trails import AUDIT_DIR, CompleteTrail, Repository
 
 
-@rfc(
+@rfc_reader(
     "7.8",
     "MUST",
     "where a database lies in the trail and `.gitignore` does not name it, that is pointed out",
@@ -17,12 +23,12 @@ def test_a_database_that_is_not_ignored_is_pointed_out(trail: CompleteTrail) -> 
     (trail.root / AUDIT_DIR / ".gitignore").write_bytes(b"*.lock\nwal/\nspool/\n")
     repository.write(f"{AUDIT_DIR}/audit.db", b"SQLite format 3\0")
     repository.commit("Everything, by mistake")
-    report = checked(trail.root)
-    assert weight(report, "git-ignore") == weight(report, "git-derived") == {"warning"}
+    report = check_project(trail.root)
+    assert severities(report, "git-ignore") == severities(report, "git-derived") == {"warning"}
 
 
-@rfc("7.8", "MAY", "no database is needed, and reading makes none")
+@rfc_reader("7.8", "MAY", "no database is needed, and reading makes none")
 def test_reading_makes_no_database(trail: CompleteTrail) -> None:
     files = snapshot(trail.root)
-    assert vibes_each(trail.root, READING).code == 0
+    assert run_vibes_commands(trail.root, READ_COMMANDS).code == 0
     assert snapshot(trail.root) == files

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.faces import checked, opened, places, vibes
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import function, line, record_findings
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import check_project, finding_locations, open_trail, run_vibes
+from tests.conformance.valid_records import function, line, record_findings
 from tests.trails import CompleteTrail
 
 
-@rfc("7.9", "REQUIRED", "the actions of an edit are known, and another word is reported")
+@rfc_reader("7.9", "REQUIRED", "the actions of an edit are known, and another word is reported")
 @pytest.mark.parametrize("word", ["create", "modify", "delete", "review", "rename", "Create", ""])
 def test_every_action_is_known(trail: CompleteTrail, word: str) -> None:
     known = word in ("create", "modify", "delete", "review")
     assert record_findings(trail, line(trail), action=word) == (
         set() if known else {("record-field", "action")}
     )
-    assert opened(trail.root).lineages_in("src/auth.py")[-1].current.members["action"] == word, (
-        "read, whatever it says"
-    )
+    assert (
+        open_trail(trail.root).lineages_in("src/auth.py")[-1].current.members["action"] == word
+    ), "read, whatever it says"
 
 
-@rfc(
+@rfc_reader(
     "7.9",
     "MUST",
     "a remap of a line or function that no `supersedes` edge ties to its original is reported",
@@ -33,7 +33,7 @@ def test_a_remap_needs_its_edge(trail: CompleteTrail, make: object) -> None:
     original = trail.writer.record(record)
     trail.writer.cause(original, trail.command)
     remapped = trail.writer.remap(original, commit="c0ffee" * 6)
-    assert not places(checked(trail.root), "remap-edge")
+    assert not finding_locations(check_project(trail.root), "remap-edge")
     log = trail.root / ".ai-audit/annotations.jsonl"
     log.write_bytes(
         b"".join(
@@ -42,23 +42,25 @@ def test_a_remap_needs_its_edge(trail: CompleteTrail, make: object) -> None:
             if f'"source_ref":"{remapped}"'.encode() not in row
         )
     )
-    assert len(places(checked(trail.root), "remap-edge")) == 1
+    assert len(finding_locations(check_project(trail.root), "remap-edge")) == 1
 
 
-@rfc("7.9", "stated", "a remapped record is no new edit: the action of its original stays")
+@rfc_reader("7.9", "stated", "a remapped record is no new edit: the action of its original stays")
 def test_a_remap_keeps_the_action_of_its_original(trail: CompleteTrail) -> None:
-    stats = vibes(trail.root, "stats", "--json").json
+    stats = run_vibes(trail.root, "stats", "--json").json
     assert stats["actions"] == {"create": 4, "modify": 1}
-    lineage = opened(trail.root).lineage_of(trail.remapped)
+    lineage = open_trail(trail.root).lineage_of(trail.remapped)
     assert lineage is not None
     assert (lineage.current.text("action"), lineage.action) == ("rebase_remap", "create")
 
 
-@rfc("7.9", "MAY", "a review may carry its reasoning, and is no edit: it counts for no model")
+@rfc_reader(
+    "7.9", "MAY", "a review may carry its reasoning, and is no edit: it counts for no model"
+)
 def test_a_review_is_no_edit(trail: CompleteTrail) -> None:
-    before = vibes(trail.root, "models", "--json").json
+    before = run_vibes(trail.root, "models", "--json").json
     assert (
         record_findings(trail, line(trail), action="review", reasoning_hash=trail.reasoning)
         == set()
     )
-    assert vibes(trail.root, "models", "--json").json == before
+    assert run_vibes(trail.root, "models", "--json").json == before

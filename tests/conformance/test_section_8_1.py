@@ -6,9 +6,18 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.faces import CONFIG, audit_dir, checked, found, opened, places, vibes, weight
-from tests.conformance.requirement import rfc
-from tests.conformance.sound import append, line
+from tests.conformance.requirement import rfc_reader
+from tests.conformance.trail_access import (
+    CONFIG,
+    audit_dir,
+    check_project,
+    finding_fields,
+    finding_locations,
+    open_trail,
+    run_vibes,
+    severities,
+)
+from tests.conformance.valid_records import append, line
 from tests.trails import OMIT, CompleteTrail
 from vibes_lsp.model.config import Config
 from vibes_lsp.model.vocabulary import AssuranceLevel
@@ -30,7 +39,7 @@ def policy(trail: CompleteTrail, **members: object) -> Config:
     return load_config(audit_dir(trail.root)).config
 
 
-@rfc(
+@rfc_reader(
     "8.1",
     "REQUIRED",
     "a policy that lacks a required member is reported at the member, and the rest of it is in force",
@@ -42,10 +51,10 @@ def test_a_missing_required_member_is_reported(
 ) -> None:
     config = policy(trail, exclude_patterns=["gen/**"], **{member: value})
     assert config.exclude_patterns == ["gen/**"]
-    assert ("config-field", member) in found(checked(trail.root), CONFIG)
+    assert ("config-field", member) in finding_fields(check_project(trail.root), CONFIG)
 
 
-@rfc(
+@rfc_reader(
     "8.1", "REQUIRED", "a required member with a value that it may not have is reported at its line"
 )
 @pytest.mark.parametrize(
@@ -57,29 +66,29 @@ def test_a_wrong_value_is_reported_at_its_line(
 ) -> None:
     trail.writer.config(**{member: value})
     number = 2 + REQUIRED.index(member)
-    assert places(checked(trail.root), "config-field") == [(CONFIG, number)]
+    assert finding_locations(check_project(trail.root), "config-field") == [(CONFIG, number)]
 
 
-@rfc("8.1", "REQUIRED", "each of the three assurance levels is known")
+@rfc_reader("8.1", "REQUIRED", "each of the three assurance levels is known")
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
 def test_every_assurance_level_is_known(trail: CompleteTrail, level: str) -> None:
     assert policy(trail, assurance_level=level).assurance_level == level
-    report = checked(trail.root)
-    assert found(report, CONFIG) == set()
+    report = check_project(trail.root)
+    assert finding_fields(report, CONFIG) == set()
     assert report.level == level
 
 
-@rfc("8.1", "OPTIONAL", "optional members may be left out or null")
+@rfc_reader("8.1", "OPTIONAL", "optional members may be left out or null")
 @pytest.mark.parametrize("member", OPTIONAL)
 @pytest.mark.parametrize("value", [OMIT, None], ids=["absent", "null"])
 def test_an_optional_member_may_be_absent(trail: CompleteTrail, member: str, value: object) -> None:
     assert policy(trail, **{member: value}) == Config(
         assurance_level=AssuranceLevel.HIGH, project_name="demo"
     )
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
 
 
-@rfc(
+@rfc_reader(
     "8.1",
     "OPTIONAL",
     "without `tracked_extensions` all files are tracked; with it, those with such an extension",
@@ -94,10 +103,10 @@ def test_all_files_are_tracked_by_default(
     for path in ("Makefile", "docs/a.md"):
         append(trail, {**line(trail), "file_path": path})
     trail.writer.config(**members)
-    assert vibes(trail.root, "stats", "--json").json["untrackedFiles"] == untracked
+    assert run_vibes(trail.root, "stats", "--json").json["untrackedFiles"] == untracked
 
 
-@rfc(
+@rfc_reader(
     "8.1",
     "OPTIONAL",
     "without `exclude_patterns` nothing is excluded; with it, what a pattern matches",
@@ -118,10 +127,12 @@ def test_nothing_is_excluded_by_default(
 ) -> None:
     append(trail, {**line(trail), "file_path": "src/vendor/lib/x.py"})
     trail.writer.config(exclude_patterns=patterns)
-    assert weight(checked(trail.root), "path-untracked") == (set() if tracked else {"note"})
+    assert severities(check_project(trail.root), "path-untracked") == (
+        set() if tracked else {"note"}
+    )
 
 
-@rfc(
+@rfc_reader(
     "8.1",
     "OPTIONAL",
     "the thresholds of compression and of blobs are 10,240 and 102,400 bytes unless the policy says otherwise",
@@ -139,7 +150,7 @@ def test_thresholds_have_defaults(trail: CompleteTrail) -> None:
     )
 
 
-@rfc(
+@rfc_reader(
     "8.1",
     "OPTIONAL",
     "a threshold that is no number of bytes is reported, and its default is in force",
@@ -149,10 +160,12 @@ def test_a_threshold_is_a_number_of_bytes(trail: CompleteTrail, value: object) -
     assert (
         policy(trail, external_blob_threshold_bytes=value).external_blob_threshold_bytes == 102_400
     )
-    assert found(checked(trail.root)) == {("config-field", "external_blob_threshold_bytes")}
+    assert finding_fields(check_project(trail.root)) == {
+        ("config-field", "external_blob_threshold_bytes")
+    }
 
 
-@rfc("8.1", "OPTIONAL", "without `risk_scoring`, or with null, risk is not scored")
+@rfc_reader("8.1", "OPTIONAL", "without `risk_scoring`, or with null, risk is not scored")
 @pytest.mark.parametrize(
     ("value", "word"),
     [
@@ -165,19 +178,19 @@ def test_a_threshold_is_a_number_of_bytes(trail: CompleteTrail, value: object) -
 )
 def test_risk_is_not_scored_by_default(trail: CompleteTrail, value: object, word: str) -> None:
     trail.writer.config(risk_scoring=value)
-    steps: list[dict[str, Any]] = vibes(trail.root, "doctor", "--json").json["steps"]
+    steps: list[dict[str, Any]] = run_vibes(trail.root, "doctor", "--json").json["steps"]
     (about_config,) = (step for step in steps if step["about"] == "config.json")
     assert about_config["health"] == "ok"
     assert f"PRISM {word}" in about_config["message"]
 
 
-@rfc("8.1", "stated", "members of the policy that we do not know are no finding")
+@rfc_reader("8.1", "stated", "members of the policy that we do not know are no finding")
 def test_an_unknown_member_is_accepted(trail: CompleteTrail) -> None:
     trail.writer.config(review_policy={"who": ["everyone"]})
-    assert found(checked(trail.root)) == set()
+    assert finding_fields(check_project(trail.root)) == set()
 
 
-@rfc(
+@rfc_reader(
     "8.1",
     "stated",
     "a policy that is absent or no JSON is reported, and hides neither records nor entries",
@@ -189,10 +202,10 @@ def test_an_unknown_member_is_accepted(trail: CompleteTrail) -> None:
 def test_a_broken_policy_hides_nothing(
     trail: CompleteTrail, content: bytes | None, check: str
 ) -> None:
-    before = checked(trail.root)
+    before = check_project(trail.root)
     path = trail.root / CONFIG
     path.unlink() if content is None else path.write_bytes(content)
-    report = checked(trail.root)
-    assert {name for name, _ in found(report, CONFIG)} == {check}
+    report = check_project(trail.root)
+    assert {name for name, _ in finding_fields(report, CONFIG)} == {check}
     assert (report.records, report.entries) == (before.records, before.entries)
-    assert len(opened(trail.root).lineages()) == 5
+    assert len(open_trail(trail.root).lineages()) == 5

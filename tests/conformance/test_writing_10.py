@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conformance.requirement import writing
+from tests.conformance.requirement import rfc_writer
 from tests.unit.recording.projects import MODEL, TOOL, new_project
 from vibes_lsp.recording import Origin, RiskSignal
 
@@ -30,12 +30,12 @@ def scored(root: Path, scoring: object, *, function: bool = False) -> dict[str, 
     return record
 
 
-@writing(
+@rfc_writer(
     "10.4.4",
     "MUST",
     "a computed risk is stored on the line or function record, by the members that the standard has for it",
 )
-@writing(
+@rfc_writer(
     "10.4.4",
     "REQUIRED",
     "each factor has its signal, its value from 0 to 1 and its weight; and a reason",
@@ -60,12 +60,12 @@ def test_risk_is_stored(tmp_path: Path, function: bool) -> None:
     assert record["risk_score"] == pytest.approx(weighted, abs=1e-4)
 
 
-@writing(
+@rfc_writer(
     "10.4.6",
     "OPTIONAL",
     "without the policy's part, with null, and where it is not enabled, no risk is stored",
 )
-@writing(
+@rfc_writer(
     "10.4.6", "MAY", "a policy may name another algorithm: what we cannot compute is not stored"
 )
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_no_risk_is_stored_unless_the_policy_says_so(tmp_path: Path, scoring: ob
     assert not {"risk_score", "risk_factors"} & set(scored(tmp_path, scoring))
 
 
-@writing(
+@rfc_writer(
     "10.4.6",
     "OPTIONAL",
     "weights of the policy take the place of the reference's, those that it leaves out stay",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conformance.faces import LOG, MANIFEST, snapshot, vibes
-from tests.conformance.requirement import writing
+from tests.conformance.requirement import rfc_writer
+from tests.conformance.trail_access import LOG, MANIFEST, run_vibes, snapshot
 from tests.trails import AUDIT_DIR, CompleteTrail
 from tests.trails.stories import LIMITS_BEFORE
 from tests.unit.recording.projects import MODEL, PROMPT, TOOL, by
@@ -35,11 +35,11 @@ def record(root: Path) -> str:
     return session
 
 
-@writing(
+@rfc_writer(
     "12.1", "MUST", "the versions of manifest and policy are checked before anything is written"
 )
-@writing("12.1", "MUST", "a trail of an unknown major version is not written to, by any command")
-@writing("12.1", "SHOULD", "whoever tries is told which file declares which version")
+@rfc_writer("12.1", "MUST", "a trail of an unknown major version is not written to, by any command")
+@rfc_writer("12.1", "SHOULD", "whoever tries is told which file declares which version")
 @pytest.mark.parametrize(
     ("file", "member"), [("manifest.json", "version"), ("config.json", "standard_version")]
 )
@@ -51,14 +51,14 @@ def test_an_unknown_major_version_is_not_written_to(
     before = snapshot(trail.root)
     with pytest.raises(UnsupportedVersion, match=rf"{file} declares version '2\.0'"):
         record(trail.root)
-    assert vibes(trail.root, "export", "--current", str(tmp_path / "new")).code == 2
+    assert run_vibes(trail.root, "export", "--current", str(tmp_path / "new")).code == 2
     after = snapshot(trail.root)
     assert {
         name: content for name, content in after.items() if not name.startswith("wal/")
     } == before
 
 
-@writing("12.2", "MUST NOT", "recording appends: no byte of the log that was there changes")
+@rfc_writer("12.2", "MUST NOT", "recording appends: no byte of the log that was there changes")
 def test_records_that_are_there_stay(trail: CompleteTrail) -> None:
     trail.writer.record(LATER)
     trail.writer.raw_log(b'no record\n{ "type" : "edge" , "source_id":"x"}\n')
@@ -69,7 +69,7 @@ def test_records_that_are_there_stay(trail: CompleteTrail) -> None:
     assert len(after) > len(before)
 
 
-@writing(
+@rfc_writer(
     "12.2",
     "MUST",
     "members that we do not know are preserved where records are copied: in an export, too",
@@ -86,7 +86,7 @@ def test_unknown_members_are_copied(trail: CompleteTrail, tmp_path: Path) -> Non
     )
     trail.writer.remap(moved, commit=trail.commit, start=3, end=9)
     trail.writer.record(LATER)
-    assert vibes(trail.root, "export", "--current", str(tmp_path / "new")).code == 0
+    assert run_vibes(trail.root, "export", "--current", str(tmp_path / "new")).code == 0
     copied = [json.loads(line) for line in (tmp_path / "new" / LOG).read_bytes().splitlines()]
     [line] = [each for each in copied if "x_tool" in each]
     assert {name: line[name] for name in unknown} == unknown
@@ -95,7 +95,7 @@ def test_unknown_members_are_copied(trail: CompleteTrail, tmp_path: Path) -> Non
     ] == [LATER]
 
 
-@writing(
+@rfc_writer(
     "12.3",
     "MUST NOT",
     "entries that we do not know, and members of the frame, stay value for value when the manifest grows",
@@ -113,8 +113,8 @@ def test_unknown_entries_stay(trail: CompleteTrail) -> None:
     assert json.dumps(after["x_frame"]) == "[1.0, null]"
 
 
-@writing("12.4", "stated", "a database in another layout is not migrated: it is made anew")
+@rfc_writer("12.4", "stated", "a database in another layout is not migrated: it is made anew")
 def test_a_database_of_another_layout_is_made_anew(trail: CompleteTrail) -> None:
     (trail.root / AUDIT_DIR / "audit.db").write_bytes(b"of another program")
-    done = vibes(trail.root, "query", "SELECT count(*) FROM line_annotations", "--json")
+    done = run_vibes(trail.root, "query", "SELECT count(*) FROM line_annotations", "--json")
     assert (done.code, done.json["rows"]) == (0, [[6]])

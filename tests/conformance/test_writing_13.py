@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tests.conformance.faces import vibes
-from tests.conformance.requirement import writing
-from tests.conformance.written import SECRET
+from tests.conformance.recorded_trail import SECRET
+from tests.conformance.requirement import rfc_writer
+from tests.conformance.trail_access import run_vibes
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, by, new_project
 from vibes_lsp.recording import Prompt, PromptType, Reasoning
@@ -32,14 +32,14 @@ def private(root: Path) -> Project:
     return project
 
 
-@writing("13.1", "SHOULD", "secrets in prompts and reasoning do not reach the trail")
+@rfc_writer("13.1", "SHOULD", "secrets in prompts and reasoning do not reach the trail")
 def test_secrets_stay_out(tmp_path: Path) -> None:
     project = private(tmp_path / "project")
     assert SECRET.encode() not in project.written()
     assert b"[masked]" in project.written()
 
 
-@writing(
+@rfc_writer(
     "13.1",
     "SHOULD",
     "what another tool recorded can be reviewed before it is committed: secrets in it are pointed out",
@@ -50,12 +50,14 @@ def test_secrets_of_others_are_pointed_out(tmp_path: Path) -> None:
     project.entries()
     manifest.write_bytes(manifest.read_bytes().replace(b"Use [masked]", f"Use {SECRET}".encode()))
     checks = {
-        finding["check"] for finding in vibes(project.root, "check", "--json").json["findings"]
+        finding["check"] for finding in run_vibes(project.root, "check", "--json").json["findings"]
     }
     assert "secret" in checks
 
 
-@writing("13.1", "SHOULD", "a manifest that the project keeps out of git is written like any other")
+@rfc_writer(
+    "13.1", "SHOULD", "a manifest that the project keeps out of git is written like any other"
+)
 def test_a_manifest_may_be_kept_private(tmp_path: Path) -> None:
     root = tmp_path / "project"
     root.mkdir()

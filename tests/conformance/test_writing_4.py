@@ -6,31 +6,31 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from tests.conformance.faces import vibes
-from tests.conformance.requirement import writing
+from tests.conformance.requirement import rfc_writer
+from tests.conformance.trail_access import run_vibes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conformance.written import Written
+    from tests.conformance.recorded_trail import RecordedTrail
 
 
-@writing(
+@rfc_writer(
     "4.1",
     "stated",
     "a trail lies in `.ai-audit/` at the project's root, its files under the names of the RFC",
 )
-def test_files_have_their_names(high: Written) -> None:
+def test_files_have_their_names(high: RecordedTrail) -> None:
     names = {path.name for path in (high.root / ".ai-audit").iterdir()}
     assert names >= {"manifest.json", "annotations.jsonl", "config.json", "blobs", ".gitignore"}
 
 
-@writing(
+@rfc_writer(
     "4.2",
     "SHOULD",
     "git takes manifest, log and policy along, and nothing that is derived or temporary",
 )
-def test_git_takes_along_what_it_should(high: Written, tmp_path: Path) -> None:
+def test_git_takes_along_what_it_should(high: RecordedTrail, tmp_path: Path) -> None:
     tree = tmp_path / "clone"
     subprocess.run(["git", "init", "-q", str(tree)], check=True)
     shutil.copytree(high.root, tree, dirs_exist_ok=True)
@@ -49,7 +49,7 @@ def test_git_takes_along_what_it_should(high: Written, tmp_path: Path) -> None:
     }
 
 
-@writing("4.2", "SHOULD", "a new trail has a `.gitignore` that names `audit.db`")
+@rfc_writer("4.2", "SHOULD", "a new trail has a `.gitignore` that names `audit.db`")
 def test_a_new_trail_ignores_the_database(tmp_path: Path) -> None:
-    assert vibes(tmp_path, "init").code == 0
+    assert run_vibes(tmp_path, "init").code == 0
     assert "audit.db" in (tmp_path / ".ai-audit" / ".gitignore").read_text(encoding="utf-8")

@@ -5,33 +5,33 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tests.conformance.requirement import writing
+from tests.conformance.requirement import rfc_writer
 from tests.trails import annotation_id, context_hash
 
 if TYPE_CHECKING:
-    from tests.conformance.written import Written
+    from tests.conformance.recorded_trail import RecordedTrail
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-@writing("5.1", "stated", "every hash and id is a SHA-256 in 64 lower-case hexadecimal digits")
-def test_every_key_and_id_is_a_digest(written: Written) -> None:
+@rfc_writer("5.1", "stated", "every hash and id is a SHA-256 in 64 lower-case hexadecimal digits")
+def test_every_key_and_id_is_a_digest(written: RecordedTrail) -> None:
     keys = [*written.manifest["entries"], *(record["annotation_id"] for record in written.records)]
     assert all(DIGEST.fullmatch(key) for key in keys)
 
 
-@writing(
+@rfc_writer(
     "5.2", "stated", "an entry's key is the hash of its canonical form, its creation time left out"
 )
-def test_every_key_is_the_hash_of_its_entry(written: Written) -> None:
+def test_every_key_is_the_hash_of_its_entry(written: RecordedTrail) -> None:
     assert written.manifest["entries"]
     assert {
         key for key, entry in written.manifest["entries"].items() if context_hash(entry) != key
     } == set()
 
 
-@writing("5.3", "stated", "records refer by whole hashes, never by short ones")
-def test_references_are_whole(written: Written) -> None:
+@rfc_writer("5.3", "stated", "records refer by whole hashes, never by short ones")
+def test_references_are_whole(written: RecordedTrail) -> None:
     members = [
         (name, value)
         for record in written.records
@@ -55,8 +55,8 @@ def test_references_are_whole(written: Written) -> None:
         assert set(named.values()) <= set(written.manifest["entries"])
 
 
-@writing("5.4", "stated", "the id of a record of any type is the hash of its other members")
-def test_every_id_is_the_hash_of_its_record(written: Written) -> None:
+@rfc_writer("5.4", "stated", "the id of a record of any type is the hash of its other members")
+def test_every_id_is_the_hash_of_its_record(written: RecordedTrail) -> None:
     assert {record["type"] for record in written.records} == {
         "line",
         "function",

@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conformance.requirement import writing
-from tests.conformance.written import LEVELS, OUTPUT, SECRET, THOUGHTS, lacking
+from tests.conformance.recorded_trail import (
+    LEVELS,
+    OUTPUT,
+    REASONING_TEXTS,
+    SECRET,
+    missing_members,
+)
+from tests.conformance.requirement import rfc_writer
 
 if TYPE_CHECKING:
-    from tests.conformance.written import Written
+    from tests.conformance.recorded_trail import RecordedTrail
 
 REQUIRED = {
     "environment": ("tool_name", "tool_version", "model_name", "model_version", "created_at"),
@@ -25,55 +31,61 @@ REQUIRED = {
 }
 
 
-@writing("6.1", "REQUIRED", "the manifest says `standard`, `version` and `entries`")
-def test_the_frame_is_whole(written: Written) -> None:
+@rfc_writer("6.1", "REQUIRED", "the manifest says `standard`, `version` and `entries`")
+def test_the_frame_is_whole(written: RecordedTrail) -> None:
     assert written.manifest["standard"] == "VIBES"
     assert written.manifest["version"].startswith("1.")
     assert isinstance(written.manifest["entries"], dict)
 
 
-@writing("6.2", "REQUIRED", "an environment has its required members, at every level")
-@writing("6.4", "REQUIRED", "a command has its required members, at every level")
-@writing("6.6", "REQUIRED", "a decision has its required members, at every level")
+@rfc_writer("6.2", "REQUIRED", "an environment has its required members, at every level")
+@rfc_writer("6.4", "REQUIRED", "a command has its required members, at every level")
+@rfc_writer("6.6", "REQUIRED", "a decision has its required members, at every level")
 @pytest.mark.parametrize("kind", ["environment", "command", "decision"])
-def test_an_entry_of_every_level_is_whole(written: Written, kind: str) -> None:
+def test_an_entry_of_every_level_is_whole(written: RecordedTrail, kind: str) -> None:
     entries = written.entries(kind)
     assert entries
-    assert [lacking(entry, REQUIRED[kind]) for entry in entries.values()] == [set()] * len(entries)
+    assert [missing_members(entry, REQUIRED[kind]) for entry in entries.values()] == [set()] * len(
+        entries
+    )
 
 
-@writing("6.3", "REQUIRED", "a prompt has its required members, from the medium level on")
+@rfc_writer("6.3", "REQUIRED", "a prompt has its required members, from the medium level on")
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_prompt_is_whole(all_written: dict[str, Written], level: str) -> None:
+def test_a_prompt_is_whole(all_written: dict[str, RecordedTrail], level: str) -> None:
     prompts = list(all_written[level].entries("prompt").values())
     assert len(prompts) == (0 if level == "low" else 2)
-    assert [lacking(entry, REQUIRED["prompt"]) for entry in prompts] == [set()] * len(prompts)
+    assert [missing_members(entry, REQUIRED["prompt"]) for entry in prompts] == [set()] * len(
+        prompts
+    )
     told = {entry["prompt_type"]: entry.get("prompt_context_files") for entry in prompts}
     assert told == (
         {} if level == "low" else {"user_instruction": ["src/a.py"], "inline_completion": None}
     )
 
 
-@writing(
+@rfc_writer(
     "6.5", "REQUIRED", "reasoning has its required members, and is there at the high level only"
 )
-@writing("6.5", "stated", "the reasoning's model is the environment's where none is named")
+@rfc_writer("6.5", "stated", "the reasoning's model is the environment's where none is named")
 @pytest.mark.parametrize("level", LEVELS)
-def test_reasoning_is_whole(all_written: dict[str, Written], level: str) -> None:
+def test_reasoning_is_whole(all_written: dict[str, RecordedTrail], level: str) -> None:
     entries = list(all_written[level].entries("reasoning").values())
     assert len(entries) == (3 if level == "high" else 0)
-    assert [lacking(entry, REQUIRED["reasoning"]) for entry in entries] == [set()] * len(entries)
+    assert [missing_members(entry, REQUIRED["reasoning"]) for entry in entries] == [set()] * len(
+        entries
+    )
     assert {entry["reasoning_model"] for entry in entries} <= {"some-model"}
 
 
-@writing("6.2", "REQUIRED", "creation times are ISO-8601")
-def test_creation_times_are_times(written: Written) -> None:
+@rfc_writer("6.2", "REQUIRED", "creation times are ISO-8601")
+def test_creation_times_are_times(written: RecordedTrail) -> None:
     times = [entry["created_at"] for entry in written.manifest["entries"].values()]
     assert all(datetime.fromisoformat(time).utcoffset() is not None for time in times)
 
 
-@writing("6.3", "stated", "files of a prompt are relative to the project")
-def test_context_files_are_relative(high: Written) -> None:
+@rfc_writer("6.3", "stated", "files of a prompt are relative to the project")
+def test_context_files_are_relative(high: RecordedTrail) -> None:
     named = [
         path
         for entry in high.entries("prompt").values()
@@ -82,18 +94,18 @@ def test_context_files_are_relative(high: Written) -> None:
     assert named == ["src/a.py"]
 
 
-@writing("6.4", "RECOMMENDED", "of a command's output at most 1024 bytes are kept")
-def test_output_is_cut(written: Written) -> None:
+@rfc_writer("6.4", "RECOMMENDED", "of a command's output at most 1024 bytes are kept")
+def test_output_is_cut(written: RecordedTrail) -> None:
     summary = written.manifest["entries"][written.names["command"]][
         "command_output_summary"
     ].encode()
     assert 1000 < len(summary) <= 1024 < len(OUTPUT.encode())
 
 
-@writing(
+@rfc_writer(
     "6.4", "SHOULD", "secrets in a command's output are masked, and stand nowhere in the trail"
 )
-def test_secrets_are_masked(written: Written) -> None:
+def test_secrets_are_masked(written: RecordedTrail) -> None:
     assert SECRET.encode() not in written.everything()
     assert (
         "[masked]"
@@ -101,24 +113,24 @@ def test_secrets_are_masked(written: Written) -> None:
     )
 
 
-@writing(
+@rfc_writer(
     "6.6", "REQUIRED", "options have an id and a description, and the selection is one of them"
 )
-def test_a_decision_selects_an_option(written: Written) -> None:
+def test_a_decision_selects_an_option(written: RecordedTrail) -> None:
     [decision] = written.entries("decision").values()
-    assert [lacking(option, ("id", "description")) for option in decision["options"]] == [
+    assert [missing_members(option, ("id", "description")) for option in decision["options"]] == [
         set(),
         set(),
     ]
     assert decision["selected"] in {option["id"] for option in decision["options"]}
 
 
-@writing(
+@rfc_writer(
     "6.7",
     "SHOULD",
     "reasoning beyond the thresholds is compressed, then moved to a file of its own; its text is kept whole",
 )
-def test_long_reasoning_is_packed(high: Written) -> None:
+def test_long_reasoning_is_packed(high: RecordedTrail) -> None:
     texts: dict[str, str] = {}
     for entry in high.entries("reasoning").values():
         if entry.get("external"):
@@ -132,4 +144,4 @@ def test_long_reasoning_is_packed(high: Written) -> None:
             ).decode()
         else:
             texts["inline"] = entry["reasoning_text"]
-    assert texts == THOUGHTS
+    assert texts == REASONING_TEXTS

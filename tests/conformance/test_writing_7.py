@@ -10,11 +10,16 @@ from contextlib import closing
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from tests.conformance.committed import TEXT as COMMITTED
-from tests.conformance.committed import added, backfilled, log, rewritten
-from tests.conformance.faces import checked, places, snapshot, vibes
-from tests.conformance.requirement import writing
-from tests.conformance.written import lacking
+from tests.conformance.committed_trail import TEXT as COMMITTED
+from tests.conformance.committed_trail import (
+    added_records,
+    backfilled_project,
+    log_bytes,
+    rewritten_project,
+)
+from tests.conformance.recorded_trail import missing_members
+from tests.conformance.requirement import rfc_writer
+from tests.conformance.trail_access import check_project, finding_locations, run_vibes, snapshot
 from tests.trails import AUDIT_DIR, CompleteTrail
 from tests.unit.recording.projects import SOURCE
 from vibes_lsp.maintenance.remap import Remapped, remap
@@ -23,7 +28,7 @@ from vibes_lsp.recording import Recorder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conformance.written import Written
+    from tests.conformance.recorded_trail import RecordedTrail
 
 ANNOTATION = (
     "file_path",
@@ -40,40 +45,42 @@ EDGE = ("edge_type", "source_ref", "source_type", "target_ref", "target_type", "
 DELEGATION = ("parent_session_id", "child_session_id", "timestamp")
 
 
-@writing(
+@rfc_writer(
     "7.3",
     "REQUIRED",
     "a line record has its required members; its commit is null until it is known",
 )
-def test_line_records_are_whole(written: Written) -> None:
+def test_line_records_are_whole(written: RecordedTrail) -> None:
     records = written.of("line")
     assert len(records) == 6
-    assert [lacking(record, LINE) for record in records] == [set()] * len(records)
+    assert [missing_members(record, LINE) for record in records] == [set()] * len(records)
     assert all("commit_hash" in record for record in records)
     assert all(1 <= record["line_start"] <= record["line_end"] for record in records)
 
 
-@writing("7.3", "REQUIRED", "paths are relative to the project, with forward slashes")
-def test_paths_are_relative(written: Written) -> None:
+@rfc_writer("7.3", "REQUIRED", "paths are relative to the project, with forward slashes")
+def test_paths_are_relative(written: RecordedTrail) -> None:
     assert {record["file_path"] for record in written.annotations()} == {"src/a.py"}
 
 
-@writing("7.3", "REQUIRED", "timestamps are ISO-8601 in UTC")
-def test_timestamps_are_utc(written: Written) -> None:
+@rfc_writer("7.3", "REQUIRED", "timestamps are ISO-8601 in UTC")
+def test_timestamps_are_utc(written: RecordedTrail) -> None:
     assert {
         datetime.fromisoformat(record["timestamp"]).utcoffset() for record in written.records
     } == {timedelta(0)}
 
 
-@writing("7.3", "RECOMMENDED", "sessions have UUIDs, and annotations name theirs")
-def test_sessions_are_uuids(written: Written) -> None:
+@rfc_writer("7.3", "RECOMMENDED", "sessions have UUIDs, and annotations name theirs")
+def test_sessions_are_uuids(written: RecordedTrail) -> None:
     for name in ("session", "child", "own child"):
         assert str(uuid.UUID(written.names[name])) == written.names[name]
     assert written.record("line")["session_id"] == written.names["session"]
 
 
-@writing("7.3", "OPTIONAL", "the prompt is null at the low level, the reasoning at low and medium")
-def test_a_level_leaves_out_what_it_does_not_record(written: Written) -> None:
+@rfc_writer(
+    "7.3", "OPTIONAL", "the prompt is null at the low level, the reasoning at low and medium"
+)
+def test_a_level_leaves_out_what_it_does_not_record(written: RecordedTrail) -> None:
     line = written.record("line")
     assert [line.get("prompt_hash") is None, line.get("reasoning_hash") is None] == [
         written.level == "low",
@@ -81,12 +88,12 @@ def test_a_level_leaves_out_what_it_does_not_record(written: Written) -> None:
     ]
 
 
-@writing(
+@rfc_writer(
     "7.3.1",
     "SHOULD",
     "line and function records carry all three anchors, made of the text as it was annotated",
 )
-def test_annotations_are_anchored(written: Written) -> None:
+def test_annotations_are_anchored(written: RecordedTrail) -> None:
     lines = SOURCE.splitlines()
     for name, first, last in (
         ("line", 4, 6),
@@ -103,14 +110,14 @@ def test_annotations_are_anchored(written: Written) -> None:
         assert record["file_content_hash"] == hashlib.sha256(SOURCE.encode()).hexdigest()
 
 
-@writing(
+@rfc_writer(
     "7.4",
     "REQUIRED",
     "a function record has its required members, and the signature that was given",
 )
-def test_function_records_are_whole(written: Written) -> None:
+def test_function_records_are_whole(written: RecordedTrail) -> None:
     [record] = written.of("function")
-    assert lacking(record, FUNCTION) == set()
+    assert missing_members(record, FUNCTION) == set()
     assert (record["function_name"], record["function_signature"], "line_start" in record) == (
         "same",
         "(one, other)",
@@ -118,25 +125,26 @@ def test_function_records_are_whole(written: Written) -> None:
     )
 
 
-@writing("7.5", "REQUIRED", "a session's start and end have their required members")
-def test_session_records_are_whole(written: Written) -> None:
+@rfc_writer("7.5", "REQUIRED", "a session's start and end have their required members")
+def test_session_records_are_whole(written: RecordedTrail) -> None:
     starts = [record for record in written.of("session") if record["event"] == "start"]
     ends = [record for record in written.of("session") if record["event"] == "end"]
     assert {record["session_id"] for record in starts} == {record["session_id"] for record in ends}
     assert [
-        lacking(record, (*SESSION, "environment_hash", "assurance_level")) for record in starts
+        missing_members(record, (*SESSION, "environment_hash", "assurance_level"))
+        for record in starts
     ] == [set()] * len(starts)
-    assert [lacking(record, SESSION) for record in ends] == [set()] * len(ends)
+    assert [missing_members(record, SESSION) for record in ends] == [set()] * len(ends)
 
 
-@writing(
+@rfc_writer(
     "7.6",
     "REQUIRED",
     "an edge has its required members, and the kinds of its ends are those of the RFC",
 )
-def test_edges_are_whole(written: Written) -> None:
+def test_edges_are_whole(written: RecordedTrail) -> None:
     edges = written.of("edge")
-    assert [lacking(edge, EDGE) for edge in edges] == [set()] * len(edges)
+    assert [missing_members(edge, EDGE) for edge in edges] == [set()] * len(edges)
     assert {edge["edge_type"] for edge in edges} <= {
         "caused_by",
         "depends_on",
@@ -152,8 +160,8 @@ def test_edges_are_whole(written: Written) -> None:
     }
 
 
-@writing("7.6", "stated", "both ends of an edge are there, of the kind that it says")
-def test_the_ends_of_edges_are_there(written: Written) -> None:
+@rfc_writer("7.6", "stated", "both ends of an edge are there, of the kind that it says")
+def test_the_ends_of_edges_are_there(written: RecordedTrail) -> None:
     things = {
         "annotation": {record["annotation_id"] for record in written.records},
         "context": set(written.manifest["entries"]),
@@ -164,20 +172,20 @@ def test_the_ends_of_edges_are_there(written: Written) -> None:
         assert edge["target_ref"] in things[edge["target_type"]]
 
 
-@writing("7.7", "REQUIRED", "a delegation has its required members, and its kind")
-def test_delegations_are_whole(written: Written) -> None:
+@rfc_writer("7.7", "REQUIRED", "a delegation has its required members, and its kind")
+def test_delegations_are_whole(written: RecordedTrail) -> None:
     delegations = written.of("delegation")
-    assert [lacking(record, (*DELEGATION, "delegation_type")) for record in delegations] == [
-        set()
-    ] * 2
+    assert [
+        missing_members(record, (*DELEGATION, "delegation_type")) for record in delegations
+    ] == [set()] * 2
     assert {record["parent_session_id"] for record in delegations} == {written.names["session"]}
 
 
-@writing(
+@rfc_writer(
     "7.8", "MAY", "a SQLite database is made of the log, in which indexed queries are answered"
 )
 def test_a_database_is_made(trail: CompleteTrail) -> None:
-    assert vibes(trail.root, "db", "build").code == 0
+    assert run_vibes(trail.root, "db", "build").code == 0
     with closing(sqlite3.connect(trail.root / AUDIT_DIR / "audit.db")) as connection:
         [(count,)] = connection.execute(
             "SELECT COUNT(*) FROM line_annotations WHERE file_path = 'src/auth.py'"
@@ -190,19 +198,19 @@ def test_a_database_is_made(trail: CompleteTrail) -> None:
     assert (count, "USING INDEX" in plan) == (2, True)
 
 
-@writing("7.8", "MUST", "no database is written where `.gitignore` does not list it")
+@rfc_writer("7.8", "MUST", "no database is written where `.gitignore` does not list it")
 def test_a_database_is_not_written_where_git_would_take_it(trail: CompleteTrail) -> None:
     (trail.root / AUDIT_DIR / ".gitignore").write_bytes(b"*.lock\nwal/\nspool/\n")
     before = snapshot(trail.root)
-    assert vibes(trail.root, "db", "build").code == 2
-    assert vibes(trail.root, "query", "SELECT 1").code == 0
+    assert run_vibes(trail.root, "db", "build").code == 2
+    assert run_vibes(trail.root, "query", "SELECT 1").code == 0
     assert snapshot(trail.root) == before
 
 
-@writing(
+@rfc_writer(
     "7.9", "REQUIRED", "an edit is recorded as what it was: created, modified, deleted or reviewed"
 )
-def test_actions_are_those_of_the_edits(written: Written) -> None:
+def test_actions_are_those_of_the_edits(written: RecordedTrail) -> None:
     actions = {
         name: written.record(name)["action"] for name in ("line", "changed", "removed", "looked")
     }
@@ -214,8 +222,8 @@ def test_actions_are_those_of_the_edits(written: Written) -> None:
     }
 
 
-@writing("7.10", "MUST", "every record is one line, and lines are separated by one newline")
-def test_a_record_is_a_line(written: Written) -> None:
+@rfc_writer("7.10", "MUST", "every record is one line, and lines are separated by one newline")
+def test_a_record_is_a_line(written: RecordedTrail) -> None:
     lines = written.log.split(b"\n")[:-1]
     assert [json.loads(line)["annotation_id"] for line in lines] == [
         record["annotation_id"] for record in written.records
@@ -223,57 +231,57 @@ def test_a_record_is_a_line(written: Written) -> None:
     assert b"\r" not in written.log
 
 
-@writing("7.10", "SHOULD", "the log ends with a newline")
-def test_the_log_ends_with_a_newline(written: Written) -> None:
+@rfc_writer("7.10", "SHOULD", "the log ends with a newline")
+def test_the_log_ends_with_a_newline(written: RecordedTrail) -> None:
     assert written.log.endswith(b"}\n")
 
 
-@writing("7.10", "SHOULD", "members stand in one order everywhere")
-def test_members_stand_in_order(written: Written) -> None:
+@rfc_writer("7.10", "SHOULD", "members stand in one order everywhere")
+def test_members_stand_in_order(written: RecordedTrail) -> None:
     assert all(list(record) == sorted(record) for record in written.records)
 
 
-@writing(
+@rfc_writer(
     "7.3.1", "MUST", "a remap looks at the annotations whose commit was rewritten, and at no others"
 )
-@writing(
+@rfc_writer(
     "7.3.1",
     "MUST",
     "a file that is as its annotation saw it is left alone: nothing is written about it",
 )
 def test_a_remap_leaves_what_still_holds(tmp_path: Path) -> None:
-    untouched = backfilled(tmp_path / "untouched")
-    before = log(untouched)
+    untouched = backfilled_project(tmp_path / "untouched")
+    before = log_bytes(untouched)
     with Recorder(untouched.path) as recorder:
         assert remap(recorder) == Remapped((), (), (), (), ())
-    assert log(untouched) == before
-    unchanged = rewritten(tmp_path / "unchanged", COMMITTED)
-    before = log(unchanged)
+    assert log_bytes(untouched) == before
+    unchanged = rewritten_project(tmp_path / "unchanged", COMMITTED)
+    before = log_bytes(unchanged)
     with Recorder(unchanged.path) as recorder:
         result = remap(recorder)
     assert (result.remapped, result.orphaned, len(result.unchanged)) == ((), (), 2)
-    assert log(unchanged) == before
+    assert log_bytes(unchanged) == before
 
 
-@writing(
+@rfc_writer(
     "7.3.1",
     "MUST",
     "an anchor that is found elsewhere gets a record with its new lines, the new commit and the action `rebase_remap`",
 )
-@writing(
+@rfc_writer(
     "7.3.1",
     "MUST",
     "with every `rebase_remap` goes a `supersedes` edge from the new record to the old one",
 )
-@writing("7.3.1", "MUST", "the records that were there are never changed or removed")
+@rfc_writer("7.3.1", "MUST", "the records that were there are never changed or removed")
 def test_a_remap_writes_the_new_place(tmp_path: Path) -> None:
-    work = rewritten(tmp_path / "project", "# one\n# two\n" + COMMITTED)
-    before = log(work)
+    work = rewritten_project(tmp_path / "project", "# one\n# two\n" + COMMITTED)
+    before = log_bytes(work)
     old = work.records()
     with Recorder(work.path) as recorder:
         result = remap(recorder)
-    record, edge = added(work, len(old))
-    assert log(work).startswith(before)
+    record, edge = added_records(work, len(old))
+    assert log_bytes(work).startswith(before)
     assert (record["line_start"], record["line_end"], record["commit_hash"]) == (3, 8, work.head())
     assert record["action"] == "rebase_remap"
     assert (
@@ -290,19 +298,19 @@ def test_a_remap_writes_the_new_place(tmp_path: Path) -> None:
         current,
     )
     assert (result.remapped, result.edges) == ((record["annotation_id"],), (edge["annotation_id"],))
-    assert not places(checked(work.path), "remap-edge")
+    assert not finding_locations(check_project(work.path), "remap-edge")
 
 
-@writing(
+@rfc_writer(
     "7.3.1", "MUST", "an anchor that is not found gets a record with the action `rebase_orphan`"
 )
 def test_a_remap_marks_what_is_gone(tmp_path: Path) -> None:
-    work = rewritten(tmp_path / "project", "nothing = 'of it'\n")
-    before, count = log(work), len(work.records())
+    work = rewritten_project(tmp_path / "project", "nothing = 'of it'\n")
+    before, count = log_bytes(work), len(work.records())
     with Recorder(work.path) as recorder:
         result = remap(recorder)
-    record = added(work, count)[0]
-    assert log(work).startswith(before)
+    record = added_records(work, count)[0]
+    assert log_bytes(work).startswith(before)
     assert (record["action"], record["commit_hash"], result.orphaned) == (
         "rebase_orphan",
         work.head(),

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conformance.requirement import writing
-from tests.conformance.written import LEVELS
+from tests.conformance.recorded_trail import LEVELS
+from tests.conformance.requirement import rfc_writer
 from tests.unit.recording.projects import by, new_project
 from vibes_lsp.recording import Reasoning
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conformance.written import Written
+    from tests.conformance.recorded_trail import RecordedTrail
 
 
-@writing(
+@rfc_writer(
     "8.1", "REQUIRED", "a new policy has its required members, with the level that was asked for"
 )
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_policy_is_whole(all_written: dict[str, Written], level: str) -> None:
+def test_the_policy_is_whole(all_written: dict[str, RecordedTrail], level: str) -> None:
     config = all_written[level].config
     assert {name: config[name] for name in ("standard", "assurance_level", "project_name")} == {
         "standard": "VIBES",
@@ -32,7 +32,9 @@ def test_the_policy_is_whole(all_written: dict[str, Written], level: str) -> Non
     assert {record["assurance_level"] for record in all_written[level].annotations()} == {level}
 
 
-@writing("8.1", "OPTIONAL", "files that the policy does not track, or excludes, are not recorded")
+@rfc_writer(
+    "8.1", "OPTIONAL", "files that the policy does not track, or excludes, are not recorded"
+)
 @pytest.mark.parametrize(
     "policy",
     [{"tracked_extensions": [".ts"]}, {"exclude_patterns": ["a.*"]}],
@@ -44,7 +46,7 @@ def test_untracked_files_are_not_recorded(tmp_path: Path, policy: dict[str, Any]
     assert project.records("line") == []
 
 
-@writing("8.1", "OPTIONAL", "the policy's thresholds decide where reasoning is stored")
+@rfc_writer("8.1", "OPTIONAL", "the policy's thresholds decide where reasoning is stored")
 def test_thresholds_are_obeyed(tmp_path: Path) -> None:
     project = new_project(
         tmp_path / "project",
@@ -64,12 +66,12 @@ def test_thresholds_are_obeyed(tmp_path: Path) -> None:
     assert forms == [["reasoning_text"], ["compressed"], ["external"]]
 
 
-@writing(
+@rfc_writer(
     "8.2",
     "stated",
     "a compressed entry holds its text and `compressed`, an external one `external` and where it lies",
 )
-def test_packed_entries_have_the_members_of_the_rfc(high: Written) -> None:
+def test_packed_entries_have_the_members_of_the_rfc(high: RecordedTrail) -> None:
     [compressed] = [entry for entry in high.entries("reasoning").values() if "compressed" in entry]
     [external] = [entry for entry in high.entries("reasoning").values() if "external" in entry]
     assert (compressed["compressed"], isinstance(compressed["reasoning_text_compressed"], str)) == (

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conformance.committed import added, committed, log
-from tests.conformance.faces import opened
-from tests.conformance.requirement import writing
+from tests.conformance.committed_trail import added_records, committed_project, log_bytes
+from tests.conformance.requirement import rfc_writer
+from tests.conformance.trail_access import open_trail
 from tests.requirements import REPOSITORY
 from tests.trails import context_hash
 from tests.unit.recording.projects import PROMPT, Project, by, new_project
@@ -24,7 +24,7 @@ from vibes_lsp.store.writer import AuditWriter
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conformance.written import Written
+    from tests.conformance.recorded_trail import RecordedTrail
 
 RECORD = """
 import sys
@@ -42,10 +42,10 @@ def project(tmp_path: Path) -> Project:
     return new_project(tmp_path / "project")
 
 
-@writing(
+@rfc_writer(
     "9.1", "stated", "session start, command, prompt and edit each can be recorded when they happen"
 )
-def test_there_is_something_for_every_hook_point(high: Written) -> None:
+def test_there_is_something_for_every_hook_point(high: RecordedTrail) -> None:
     kinds = {entry["type"] for entry in high.manifest["entries"].values()}
     assert kinds == {"environment", "command", "prompt", "reasoning", "decision"}
     assert {record["type"] for record in high.records} == {
@@ -57,12 +57,12 @@ def test_there_is_something_for_every_hook_point(high: Written) -> None:
     }
 
 
-@writing(
+@rfc_writer(
     "9.1",
     "stated",
     "a completion that a person accepts is recorded once, however often a client tells of it, with what was typed as its prompt",
 )
-def test_an_inline_completion_is_recorded_once(written: Written) -> None:
+def test_an_inline_completion_is_recorded_once(written: RecordedTrail) -> None:
     record = written.record("completed")
     assert (record["line_start"], record["line_end"], record["action"]) == (11, 11, "create")
     assert [each["line_start"] for each in written.of("line")].count(11) == 1
@@ -74,10 +74,10 @@ def test_an_inline_completion_is_recorded_once(written: Written) -> None:
     assert prompts == (set() if written.level == "low" else {"inline_completion"})
 
 
-@writing(
+@rfc_writer(
     "9.2", "stated", "a session's start writes its environment, once, and the record that names it"
 )
-def test_a_session_start_writes_its_environment(written: Written) -> None:
+def test_a_session_start_writes_its_environment(written: RecordedTrail) -> None:
     start = next(
         record
         for record in written.of("session")
@@ -89,8 +89,8 @@ def test_a_session_start_writes_its_environment(written: Written) -> None:
     ) == 2, "one for each model"
 
 
-@writing("9.2", "stated", "a command is written once, with its hash as its key, at every level")
-def test_a_command_is_written_once(written: Written) -> None:
+@rfc_writer("9.2", "stated", "a command is written once, with its hash as its key, at every level")
+def test_a_command_is_written_once(written: RecordedTrail) -> None:
     commands = [
         key
         for key, entry in written.entries("command").items()
@@ -100,12 +100,12 @@ def test_a_command_is_written_once(written: Written) -> None:
     assert context_hash(written.manifest["entries"][commands[0]]) == commands[0]
 
 
-@writing(
+@rfc_writer(
     "9.2",
     "stated",
     "an annotation names environment and command, from medium on its prompt, at high its reasoning",
 )
-def test_an_annotation_names_what_its_level_asks_for(written: Written) -> None:
+def test_an_annotation_names_what_its_level_asks_for(written: RecordedTrail) -> None:
     line = written.record("line")
     named = {
         name
@@ -123,12 +123,12 @@ def test_an_annotation_names_what_its_level_asks_for(written: Written) -> None:
     )
 
 
-@writing(
+@rfc_writer(
     "9.2",
     "MUST",
     "an annotation leads by `caused_by` to the prompt or the command that triggered it",
 )
-def test_annotations_have_their_cause(written: Written) -> None:
+def test_annotations_have_their_cause(written: RecordedTrail) -> None:
     causes = dict(written.edges("caused_by"))
     asked = written.level != "low"
     for name in ("line", "function", "removed"):
@@ -138,44 +138,44 @@ def test_annotations_have_their_cause(written: Written) -> None:
     assert {record["annotation_id"] for record in written.annotations()} <= set(causes)
 
 
-@writing("9.2", "MUST", "a session that spawns another leads to it by `delegated_to`")
-def test_sub_agents_are_delegated_to(written: Written) -> None:
+@rfc_writer("9.2", "MUST", "a session that spawns another leads to it by `delegated_to`")
+def test_sub_agents_are_delegated_to(written: RecordedTrail) -> None:
     assert written.edges("delegated_to") == {
         (written.names["session"], written.names[child]) for child in ("child", "own child")
     }
 
 
-@writing("9.2", "SHOULD", "what was read before an edit leads from it by `informed_by`")
-def test_reads_inform(written: Written) -> None:
+@rfc_writer("9.2", "SHOULD", "what was read before an edit leads from it by `informed_by`")
+def test_reads_inform(written: RecordedTrail) -> None:
     assert (written.names["line"], written.names["read"]) in written.edges("informed_by")
 
 
-@writing(
+@rfc_writer(
     "9.2",
     "MUST",
     "whatever else joins two events has its edge: an edit on the lines of another, a review",
 )
-def test_other_links_have_their_edges(written: Written) -> None:
+def test_other_links_have_their_edges(written: RecordedTrail) -> None:
     assert (written.names["changed"], written.names["line"]) in written.edges("depends_on")
     assert written.names["line"] in {source for source, _ in written.edges("reviewed_by")}
 
 
-@writing(
+@rfc_writer(
     "9.2",
     "MUST",
     "a decision is an entry at every level, and the annotations that follow from it name it",
 )
-def test_decisions_are_recorded(written: Written) -> None:
+def test_decisions_are_recorded(written: RecordedTrail) -> None:
     [key] = written.entries("decision")
     assert {written.record(name)["decision_hash"] for name in ("line", "function", "removed")} == {
         key
     }
 
 
-@writing("9.2", "MUST", "handing on work writes a delegation record")
-@writing("9.2", "MUST", "a child session's start names its parent")
-@writing("9.2", "SHOULD", "a child session's start names the agent and its kind")
-def test_delegations_are_recorded(written: Written) -> None:
+@rfc_writer("9.2", "MUST", "handing on work writes a delegation record")
+@rfc_writer("9.2", "MUST", "a child session's start names its parent")
+@rfc_writer("9.2", "SHOULD", "a child session's start names the agent and its kind")
+def test_delegations_are_recorded(written: RecordedTrail) -> None:
     assert {record["child_session_id"] for record in written.of("delegation")} == {
         written.names["child"],
         written.names["own child"],
@@ -194,7 +194,7 @@ def test_delegations_are_recorded(written: Written) -> None:
         )
 
 
-@writing("9.2", "MUST", "a child of a session that was never started is refused")
+@rfc_writer("9.2", "MUST", "a child of a session that was never started is refused")
 def test_an_unknown_parent_is_refused(project: Project) -> None:
     with pytest.raises(UnknownId):
         project.session(parent_session_id="nobody")
@@ -202,8 +202,8 @@ def test_an_unknown_parent_is_refused(project: Project) -> None:
 
 
 @pytest.mark.slow
-@writing("9.3", "MUST", "programs that append at once lose no record and tear none")
-@writing(
+@rfc_writer("9.3", "MUST", "programs that append at once lose no record and tear none")
+@rfc_writer(
     "9.3",
     "MUST",
     "the manifest is locked while it is brought up to date: no entry of any program is lost",
@@ -224,7 +224,7 @@ def test_programs_write_at_once(project: Project) -> None:
     assert texts == {f"{name} {number}" for name in ("one", "other") for number in range(1, 11)}
 
 
-@writing(
+@rfc_writer(
     "9.3",
     "MUST",
     "the manifest is replaced whole, by renaming: a reader sees the old one or the new one",
@@ -244,7 +244,7 @@ def test_the_manifest_is_replaced_whole(project: Project) -> None:
     assert project.entries("prompt")
 
 
-@writing(
+@rfc_writer(
     "9.3",
     "SHOULD",
     "entries wait in a journal until they are merged, all at once, and are read meanwhile",
@@ -258,29 +258,29 @@ def test_the_journal_is_merged_in_one_step(project: Project) -> None:
         journal = (project.root / ".ai-audit" / "wal" / "entries.jsonl").read_bytes()
         assert PROMPT.text.encode() in journal
         [line] = project.records("line")
-        assert line["prompt_hash"] in opened(project.root).manifest.pending
+        assert line["prompt_hash"] in open_trail(project.root).manifest.pending
     assert project.entries("prompt")
     assert not (project.root / ".ai-audit" / "wal" / "entries.jsonl").exists()
 
 
-@writing(
+@rfc_writer(
     "9.2",
     "MUST",
     "once a commit has an annotation's lines and is not the last one, the log names it, by a record that takes the other one's place",
 )
 def test_every_annotation_is_linked_to_its_commit(tmp_path: Path) -> None:
-    work = committed(tmp_path / "project")
-    before, count = log(work), len(work.records())
+    work = committed_project(tmp_path / "project")
+    before, count = log_bytes(work), len(work.records())
     with Recorder(work.path) as recorder:
         result = backfill(recorder)
-    assert log(work).startswith(before)
+    assert log_bytes(work).startswith(before)
     assert result.pending == ()
-    written = [record for record in added(work, count) if record["type"] == "line"]
+    written = [record for record in added_records(work, count) if record["type"] == "line"]
     assert [(record["file_path"], record["commit_hash"]) for record in written] == [
         ("a.py", work.git("rev-parse", "HEAD~1")),
         ("b.py", work.git("rev-parse", "HEAD~1")),
     ]
-    again = log(work)
+    again = log_bytes(work)
     with Recorder(work.path) as recorder:
         assert backfill(recorder).backfilled == ()
-    assert log(work) == again
+    assert log_bytes(work) == again

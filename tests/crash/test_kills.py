@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crash.running import number, run
+from tests.crash.subprocesses import number_from_environment, run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +24,10 @@ pytestmark = [
 
 def test_nothing_acknowledged_is_lost_when_writers_are_killed(tmp_path: Path) -> None:
     """`VIBES_CRASH_KILLS` says how many are killed, `VIBES_CRASH_SEED` what chance does."""
-    wanted = number("VIBES_CRASH_KILLS", 216)
-    seen = run("nursery", "kills", tmp_path, wanted, number("VIBES_CRASH_SEED", 1))
+    wanted = number_from_environment("VIBES_CRASH_KILLS", 216)
+    seen = run_program(
+        "crash_harness", "kills", tmp_path, wanted, number_from_environment("VIBES_CRASH_SEED", 1)
+    )
     assert seen["kills"] >= wanted
     assert min(seen["entries"], seen["records"], seen["with a journal left"]) > 0, (
         "they were killed before they wrote anything"
@@ -33,12 +35,14 @@ def test_nothing_acknowledged_is_lost_when_writers_are_killed(tmp_path: Path) ->
 
 
 def test_a_writer_may_die_at_every_one_of_its_system_calls(tmp_path: Path) -> None:
-    seen = run("nursery", "stages", tmp_path)
+    seen = run_program("crash_harness", "stages", tmp_path)
     assert min(seen["before"], seen["after"]) > 50, "the calls were not met"
     assert min(seen["within"], seen["within a write"]) > 3, "the writes of whole lines were not met"
 
 
 def test_many_write_at_once_while_one_reads(tmp_path: Path) -> None:
     """`VIBES_CRASH_RECORDS` says how many records each of the 16 programs writes."""
-    records = number("VIBES_CRASH_RECORDS", 40)
-    assert run("nursery", "together", tmp_path, 16, records)["records"] == 16 * records
+    records = number_from_environment("VIBES_CRASH_RECORDS", 40)
+    assert (
+        run_program("crash_harness", "together", tmp_path, 16, records)["records"] == 16 * records
+    )

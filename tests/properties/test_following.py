@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.logs import IDS, logs, split_logs
-from tests.unit.store.followed import Followed
+from tests.unit.store.followed_log import FollowedLog
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.store import log_follower as log_module
 
@@ -60,13 +60,13 @@ def test_any_split_of_appends_gives_the_lines_of_one_reading(
     pieces: list[tuple[bytes, bool]], small: bool
 ) -> None:
     with new_log(small=small) as path:
-        followed = Followed(path)
+        followed = FollowedLog(path)
         for piece, looked in pieces:
             append(path, piece)
             if looked:
                 followed.poll()
         followed.poll()
-        once = Followed(path)
+        once = FollowedLog(path)
         once.poll()
         assert followed.lines == once.lines
         assert followed.oversized == once.oversized
@@ -97,13 +97,13 @@ def test_any_split_of_appends_gives_the_index_of_one_reading(
 @given(st.lists(logs(), min_size=2, max_size=4))
 def test_whatever_replaces_a_log_is_what_is_known_after(versions: list[bytes]) -> None:
     with new_log() as path:
-        followed = Followed(path)
+        followed = FollowedLog(path)
         for version in versions:
             new = path.with_suffix(".new")
             new.write_bytes(version)
             new.replace(path)
             followed.poll()
-        once = Followed(path)
+        once = FollowedLog(path)
         once.poll()
         assert followed.lines == once.lines
 
@@ -112,7 +112,7 @@ def test_whatever_replaces_a_log_is_what_is_known_after(versions: list[bytes]) -
 def test_the_lines_and_the_tail_are_the_file(log: bytes) -> None:
     with new_log(small=False) as path:
         path.write_bytes(log)
-        followed = Followed(path)
+        followed = FollowedLog(path)
         followed.poll()
         delivered = b"\n".join(followed.lines)
         assert log.startswith(delivered)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.store.followed import Followed
+from tests.unit.store.followed_log import FollowedLog
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store.appending import append_lines, repair_partial_line
 from vibes_lsp.store.locks import FileLock
@@ -212,7 +212,7 @@ def test_a_link_or_a_folder_in_its_place_is_refused(log: Path, held: LockHandle)
 
 
 def test_a_follower_sees_each_group_once(log: Path, held: LockHandle) -> None:
-    followed = Followed(log)
+    followed = FollowedLog(log)
     for number in range(5):
         append_lines(log, b"%d\n" % number * 2, held)
         assert followed.poll() == "more"

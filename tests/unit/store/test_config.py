@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import complete, quirks
-from tests.unit.store.followed import Clock, rewrite_unnoticed
+from tests.unit.store.followed_log import FixedClock, rewrite_unnoticed
 from vibes_lsp.model.config import Config
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config, parse_config
@@ -82,7 +82,7 @@ def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen
     directory: AuditDir,
 ) -> None:
     directory.config.write_bytes(b'{"project_name":"one"}')
-    clock = Clock(directory.config.stat().st_mtime_ns + 1)
+    clock = FixedClock(directory.config.stat().st_mtime_ns + 1)
     one = load_config(directory, now_ns=clock)
     assert load_config(directory, one, now_ns=clock) is one
     rewrite_unnoticed(directory.config, b'{"project_name":"two"}')

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import context_hash
-from tests.unit.store.followed import Clock, rewrite_unnoticed
+from tests.unit.store.followed_log import FixedClock, rewrite_unnoticed
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import Manifest, ManifestForm, read_manifest
 
@@ -98,7 +98,7 @@ def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen
     directory: AuditDir,
 ) -> None:
     directory.manifest.write_bytes(whole({KEY_ONE: ONE}))
-    clock = Clock(directory.manifest.stat().st_mtime_ns + 1)
+    clock = FixedClock(directory.manifest.stat().st_mtime_ns + 1)
     one = read_manifest(directory, now_ns=clock)
     assert read_manifest(directory, one, now_ns=clock) is one
     rewrite_unnoticed(directory.manifest, whole({KEY_ONE: {**ONE, "prompt_text": "Two"}}))
@@ -140,7 +140,7 @@ def test_while_only_the_journal_grows_the_manifest_is_not_read_again(
 ) -> None:
     """Each recorded edit adds to the journal, and a manifest may have a hundred megabytes."""
     directory.manifest.write_bytes(whole({KEY_ONE: ONE}))
-    clock = Clock()
+    clock = FixedClock()
     first = read_manifest(directory, now_ns=clock)
     with monkeypatch.context() as patch:
         patch.setattr("vibes_lsp.store.manifest.read_file", None)

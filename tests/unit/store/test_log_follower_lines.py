@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.store.followed import Followed
+from tests.unit.store.followed_log import FollowedLog
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.store import files
 from vibes_lsp.store import log_follower as log_module
@@ -19,8 +19,8 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "annotations.jsonl"
 
 
-def read(path: Path) -> Followed:
-    followed = Followed(path)
+def read(path: Path) -> FollowedLog:
+    followed = FollowedLog(path)
     followed.poll()
     return followed
 

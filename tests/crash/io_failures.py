@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.cli.running import SCRIPT
-from tests.crash.checking import check
-from tests.crash.work import reasoning
-from tests.unit.store.trail import look, new_trail, prompt, session
+from tests.crash.trail_checks import check_trail_invariants
+from tests.crash.workloads import reasoning
+from tests.unit.store.empty_trail import new_trail, prompt, read_strictly, session
 from vibes_lsp.errors import RefusedWrite, VibesError
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.writer import AuditWriter
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vibes_lsp.store.audit_dir import AuditDir
 
 
-class Told:
+class Acknowledged:
     """What was acknowledged."""
 
     def __init__(self) -> None:
@@ -56,21 +56,21 @@ def full(folder: Path) -> dict[str, int]:
     ballast = folder / "ballast"
     ballast.write_bytes(b"b" * 400_000)
     directory = new_trail(folder / "project")
-    told = Told()
+    acknowledged = Acknowledged()
     refusals = []
     for start in (0, 100_000):
-        refusals.append(told.until_refused(directory, start))
+        refusals.append(acknowledged.until_refused(directory, start))
         stands = directory.manifest.read_bytes()
         log = directory.log.read_bytes()
         for _ in range(3):  # each further try finds the disk as full
-            told.until_refused(directory, start + 50_000)
+            acknowledged.until_refused(directory, start + 50_000)
         refused_on_the_command_line(directory.project, "No space left")
         assert directory.log.read_bytes().startswith(log)
         assert {
             json.loads(line)["annotation_id"] for line in directory.log.read_bytes().splitlines()
-        } == set(told.records)
+        } == set(acknowledged.records)
         assert directory.log.read_bytes().endswith(b"\n")
-        assert set(told.entries) <= set(read_manifest(directory))
+        assert set(acknowledged.entries) <= set(read_manifest(directory))
         try:
             AuditWriter(directory).fold()
         except RefusedWrite as error:
@@ -80,18 +80,18 @@ def full(folder: Path) -> dict[str, int]:
     assert all(
         "No space left" in error.message and "space on the disk" in error.hint for error in refusals
     ), refusals
-    check_after(directory, told, folder)
-    return {"records": len(told.records), "refusals": len(refusals)}
+    check_after(directory, acknowledged, folder)
+    return {"records": len(acknowledged.records), "refusals": len(refusals)}
 
 
-def check_after(directory: AuditDir, told: Told, folder: Path) -> None:
+def check_after(directory: AuditDir, acknowledged: Acknowledged, folder: Path) -> None:
     """Take the trail to where there is room, start anew there, and look."""
     roomy = Path(sys.argv[3]) / "project"
     subprocess.run(["cp", "-a", str(directory.project), str(roomy)], check=True)
     moved = type(directory)(roomy / ".ai-audit")
     assert folder.exists()
     AuditWriter(moved).fold()
-    check(moved, told.entries, told.records)
+    check_trail_invariants(moved, acknowledged.entries, acknowledged.records)
 
 
 def refused_on_the_command_line(project: Path, reason: str) -> None:
@@ -122,14 +122,14 @@ def limit(folder: Path) -> dict[str, int]:
     directory = new_trail(folder)
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_123, hard))
-    told = Told()
-    error = told.until_refused(directory, 0)
+    acknowledged = Acknowledged()
+    error = acknowledged.until_refused(directory, 0)
     assert "too large" in error.message, error.message
     assert directory.log.read_bytes().endswith(b"\n")
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     AuditWriter(directory).fold()
-    check(directory, told.entries, told.records)
-    return {"records": len(told.records)}
+    check_trail_invariants(directory, acknowledged.entries, acknowledged.records)
+    return {"records": len(acknowledged.records)}
 
 
 def readonly(folder: Path) -> dict[str, int]:
@@ -155,7 +155,7 @@ def readonly(folder: Path) -> dict[str, int]:
     refused_on_the_command_line(folder / "project", "Read-only file system")
     assert {path: path.read_bytes() for path in before} == before
     assert waiting in read_manifest(directory)
-    assert look(directory).lines == 0
+    assert read_strictly(directory).lines == 0
     return {"refusals": len(refused)}
 
 

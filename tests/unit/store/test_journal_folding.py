@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository, context_hash
-from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
+from tests.unit.store.empty_trail import leftover_files, new_trail, prompt, read_strictly, session
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store import journal_folding, manifest
 from vibes_lsp.store.journal import entries_file, read_journal
@@ -47,7 +47,7 @@ def test_one_folds_for_all(directory: AuditDir) -> None:
     writers = [AuditWriter(directory) for _ in range(5)]
     keys = {writer.entry(prompt(str(number))) for number, writer in enumerate(writers)}
     assert writers[3].fold() == 5
-    assert keys <= set(look(directory).entries)
+    assert keys <= set(read_strictly(directory).entries)
     assert [writer.fold() for writer in writers] == [0] * 5
 
 
@@ -61,7 +61,7 @@ def test_who_does_not_wait_leaves_it_to_the_one_who_folds(
             fold_journal(directory, timeout=0.01)
         key = writer.entry(prompt("b"))
     assert writer.fold(wait=False) == 2
-    assert key in look(directory).entries
+    assert key in read_strictly(directory).entries
 
 
 def test_what_comes_while_it_folds_is_folded_as_well(
@@ -84,8 +84,8 @@ def test_what_comes_while_it_folds_is_folded_as_well(
     monkeypatch.setattr(journal_folding, "_fold_once", fold_then_write)
     writer.entry(prompt("a"))
     assert writer.fold() == 4
-    assert set(told) <= set(look(directory).entries)
-    assert left_behind(directory) == []
+    assert set(told) <= set(read_strictly(directory).entries)
+    assert leftover_files(directory) == []
 
 
 def test_an_entry_that_comes_after_the_journal_was_read_stays_in_it(
@@ -105,10 +105,10 @@ def test_an_entry_that_comes_after_the_journal_was_read_stays_in_it(
     monkeypatch.setattr(journal_folding, "_ROUNDS", 1)
     writer.entry(prompt("a"))
     assert writer.fold() == 1
-    assert told[0] not in look(directory).entries
+    assert told[0] not in read_strictly(directory).entries
     assert told[0] in read_manifest(directory)
     assert writer.fold() == 1
-    assert told[0] in look(directory).entries
+    assert told[0] in read_strictly(directory).entries
 
 
 def test_a_manifest_that_is_replaced_while_it_is_folded_is_folded_anew(
@@ -133,7 +133,7 @@ def test_a_manifest_that_is_replaced_while_it_is_folded_is_folded_anew(
     key = writer.entry(prompt("a"))
     assert writer.fold() == 1
     assert {"b" * 64, key} <= set(json.loads(directory.manifest.read_bytes())["entries"])
-    assert left_behind(directory) == []
+    assert leftover_files(directory) == []
 
 
 def test_a_reader_in_between_misses_nothing(
@@ -170,9 +170,9 @@ def test_a_failure_leaves_the_manifest_and_the_journal(
         with pytest.raises(RefusedWrite, match="No space left"):
             writer.fold()
     assert directory.manifest.read_bytes() == before
-    assert left_behind(directory) == [entries_file(directory).name], "no temporary file"
+    assert leftover_files(directory) == [entries_file(directory).name], "no temporary file"
     assert writer.fold() == 1
-    assert key in look(directory).entries
+    assert key in read_strictly(directory).entries
 
 
 def test_what_dead_programs_left_is_cleared_away(directory: AuditDir, writer: AuditWriter) -> None:
@@ -185,8 +185,8 @@ def test_what_dead_programs_left_is_cleared_away(directory: AuditDir, writer: Au
     with directory.log.open("ab") as log:
         log.write(b'{"type":"sess')
     assert fold_journal(directory) == 0
-    assert left_behind(directory) == []
-    assert look(directory).lines == 1
+    assert leftover_files(directory) == []
+    assert read_strictly(directory).lines == 1
 
 
 def test_a_journal_that_was_folded_but_not_removed_adds_nothing(
@@ -199,7 +199,7 @@ def test_a_journal_that_was_folded_but_not_removed_adds_nothing(
     entries_file(directory).write_bytes(journal)
     assert writer.fold() == 0
     assert directory.manifest.read_bytes() == manifest
-    assert left_behind(directory) == []
+    assert leftover_files(directory) == []
 
 
 def test_entries_in_the_files_of_other_tools_are_folded_and_the_files_stay(
@@ -211,7 +211,7 @@ def test_entries_in_the_files_of_other_tools_are_folded_and_the_files_stay(
     other.write_bytes(json.dumps({context_hash(prompt("a")): prompt("a")}).encode() + b'\n{"torn')
     before = other.read_bytes()
     assert fold_journal(directory) == 1
-    assert context_hash(prompt("a")) in look(directory).entries
+    assert context_hash(prompt("a")) in read_strictly(directory).entries
     assert other.read_bytes() == before
     assert fold_journal(directory) == 0
 
@@ -223,14 +223,14 @@ def test_a_line_that_is_no_entry_is_kept_for_someone_to_look_at(
     with entries_file(directory).open("ab") as journal:
         journal.write(b"\0\0\0\0\n")
     assert writer.fold() == 1
-    (kept,) = left_behind(directory)
+    (kept,) = leftover_files(directory)
     assert kept != entries_file(directory).name, "what comes next must not wait beside it for ever"
     assert b"\0\0\0\0\n" in (directory.journal / kept).read_bytes()
     assert [name for name, _ in read_manifest(directory).journal_problems] == [kept]
-    assert key in look(directory).entries
+    assert key in read_strictly(directory).entries
     writer.entry(prompt("b"))
     assert writer.fold() == 1
-    assert left_behind(directory) == [kept]
+    assert leftover_files(directory) == [kept]
 
 
 def test_permissions_of_the_manifest_stay(directory: AuditDir, writer: AuditWriter) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.store.trail import left_behind, new_trail, prompt
+from tests.unit.store.empty_trail import leftover_files, new_trail, prompt
 from vibes_lsp.store import files
 from vibes_lsp.store.journal import entries_file
 from vibes_lsp.store.manifest import read_manifest
@@ -41,7 +41,7 @@ def test_the_same_entry_again_writes_nothing(directory: AuditDir, writer: AuditW
     writer.fold()
     for each in (writer, AuditWriter(directory)):
         assert each.entry(prompt("a")) == key
-    assert left_behind(directory) == [], "found in the manifest"
+    assert leftover_files(directory) == [], "found in the manifest"
 
 
 def test_entries_of_other_programs_are_known_while_the_journal_grows(

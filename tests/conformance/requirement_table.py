@@ -53,7 +53,7 @@ def readings() -> list[Requirement]:
 def every_test() -> Iterator[object]:
     """Give every test of the RFC or of a reading: by module name, then in the order in which they are written."""
     for path in sorted(Path(__file__).parent.glob("test_*.py")):
-        if path.stem != "test_table":
+        if path.stem != "test_requirement_table":
             module = importlib.import_module(f"{__package__}.{path.stem}")
             yield from (value for name, value in vars(module).items() if name.startswith("test_"))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.store.followed import Clock, Followed, rewrite_unnoticed
+from tests.unit.store.followed_log import FixedClock, FollowedLog, rewrite_unnoticed
 from vibes_lsp.store import log_follower as log_module
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def followed(log: Path) -> Followed:
-    followed = Followed(log)
+def followed(log: Path) -> FollowedLog:
+    followed = FollowedLog(log)
     assert followed.poll() == "more"
     assert followed.lines == [b'{"a":1}', b'{"a":2}']
     return followed
@@ -43,48 +43,50 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def test_an_unchanged_log_is_not_read_again(
-    log: Path, followed: Followed, monkeypatch: pytest.MonkeyPatch
+    log: Path, followed: FollowedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_module, "open_file", lambda path: pytest.fail(f"{path} was opened"))
     assert followed.poll() == "same"
     assert followed.follower.size == log.stat().st_size
 
 
-def test_appended_lines_alone_are_delivered(log: Path, followed: Followed) -> None:
+def test_appended_lines_alone_are_delivered(log: Path, followed: FollowedLog) -> None:
     append(log, b'{"a":3}\n')
     assert followed.poll() == "more"
     assert followed.lines[2:] == [b'{"a":3}']
     assert followed.poll() == "same"
 
 
-def test_a_truncated_log_starts_over(log: Path, followed: Followed) -> None:
+def test_a_truncated_log_starts_over(log: Path, followed: FollowedLog) -> None:
     log.write_bytes(b'{"a":1}\n')
     assert followed.poll() == "reset"
     assert followed.lines == [b'{"a":1}']
 
 
-def test_a_log_truncated_to_nothing_starts_over(log: Path, followed: Followed) -> None:
+def test_a_log_truncated_to_nothing_starts_over(log: Path, followed: FollowedLog) -> None:
     log.write_bytes(b"")
     assert followed.poll() == "reset"
     assert followed.lines == []
 
 
 def test_a_log_truncated_and_grown_beyond_its_old_size_starts_over(
-    log: Path, followed: Followed
+    log: Path, followed: FollowedLog
 ) -> None:
     log.write_bytes(b'{"b":1}\n{"b":2}\n{"b":3}\n')
     assert followed.poll() == "reset"
     assert followed.lines == [b'{"b":1}', b'{"b":2}', b'{"b":3}']
 
 
-def test_a_log_replaced_by_one_of_the_same_size_starts_over(log: Path, followed: Followed) -> None:
+def test_a_log_replaced_by_one_of_the_same_size_starts_over(
+    log: Path, followed: FollowedLog
+) -> None:
     replace(log, b'{"b":1}\n{"b":2}\n')
     assert followed.poll() == "reset"
     assert followed.lines == [b'{"b":1}', b'{"b":2}']
 
 
 def test_a_log_replaced_by_a_longer_one_with_the_same_beginning_counts_as_appended(
-    log: Path, followed: Followed
+    log: Path, followed: FollowedLog
 ) -> None:
     """Git replaces the file on every merge: what was delivered still stands."""
     replace(log, OLD + b'{"a":3}\n')
@@ -92,20 +94,20 @@ def test_a_log_replaced_by_a_longer_one_with_the_same_beginning_counts_as_append
     assert followed.lines[2:] == [b'{"a":3}']
 
 
-def test_a_log_replaced_by_its_copy_is_the_same(log: Path, followed: Followed) -> None:
+def test_a_log_replaced_by_its_copy_is_the_same(log: Path, followed: FollowedLog) -> None:
     replace(log, OLD)
     assert followed.poll() == "same"
 
 
-def test_a_line_inserted_before_the_end_starts_over(log: Path, followed: Followed) -> None:
+def test_a_line_inserted_before_the_end_starts_over(log: Path, followed: FollowedLog) -> None:
     replace(log, b'{"a":1}\n{"a":9}\n{"a":2}\n')
     assert followed.poll() == "reset"
     assert followed.lines == [b'{"a":1}', b'{"a":9}', b'{"a":2}']
 
 
 def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen(log: Path) -> None:
-    clock = Clock(log.stat().st_mtime_ns + 1)
-    followed = Followed(log, clock)
+    clock = FixedClock(log.stat().st_mtime_ns + 1)
+    followed = FollowedLog(log, clock)
     assert followed.poll() == "more"
     assert followed.poll() == "same"
     rewrite_unnoticed(log, b'{"b":1}\n{"b":2}\n')
@@ -115,15 +117,15 @@ def test_a_rewrite_within_one_tick_of_the_file_times_is_seen_while_it_can_happen
 
 def test_a_log_settles_only_when_it_was_looked_at_after_that_time(log: Path) -> None:
     """The rewrite falls into the racy time, and the next look long after it."""
-    clock = Clock(log.stat().st_mtime_ns + 1)
-    followed = Followed(log, clock)
+    clock = FixedClock(log.stat().st_mtime_ns + 1)
+    followed = FollowedLog(log, clock)
     followed.poll()
     rewrite_unnoticed(log, b'{"b":1}\n{"b":2}\n')
     clock.now += 3_600_000_000_000
     assert followed.poll() == "reset"
 
 
-def test_thorough_sees_a_rewrite_that_left_no_trace(log: Path, followed: Followed) -> None:
+def test_thorough_sees_a_rewrite_that_left_no_trace(log: Path, followed: FollowedLog) -> None:
     rewrite_unnoticed(log, b'{"b":1}\n{"b":2}\n')
     assert followed.poll() == "same"
     assert followed.poll(thorough=True) == "reset"
@@ -137,7 +139,7 @@ def test_thorough_reads_the_whole_of_a_large_log(
     monkeypatch.setattr(log_module, "_QUICK", 64)
     monkeypatch.setattr(log_module, "_CHEAP", 64)
     log.write_bytes(OLD * 20)
-    followed = Followed(log)
+    followed = FollowedLog(log)
     followed.poll()
     with log.open("r+b") as stream:
         stream.write(b'{"b":1}\n')
@@ -154,8 +156,8 @@ def test_a_log_of_some_size_is_verified_whole_when_it_is_left_alone(
     monkeypatch.setattr(log_module, "_BLOCK", 16)
     monkeypatch.setattr(log_module, "_QUICK", 64)
     log.write_bytes(OLD * 20)
-    clock = Clock(log.stat().st_mtime_ns + 1)
-    followed = Followed(log, clock)
+    clock = FixedClock(log.stat().st_mtime_ns + 1)
+    followed = FollowedLog(log, clock)
     followed.poll()
     with log.open("r+b") as stream:
         stream.write(b'{"b":1}\n')
@@ -173,7 +175,7 @@ def test_a_large_log_whose_last_blocks_changed_starts_over(
     monkeypatch.setattr(log_module, "_QUICK", 64)
     monkeypatch.setattr(log_module, "_CHEAP", 64)
     log.write_bytes(OLD * 20)
-    followed = Followed(log)
+    followed = FollowedLog(log)
     followed.poll()
     log.write_bytes(OLD * 19 + b'{"b":1}\n{"b":2}\n{"b":3}\n')
     assert followed.poll() == "reset"
@@ -186,13 +188,13 @@ def test_a_large_log_that_was_replaced_is_verified_whole(
     monkeypatch.setattr(log_module, "_QUICK", 64)
     monkeypatch.setattr(log_module, "_CHEAP", 64)
     log.write_bytes(OLD * 20)
-    followed = Followed(log)
+    followed = FollowedLog(log)
     followed.poll()
     replace(log, b'{"b":1}\n' + (OLD * 20)[8:] + b'{"a":3}\n')
     assert followed.poll() == "reset"
 
 
-def test_a_log_that_vanishes_and_comes_back(log: Path, followed: Followed) -> None:
+def test_a_log_that_vanishes_and_comes_back(log: Path, followed: FollowedLog) -> None:
     log.unlink()
     assert followed.poll() == "reset"
     assert followed.lines == []
@@ -203,14 +205,14 @@ def test_a_log_that_vanishes_and_comes_back(log: Path, followed: Followed) -> No
 
 
 def test_a_log_that_was_never_there(tmp_path: Path) -> None:
-    followed = Followed(tmp_path / "none" / "annotations.jsonl")
+    followed = FollowedLog(tmp_path / "none" / "annotations.jsonl")
     assert followed.poll() == "same"
     assert followed.follower.unfinished_line() == b""
 
 
 def test_an_empty_log_has_no_lines(log: Path) -> None:
     log.write_bytes(b"")
-    followed = Followed(log)
+    followed = FollowedLog(log)
     followed.poll()
     assert followed.lines == []
     append(log, OLD)

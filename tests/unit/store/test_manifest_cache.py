@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.store.trail import look, new_trail, prompt
+from tests.unit.store.empty_trail import new_trail, prompt, read_strictly
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.journal import entries_file
@@ -50,7 +50,7 @@ def test_what_this_program_has_folded_it_does_not_read(
         beside.refresh()
     fresh = read_manifest(directory)
     assert (dict(fresh.stored), fresh.data) == (dict(beside.manifest.stored), beside.manifest.data)
-    assert set(keys) <= set(look(directory).entries)
+    assert set(keys) <= set(read_strictly(directory).entries)
 
 
 def test_what_another_program_has_written_is_read(directory: AuditDir) -> None:

@@ -23,7 +23,7 @@ LOG: Final = f"{AUDIT_DIR}/annotations.jsonl"
 MANIFEST: Final = f"{AUDIT_DIR}/manifest.json"
 CONFIG: Final = f"{AUDIT_DIR}/config.json"
 
-READING: Final = (("check",), ("log",), ("sessions",), ("models",), ("stats",), ("doctor",))
+READ_COMMANDS: Final = (("check",), ("log",), ("sessions",), ("models",), ("stats",), ("doctor",))
 """The subcommands that answer for a whole trail and need no argument."""
 
 
@@ -32,19 +32,19 @@ def audit_dir(root: Path) -> AuditDir:
     return AuditDir(root / AUDIT_DIR)
 
 
-def opened(root: Path) -> Trail:
+def open_trail(root: Path) -> Trail:
     """Read the trail of the project at `root` as it is now."""
     trail = Trail(audit_dir(root))
     trail.refresh()
     return trail
 
 
-def checked(root: Path, base: str | None = None) -> Report:
+def check_project(root: Path, base: str | None = None) -> Report:
     """Check the trail of the project at `root`, on a fixed day."""
     return check_trail(open_context(audit_dir(root), NOW), base)
 
 
-def found(
+def finding_fields(
     report: Report, file: str | None = None, line: int | None = None
 ) -> set[tuple[str, str | None]]:
     """Return what a report says, as check and field: all of it, or what it says of one line of a file."""
@@ -55,12 +55,12 @@ def found(
     }
 
 
-def weight(report: Report, check: str) -> set[str]:
+def severities(report: Report, check: str) -> set[str]:
     """Return the severities of all findings of a check; empty when it found nothing."""
     return {finding.severity.value for finding in report.findings if finding.check.id == check}
 
 
-def places(report: Report, check: str) -> list[tuple[str, int | None]]:
+def finding_locations(report: Report, check: str) -> list[tuple[str, int | None]]:
     """Return the file and line of each finding of a check."""
     return [
         (finding.file, finding.line) for finding in report.findings if finding.check.id == check
@@ -83,7 +83,7 @@ def snapshot(root: Path) -> dict[str, bytes]:
 
 
 @dataclass(frozen=True)
-class Ran:
+class ProgramResult:
     """How a run of the program ended, and what it said."""
 
     code: int
@@ -96,18 +96,20 @@ class Ran:
         return json.loads(self.out)
 
 
-def vibes(root: Path, *arguments: str) -> Ran:
+def run_vibes(root: Path, *arguments: str) -> ProgramResult:
     """Run `vibes` as a process of its own in the folder `root`."""
     return _run(root, "from vibes_lsp.cli.main import main; main()", *arguments)
 
 
-def vibes_each(root: Path, commands: Iterable[tuple[str, ...]], *more: str) -> Ran:
+def run_vibes_commands(
+    root: Path, commands: Iterable[tuple[str, ...]], *more: str
+) -> ProgramResult:
     """Run several commands in one process, each with `more` arguments; what they say comes one after the other."""
     program = "import json, sys; from vibes_lsp.cli.main import run; sys.exit(max([run(each) for each in json.loads(sys.argv[1])]))"
     return _run(root, program, json.dumps([[*command, *more] for command in commands]))
 
 
-def _run(root: Path, program: str, *arguments: str) -> Ran:
+def _run(root: Path, program: str, *arguments: str) -> ProgramResult:
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
         cwd=root,
@@ -122,4 +124,4 @@ def _run(root: Path, program: str, *arguments: str) -> Ran:
         capture_output=True,
         check=False,
     )
-    return Ran(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+    return ProgramResult(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crash.checking import check
-from tests.crash.running import run
+from tests.crash.subprocesses import run_program
+from tests.crash.trail_checks import check_trail_invariants
 from tests.requirements import REPOSITORY
-from tests.unit.store.trail import new_trail, prompt, session
+from tests.unit.store.empty_trail import new_trail, prompt, session
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.store.locks import append_lock, fold_lock
@@ -61,8 +61,8 @@ def mounts() -> None:
 @pytest.mark.usefixtures("mounts")
 def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     (tmp_path / "room").mkdir()
-    seen = run(
-        "hard_places",
+    seen = run_program(
+        "io_failures",
         "full",
         tmp_path / "small",
         tmp_path / "room",
@@ -75,8 +75,8 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("mounts")
 def test_in_a_read_only_folder_everything_is_readable_and_nothing_changes(tmp_path: Path) -> None:
-    assert run(
-        "hard_places", "readonly", tmp_path / "small", before=on_a_mount(tmp_path / "small", "1m")
+    assert run_program(
+        "io_failures", "readonly", tmp_path / "small", before=on_a_mount(tmp_path / "small", "1m")
     ) == {"refusals": 3}
 
 
@@ -85,7 +85,7 @@ def test_in_a_read_only_folder_everything_is_readable_and_nothing_changes(tmp_pa
     not hasattr(signal, "SIGXFSZ"), reason="this system has no limit on the size of files"
 )
 def test_a_file_that_may_grow_no_further_keeps_whole_lines(tmp_path: Path) -> None:
-    assert run("hard_places", "limit", tmp_path)["records"] > 0
+    assert run_program("io_failures", "limit", tmp_path)["records"] > 0
 
 
 @pytest.mark.parametrize(
@@ -142,4 +142,4 @@ def test_the_clock_may_go_backwards(tmp_path: Path) -> None:
         if number == 3:
             writer.fold()
     writer.close()
-    check(directory, entries, records)
+    check_trail_invariants(directory, entries, records)

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def number(name: str, default: int) -> int:
+def number_from_environment(name: str, default: int) -> int:
     """Return a number that may be set from outside, such as `VIBES_CRASH_KILLS=1000`."""
     return int(os.environ.get(name, default))
 
 
-def run(module: str, *arguments: object, before: Sequence[str] = ()) -> dict[str, float]:
+def run_program(module: str, *arguments: object, before: Sequence[str] = ()) -> dict[str, float]:
     """Run a program of this package and return what it saw; it must end well."""
     command = [*before, sys.executable, "-m", f"tests.crash.{module}", *map(str, arguments)]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TEXT: Final = "".join(f"value_{number} = compute({number})\n" for number in range(6))
 
 
-def committed(root: Path) -> Workspace:
+def committed_project(root: Path) -> Workspace:
     """Return a repository with an annotation on `a.py` and one on `b.py`, committed, and one more commit after that."""
     work = Workspace(root, hook=False)
     work.init()
@@ -25,18 +25,18 @@ def committed(root: Path) -> Workspace:
     return work
 
 
-def backfilled(root: Path) -> Workspace:
+def backfilled_project(root: Path) -> Workspace:
     """Return the same with its commit filled in, and that committed."""
-    work = committed(root)
+    work = committed_project(root)
     with Recorder(root) as recorder:
         backfill(recorder)
     work.commit("Filled in")
     return work
 
 
-def rewritten(root: Path, text: str) -> Workspace:
+def rewritten_project(root: Path, text: str) -> Workspace:
     """Return the same after all its commits became one, in which `a.py` has another text."""
-    work = backfilled(root)
+    work = backfilled_project(root)
     work.write("a.py", text)
     work.git("checkout", "--quiet", "--orphan", "other")
     work.commit("All at once")
@@ -44,11 +44,11 @@ def rewritten(root: Path, text: str) -> Workspace:
     return work
 
 
-def added(work: Workspace, before: int) -> list[dict[str, Any]]:
+def added_records(work: Workspace, before: int) -> list[dict[str, Any]]:
     """Return the records that were written since the log had so many."""
     return work.records()[before:]
 
 
-def log(work: Workspace) -> bytes:
+def log_bytes(work: Workspace) -> bytes:
     """Return the log as it is."""
     return (work.path / LOG).read_bytes()

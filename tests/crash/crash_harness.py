@@ -19,9 +19,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.crash.checking import check
-from tests.crash.work import ORIGIN, backfilling, committed, completing, completion, endless, steps
-from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
+from tests.crash.trail_checks import check_trail_invariants
+from tests.crash.workloads import (
+    ORIGIN,
+    completion,
+    create_due_commits,
+    write_backfills,
+    write_completions,
+    write_each_kind,
+    write_until_killed,
+)
+from tests.unit.store.empty_trail import leftover_files, new_trail, prompt, read_strictly, session
 from vibes_lsp.maintenance.backfill import backfill
 from vibes_lsp.recording import Recorded, Recorder
 from vibes_lsp.store.locks import append_lock
@@ -32,7 +40,7 @@ from vibes_lsp.store.writer import AuditWriter
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tests.crash.work import Tell
+    from tests.crash.workloads import Acknowledge
     from vibes_lsp.store.audit_dir import AuditDir
 
 HOOKED = ("open", "write", "pwrite", "ftruncate", "fsync", "replace", "unlink", "mkdir", "close")
@@ -41,13 +49,13 @@ WRITERS = 3
 ROUNDS_PER_TRAIL = 8
 
 
-class Child:
+class WriterProcess:
     """A forked writer and what it has acknowledged so far."""
 
-    def __init__(self, work: Callable[[Tell], None]) -> None:
+    def __init__(self, work: Callable[[Acknowledge], None]) -> None:
         self.entries: set[str] = set()
         self.records: set[str] = set()
-        self.held: set[str] = set()
+        self.pending: set[str] = set()
         self.count = 0
         self._rest = b""
         self.out, into = os.pipe()
@@ -57,23 +65,23 @@ class Child:
             return
         write = os.write
 
-        def tell(kind: str, names: Iterable[str]) -> None:
+        def acknowledge(kind: str, names: Iterable[str]) -> None:
             write(into, f"{kind} {' '.join(names)}\n".encode())
 
         status = 1
         with suppress(BaseException):
-            work(tell)
+            work(acknowledge)
             status = 0
         os._exit(status)
 
-    def listen(self) -> bool:
-        """Take in what it told, waiting until there is something; False at the end."""
+    def read_acknowledgements(self) -> bool:
+        """Take in what it acknowledged, waiting until there is something; False at the end."""
         data = os.read(self.out, 1 << 16)
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
         for line in lines:
             kind, *names = line.decode().split()
-            {"entry": self.entries, "record": self.records, "held": self.held}.get(
+            {"entry": self.entries, "record": self.records, "pending": self.pending}.get(
                 kind, set()
             ).update(names)
             self.count += 1
@@ -81,7 +89,7 @@ class Child:
 
     def end(self) -> int:
         """Read all that is left and return how it ended."""
-        while self.listen():
+        while self.read_acknowledgements():
             pass
         os.close(self.out)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
@@ -101,15 +109,20 @@ def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
     while seen["kills"] < wanted:
         directory = small_thresholds(folder / str(seen["trails"]))
         seen["trails"] += 1
-        committed(directory.project, chance.randrange(1, 40))
+        create_due_commits(directory.project, chance.randrange(1, 40))
         entries: set[str] = set()
         records: set[str] = set()
         for number in range(ROUNDS_PER_TRAIL):
             seeds = [seen["trails"] * 1000 + number * WRITERS + each for each in range(WRITERS)]
             fills_in = number % 4 == 0
-            works = (endless, completing, backfilling if fills_in else endless)
+            works = (
+                write_until_killed,
+                write_completions,
+                write_backfills if fills_in else write_until_killed,
+            )
             children = [
-                Child(partial(work, directory, own)) for work, own in zip(works, seeds, strict=True)
+                WriterProcess(partial(work, directory, own))
+                for work, own in zip(works, seeds, strict=True)
             ]
             if fills_in and chance.random() < 0.5:
                 kill_after(children[-1], 1, chance.random() * 0.6)  # it asks git most of that time
@@ -124,11 +137,13 @@ def kills(folder: Path, wanted: int, seed: int) -> dict[str, int]:
             seen["kills"] += WRITERS
             seen["while a completion is held"] += any(directory.pending_completions.glob("*.json"))
             seen["within a write"] += append_lock(directory).has_unfinished_write()
-            seen["while folding"] += any(name.endswith(".tmp") for name in left_behind(directory))
-            seen["with a journal left"] += bool(left_behind(directory))
-            records |= settled(directory, {name for child in children for name in child.held})
+            seen["while folding"] += any(
+                name.endswith(".tmp") for name in leftover_files(directory)
+            )
+            seen["with a journal left"] += bool(leftover_files(directory))
+            records |= settled(directory, {name for child in children for name in child.pending})
             AuditWriter(directory).fold()
-            check(directory, entries, records)
+            check_trail_invariants(directory, entries, records)
         seen["filled in"] += filled_in(directory)
         seen["entries"] += len(entries)
         seen["records"] += len(records)
@@ -158,15 +173,15 @@ def filled_in(directory: AuditDir) -> int:
     return len(commits)
 
 
-def kill_after(child: Child, told: int, seconds: float) -> None:
-    """Wait until a writer has told so often, and then go on listening for a moment whose length is left to chance."""
-    while child.count < told and child.listen():
+def kill_after(child: WriterProcess, acknowledged: int, seconds: float) -> None:
+    """Wait until a writer has acknowledged so often, and then go on listening for a moment whose length is left to chance."""
+    while child.count < acknowledged and child.read_acknowledgements():
         pass
     end = time.monotonic() + seconds
     while (
         (left := end - time.monotonic()) > 0
         and select.select([child.out], [], [], left)[0]
-        and child.listen()
+        and child.read_acknowledgements()
     ):
         pass
 
@@ -177,7 +192,7 @@ def stages(folder: Path) -> dict[str, int]:
     for way in ("before", "within", "after"):
         for number in range(10_000):
             directory = small_thresholds(folder / f"{way}-{number}")
-            child = Child(partial(dying, directory, way, number))
+            child = WriterProcess(partial(dying, directory, way, number))
             ended = child.end()
             if ended == 0:
                 seen[way] = number
@@ -186,19 +201,23 @@ def stages(folder: Path) -> dict[str, int]:
             seen["kills"] += 1
             seen["within a write"] += append_lock(directory).has_unfinished_write()
             AuditWriter(directory).fold()
-            check(directory, child.entries, child.records)
-            there = set(look(directory).records)
-            told: dict[str, set[str]] = {"entry": set(), "record": set()}
-            steps(directory, partial(_remember, told), known=there.__contains__)
-            check(directory, told["entry"] | child.entries, told["record"] | child.records)
+            check_trail_invariants(directory, child.entries, child.records)
+            there = set(read_strictly(directory).records)
+            acknowledged: dict[str, set[str]] = {"entry": set(), "record": set()}
+            write_each_kind(directory, partial(_remember, acknowledged), known=there.__contains__)
+            check_trail_invariants(
+                directory,
+                acknowledged["entry"] | child.entries,
+                acknowledged["record"] | child.records,
+            )
     return dict(seen)
 
 
-def _remember(told: dict[str, set[str]], kind: str, names: Iterable[str]) -> None:
-    told[kind].update(names)
+def _remember(acknowledged: dict[str, set[str]], kind: str, names: Iterable[str]) -> None:
+    acknowledged[kind].update(names)
 
 
-def dying(directory: AuditDir, way: str, wanted: int, tell: Tell) -> None:
+def dying(directory: AuditDir, way: str, wanted: int, acknowledge: Acknowledge) -> None:
     """Work, and die at one of the hooked calls."""
     calls = -1
 
@@ -223,14 +242,16 @@ def dying(directory: AuditDir, way: str, wanted: int, tell: Tell) -> None:
 
     for name in ("write",) if way == "within" else HOOKED:
         hook(name)
-    steps(directory, tell)
+    write_each_kind(directory, acknowledge)
 
 
 def together(folder: Path, processes: int, records: int) -> dict[str, float]:
     """Let many write at once while this process reads, and check that what it reads is whole at every moment."""
     directory = new_trail(folder)
     begun = time.perf_counter()
-    children = [Child(partial(several, directory, own, records)) for own in range(processes)]
+    children = [
+        WriterProcess(partial(several, directory, own, records)) for own in range(processes)
+    ]
     follower, manifest, lines, polls = LogFollower(directory.log), None, 0, 0
     running = {child.pid for child in children}
     while running:
@@ -250,14 +271,16 @@ def together(folder: Path, processes: int, records: int) -> dict[str, float]:
         lines += len(new)
     written = time.perf_counter() - begun
     assert [child.end() for child in children] == [0] * processes
-    told = [record for child in children for record in child.records]
-    assert len(told) == len(set(told)) == processes * records
-    check(directory, {entry for child in children for entry in child.entries}, told)
-    assert look(directory).lines == processes * records
-    return {"records": len(told), "seconds": round(written, 2), "polls": polls}
+    acknowledged = [record for child in children for record in child.records]
+    assert len(acknowledged) == len(set(acknowledged)) == processes * records
+    check_trail_invariants(
+        directory, {entry for child in children for entry in child.entries}, acknowledged
+    )
+    assert read_strictly(directory).lines == processes * records
+    return {"records": len(acknowledged), "seconds": round(written, 2), "polls": polls}
 
 
-def several(directory: AuditDir, own: int, records: int, tell: Tell) -> None:
+def several(directory: AuditDir, own: int, records: int, acknowledge: Acknowledge) -> None:
     """Write records with an entry each, half of them shared with others, and fold now and then."""
     with AuditWriter(directory, timeout=120) as writer:
         ids = []
@@ -266,7 +289,7 @@ def several(directory: AuditDir, own: int, records: int, tell: Tell) -> None:
             ids += writer.append([session(number, prompt_hash=key, by=own)])
             if number % max(10, records // 10) == own % 10:
                 writer.fold(wait=False)
-    tell("record", ids)
+    acknowledge("record", ids)
 
 
 if __name__ == "__main__":

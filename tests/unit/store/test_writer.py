@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import annotation_id, context_hash
-from tests.unit.store.trail import left_behind, look, new_trail, prompt, session
+from tests.unit.store.empty_trail import leftover_files, new_trail, prompt, read_strictly, session
 from vibes_lsp.errors import RefusedWrite, UnsupportedVersion
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.journal import entries_file
@@ -44,8 +44,8 @@ def test_an_entry_is_read_at_once_and_folded_later(
     assert read_manifest(directory).entry(key) == prompt("Größe?")
     assert directory.manifest.read_bytes() == before, "no tracked file changes while one works"
     assert writer.fold() == 1
-    assert look(directory).entries[key] == prompt("Größe?")
-    assert left_behind(directory) == []
+    assert read_strictly(directory).entries[key] == prompt("Größe?")
+    assert leftover_files(directory) == []
 
 
 @pytest.mark.parametrize("name", ["annotations.jsonl", "entries.jsonl"])
@@ -62,7 +62,7 @@ def test_the_next_write_cuts_off_what_a_dead_writer_did_not_finish(
         file.write(b'{"unfinished":')
     writer.append([session(2, prompt_hash=writer.entry(prompt("b")))])
     assert b"unfinished" not in path.read_bytes()
-    assert look(directory).lines == 2
+    assert read_strictly(directory).lines == 2
     assert read_manifest(directory).journal_problems == ()
 
 
@@ -73,8 +73,8 @@ def test_records_get_their_ids_in_order(directory: AuditDir, writer: AuditWriter
     ]
     ids = writer.append(given)
     assert ids == [annotation_id(session(1)), annotation_id({**given[1], "temperature": 1})]
-    assert list(look(directory).records) == ids
-    assert look(directory).records[ids[1]] == {**given[1], "annotation_id": ids[1]}
+    assert list(read_strictly(directory).records) == ids
+    assert read_strictly(directory).records[ids[1]] == {**given[1], "annotation_id": ids[1]}
     assert b'"temperature":1,' in directory.log.read_bytes()
 
 
@@ -85,7 +85,7 @@ def test_a_record_that_is_known_or_given_twice_is_written_once(
     assert first == second
     (third,) = writer.append([session(1)], known={first}.__contains__)
     assert third == first
-    assert look(directory).lines == 1
+    assert read_strictly(directory).lines == 1
 
 
 def test_an_id_that_was_given_is_computed_anew(writer: AuditWriter) -> None:
@@ -104,7 +104,7 @@ def test_reasoning_goes_where_its_size_wants_it(tmp_path: Path) -> None:
         for body in texts
     )
     writer.fold()
-    entries = look(directory).entries
+    entries = read_strictly(directory).entries
     assert ["reasoning_text" in entries[key] for key in keys] == [True, False, False]
     assert ["compressed" in entries[key] for key in keys] == [False, True, False]
     assert ["blob_path" in entries[key] for key in keys] == [False, False, True]
@@ -114,7 +114,7 @@ def test_reasoning_goes_where_its_size_wants_it(tmp_path: Path) -> None:
     assert context_hash(json.loads(gzip.decompress(blob.read_bytes()))) == blob.name.removesuffix(
         ".json.gz"
     )
-    assert left_behind(directory) == []
+    assert leftover_files(directory) == []
     stands = blob.stat()
     writer.entries(
         [{**prompt(""), "type": "reasoning", "reasoning_text": texts[2], "reasoning_model": "m"}]
@@ -199,7 +199,7 @@ def test_a_broken_manifest_takes_no_harm_and_nothing_is_lost(
     assert key in read_manifest(directory)
     directory.manifest.write_bytes(sound)
     assert writer.fold() == 1
-    assert key in look(directory).entries
+    assert key in read_strictly(directory).entries
 
 
 def test_too_long_a_record_or_no_json_adds_nothing(
@@ -212,7 +212,7 @@ def test_too_long_a_record_or_no_json_adds_nothing(
     with pytest.raises(RefusedWrite, match="JSON"):
         writer.entries([prompt("a"), prompt("b", score=float("inf"))])
     assert directory.log.read_bytes() == b""
-    assert left_behind(directory) == []
+    assert leftover_files(directory) == []
 
 
 def test_without_a_trail_nothing_is_made(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_manifest_and_a_log_that_are_not_there_are_made(tmp_path: Path) -> Non
     with AuditWriter(directory) as writer:
         key = writer.entry(prompt("a"))
         writer.append([session(1)])
-    found = look(directory)
+    found = read_strictly(directory)
     assert (list(found.entries), found.lines) == ([key], 1)
 
 
@@ -287,8 +287,8 @@ def test_threads_share_a_writer(directory: AuditDir, writer: AuditWriter) -> Non
     for thread in threads:
         thread.join()
     writer.close()
-    found = look(directory)
+    found = read_strictly(directory)
     assert failures == []
     assert found.lines == 80
     assert {record["prompt_hash"] for record in found.records.values()} <= set(found.entries)
-    assert left_behind(directory) == []
+    assert leftover_files(directory) == []

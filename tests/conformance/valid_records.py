@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.conformance.faces import LOG, MANIFEST, checked, found, log_lines, opened
+from tests.conformance.trail_access import (
+    LOG,
+    MANIFEST,
+    check_project,
+    finding_fields,
+    log_lines,
+    open_trail,
+)
 from tests.trails import OMIT, SOURCES, CompleteTrail, anchors
 
 Members = Mapping[str, object]
@@ -192,7 +199,7 @@ def record_findings(
 ) -> set[tuple[str, str | None]]:
     """Append a record with some members changed; return what is found on its line, as check and field."""
     line_appended = append(trail, {**record, **changes})
-    return found(checked(trail.root), LOG, line_appended)
+    return finding_fields(check_project(trail.root), LOG, line_appended)
 
 
 def entry_findings(
@@ -201,4 +208,6 @@ def entry_findings(
     """Add an entry with some members changed; return what is found on its line, as check and field."""
     kept = {name: value for name, value in {**entry, **changes}.items() if value is not OMIT}
     key = trail.writer.entry(kept)
-    return found(checked(trail.root), MANIFEST, opened(trail.root).manifest.line_of(key))
+    return finding_fields(
+        check_project(trail.root), MANIFEST, open_trail(trail.root).manifest.line_of(key)
+    )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tests.trails import context_hash
-from tests.unit.store.trail import left_behind, look
+from tests.unit.store.empty_trail import leftover_files, read_strictly
 
 if TYPE_CHECKING:
     from vibes_lsp.store.audit_dir import AuditDir
@@ -34,9 +34,11 @@ CONTEXTS = (
 )
 
 
-def check(directory: AuditDir, entries: Iterable[str], records: Iterable[str]) -> None:
+def check_trail_invariants(
+    directory: AuditDir, entries: Iterable[str], records: Iterable[str]
+) -> None:
     """Assert that the files are valid, hold these once, name nothing that is not there, and that nothing else lies about."""
-    found = look(directory)
+    found = read_strictly(directory)
     missing = set(entries) - set(found.entries)
     assert not missing, f"{len(missing)} acknowledged entries are lost"
     times = Counter(
@@ -57,6 +59,6 @@ def check(directory: AuditDir, entries: Iterable[str], records: Iterable[str]) -
                 gzip.decompress((directory.path / str(entry["blob_path"])).read_bytes())
             )
             assert entry["blob_path"] == f"blobs/{context_hash(inline)}.json.gz"
-    assert left_behind(directory) == []
+    assert leftover_files(directory) == []
     assert {path.name for path in directory.path.iterdir()} <= FILES
     assert all(path.name.endswith(".json.gz") for path in directory.blobs.glob("*"))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LEVELS: Final = ("low", "medium", "high")
-THOUGHTS: Final = {
+REASONING_TEXTS: Final = {
     "inline": "Think.",
     "compressed": "Think it over. " * 1_000,
     "external": "And over again. " * 8_000,
@@ -42,7 +42,7 @@ OUTPUT: Final = f"token {SECRET}\n" + "ü" * 4_000
 
 
 @dataclass(frozen=True)
-class Written:
+class RecordedTrail:
     """What stands on disk afterwards.
 
     Attributes:
@@ -100,7 +100,7 @@ class Written:
         )
 
 
-def record_everything(root: Path, level: str) -> Written:
+def record_everything(root: Path, level: str) -> RecordedTrail:
     """Record one of each kind, and read back what is on disk."""
     root.mkdir(parents=True)
     initialise(
@@ -117,7 +117,7 @@ def record_everything(root: Path, level: str) -> Written:
         names = _tell(recorder)
     audit = root / ".ai-audit"
     log = (audit / "annotations.jsonl").read_bytes()
-    return Written(
+    return RecordedTrail(
         root,
         level,
         log,
@@ -145,7 +145,7 @@ def _tell(recorder: Recorder) -> dict[str, str]:
     mine = Origin(
         session,
         prompt=prompt,
-        reasoning=Reasoning(THOUGHTS["inline"], 2),
+        reasoning=Reasoning(REASONING_TEXTS["inline"], 2),
         command=command,
         decision=decision,
     )
@@ -158,7 +158,7 @@ def _tell(recorder: Recorder) -> dict[str, str]:
         5,
         5,
         "modify",
-        Origin(session, command=command, reasoning=Reasoning(THOUGHTS["compressed"], 9)),
+        Origin(session, command=command, reasoning=Reasoning(REASONING_TEXTS["compressed"], 9)),
     )
     bare = recorder.annotate_lines(
         "src/a.py", 10, 10, "modify", Origin(tool=TOOL, model=Model("other", "1"))
@@ -182,7 +182,7 @@ def _tell(recorder: Recorder) -> dict[str, str]:
         4,
         6,
         "review",
-        Origin(child, prompt=prompt, reasoning=Reasoning(THOUGHTS["external"], 99)),
+        Origin(child, prompt=prompt, reasoning=Reasoning(REASONING_TEXTS["external"], 99)),
     )
     own = recorder.start_session(
         TOOL, MODEL, parent_session_id=session, agent_name="worker-2", agent_type="some-agent"
@@ -214,6 +214,6 @@ def _tell(recorder: Recorder) -> dict[str, str]:
     }  # fmt: skip
 
 
-def lacking(members: dict[str, Any], required: Iterable[str]) -> set[str]:
+def missing_members(members: dict[str, Any], required: Iterable[str]) -> set[str]:
     """Return which required members an object lacks, or has as null."""
     return {name for name in required if members.get(name) is None}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Clock:
+class FixedClock:
     """A clock that stands still until it is set; far from any file's time unless told otherwise."""
 
     def __init__(self, now: int = 1 << 62) -> None:
@@ -21,11 +21,11 @@ class Clock:
         return self.now
 
 
-class Followed:
+class FollowedLog:
     """What a reader knows of a log: its lines, and what the last poll said."""
 
-    def __init__(self, path: Path, clock: Clock | None = None) -> None:
-        self.follower: Final = LogFollower(path, now_ns=clock or Clock())
+    def __init__(self, path: Path, clock: FixedClock | None = None) -> None:
+        self.follower: Final = LogFollower(path, now_ns=clock or FixedClock())
         self.lines: list[bytes] = []
         self.oversized: dict[int, int] = {}
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Found:
+class TrailContent:
     """What is in the files, checked while it is read: every line and every key is what it claims to be."""
 
     entries: dict[str, dict[str, object]]
@@ -56,7 +56,7 @@ def session(number: int, **members: object) -> Members:
     return {**record, **members}  # type: ignore[dict-item]
 
 
-def look(directory: AuditDir) -> Found:
+def read_strictly(directory: AuditDir) -> TrailContent:
     """Read the manifest and the log strictly, by the standard library and the RFC's text alone."""
     content = json.loads(directory.manifest.read_bytes())
     entries: dict[str, dict[str, object]] = content["entries"]
@@ -67,7 +67,7 @@ def look(directory: AuditDir) -> Found:
     records = [json.loads(line) for line in log.split(b"\n")[:-1]]
     for record in records:
         assert annotation_id(record) == record["annotation_id"]
-    return Found(
+    return TrailContent(
         entries, {str(record["annotation_id"]): record for record in records}, len(records)
     )
 
@@ -75,6 +75,6 @@ def look(directory: AuditDir) -> Found:
 STAYING = {".gitignore", "append.lock", "fold.lock"}
 
 
-def left_behind(directory: AuditDir) -> list[str]:
+def leftover_files(directory: AuditDir) -> list[str]:
     """Return what lies in the journal's folder, less the locks and what hides it from git, which stay."""
     return sorted(path.name for path in directory.journal.glob("*") if path.name not in STAYING)

@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tests.trails import Repository
-from tests.unit.store.trail import prompt, session
+from tests.unit.store.empty_trail import prompt, session
 from vibes_lsp.maintenance.backfill import backfill
 from vibes_lsp.recording import InlineCompletion, Model, Origin, Recorded, Recorder, Tool
 from vibes_lsp.store.writer import AuditWriter
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vibes_lsp.store.audit_dir import AuditDir
 
 Tell: TypeAlias = Callable[[str, Iterable[str]], None]
-"""Called with `entry`, `record` or `held` and the keys or ids, as soon as they were acknowledged."""
+"""Called with `entry`, `record` or `pending` and the keys or ids, as soon as they were acknowledged."""
 
 ORIGIN: Final = Origin(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
 
@@ -36,12 +36,14 @@ def reasoning(body: str) -> Members:
     }
 
 
-def steps(directory: AuditDir, tell: Tell, *, known: Callable[[str], bool] | None = None) -> None:
+def steps(
+    directory: AuditDir, acknowledge: Tell, *, known: Callable[[str], bool] | None = None
+) -> None:
     """Do everything that a writer does, once and always the same."""
     writer = AuditWriter(directory)
     keys = writer.entries([prompt("one"), reasoning("x" * 50), reasoning("y" * 5000)])
-    tell("entry", keys)
-    tell(
+    acknowledge("entry", keys)
+    acknowledge(
         "record",
         writer.append(
             [session(1, prompt_hash=keys[0], reasoning_hash=keys[1]), session(2, note="z" * 9000)],
@@ -50,23 +52,23 @@ def steps(directory: AuditDir, tell: Tell, *, known: Callable[[str], bool] | Non
     )
     writer.fold()
     more = writer.entry(prompt("two"))
-    tell("entry", [more])
-    tell(
+    acknowledge("entry", [more])
+    acknowledge(
         "record", writer.append([session(3, prompt_hash=more, reasoning_hash=keys[2])], known=known)
     )
     writer.close()
 
 
-def completing(directory: AuditDir, seed: int, tell: Tell) -> None:
+def completing(directory: AuditDir, seed: int, acknowledge: Tell) -> None:
     """Accept inline completions in two parts until somebody ends it; a part that is held was acknowledged, too."""
     recorder = Recorder(directory)
     for number in count():
         for part in completion(f"{seed}-{number}"):
             result = recorder.record_inline_completion(part, ORIGIN)
             if isinstance(result, Recorded):
-                tell("record", [result.annotation_id or "", *result.edges])
+                acknowledge("record", [result.annotation_id or "", *result.edges])
             else:
-                tell("held", [part.completion_id])
+                acknowledge("pending", [part.completion_id])
         if number % 7 == 6:
             recorder.rest()
 
@@ -80,13 +82,13 @@ def completion(identifier: str) -> list[InlineCompletion]:
     ]
 
 
-def backfilling(directory: AuditDir, seed: int, tell: Tell) -> None:
+def backfilling(directory: AuditDir, seed: int, acknowledge: Tell) -> None:
     """Write the commits of annotations into the log, so many at a time that chance may end it within."""
     recorder = Recorder(directory)
-    tell("begun", [str(seed)])
+    acknowledge("begun", [str(seed)])
     done = backfill(recorder)
-    tell("record", [*done.backfilled, *done.edges])
-    endless(directory, seed, tell)
+    acknowledge("record", [*done.backfilled, *done.edges])
+    endless(directory, seed, acknowledge)
 
 
 def committed(root: Path, files: int) -> None:
@@ -103,7 +105,7 @@ def committed(root: Path, files: int) -> None:
     repository.commit("One more, so that it is due")
 
 
-def endless(directory: AuditDir, seed: int, tell: Tell) -> None:
+def endless(directory: AuditDir, seed: int, acknowledge: Tell) -> None:
     """Write as chance wants it until somebody ends it: small and large, new and shared, folding now and then."""
     chance = random.Random(seed)
     writer = AuditWriter(directory, timeout=60)
@@ -115,7 +117,7 @@ def endless(directory: AuditDir, seed: int, tell: Tell) -> None:
         if chance.random() < 0.2:
             entries.append(reasoning(f"{seed} {number} " * chance.randrange(1, 500)))
         keys = writer.entries(entries)
-        tell("entry", keys)
+        acknowledge("entry", keys)
         size = chance.choice((10, 500, 5000, 30_000))
         records = [
             session(
@@ -127,6 +129,6 @@ def endless(directory: AuditDir, seed: int, tell: Tell) -> None:
             )
             for part in range(3)
         ]
-        tell("record", writer.append(records))
+        acknowledge("record", writer.append(records))
         if chance.random() < 0.3:
             writer.fold(wait=chance.random() < 0.5)
