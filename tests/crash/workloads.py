@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vibes_lsp.model.members import Members
     from vibes_lsp.store.audit_dir import AuditDir
 
-Tell: TypeAlias = Callable[[str, Iterable[str]], None]
+Acknowledge: TypeAlias = Callable[[str, Iterable[str]], None]
 """Called with `entry`, `record` or `pending` and the keys or ids, as soon as they were acknowledged."""
 
 ORIGIN: Final = Origin(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
@@ -36,8 +36,8 @@ def reasoning(body: str) -> Members:
     }
 
 
-def steps(
-    directory: AuditDir, acknowledge: Tell, *, known: Callable[[str], bool] | None = None
+def write_each_kind(
+    directory: AuditDir, acknowledge: Acknowledge, *, known: Callable[[str], bool] | None = None
 ) -> None:
     """Do everything that a writer does, once and always the same."""
     writer = AuditWriter(directory)
@@ -59,7 +59,7 @@ def steps(
     writer.close()
 
 
-def completing(directory: AuditDir, seed: int, acknowledge: Tell) -> None:
+def write_completions(directory: AuditDir, seed: int, acknowledge: Acknowledge) -> None:
     """Accept inline completions in two parts until somebody ends it; a part that is held was acknowledged, too."""
     recorder = Recorder(directory)
     for number in count():
@@ -82,16 +82,16 @@ def completion(identifier: str) -> list[InlineCompletion]:
     ]
 
 
-def backfilling(directory: AuditDir, seed: int, acknowledge: Tell) -> None:
+def write_backfills(directory: AuditDir, seed: int, acknowledge: Acknowledge) -> None:
     """Write the commits of annotations into the log, so many at a time that chance may end it within."""
     recorder = Recorder(directory)
     acknowledge("begun", [str(seed)])
     done = backfill(recorder)
     acknowledge("record", [*done.backfilled, *done.edges])
-    endless(directory, seed, acknowledge)
+    write_until_killed(directory, seed, acknowledge)
 
 
-def committed(root: Path, files: int) -> None:
+def create_due_commits(root: Path, files: int) -> None:
     """Make a repository of a project with an annotation on each of some files, whose commit is due."""
     with Recorder(root) as recorder:
         for number in range(files):
@@ -105,7 +105,7 @@ def committed(root: Path, files: int) -> None:
     repository.commit("One more, so that it is due")
 
 
-def endless(directory: AuditDir, seed: int, acknowledge: Tell) -> None:
+def write_until_killed(directory: AuditDir, seed: int, acknowledge: Acknowledge) -> None:
     """Write as chance wants it until somebody ends it: small and large, new and shared, folding now and then."""
     chance = random.Random(seed)
     writer = AuditWriter(directory, timeout=60)
