@@ -27,8 +27,8 @@ ROUNDS: Final = 300
 _AIM: Final = 5.0
 _SERVER: Final = """
 import time
-from vibes_lsp.lsp.application import create_server
-server = create_server()
+from vibes_lsp.lsp.main import new_server
+server = new_server()
 @server.command("bench.echo")
 def echo(ls, arguments):
     return dict(arguments)["answer"]

@@ -18,8 +18,8 @@ from tests.trails.writer import TrailWriter
 ROUNDS = 300
 LENSES = 1000
 _OURS = """
-from vibes_lsp.lsp.application import create_server
-server = create_server()
+from vibes_lsp.lsp.main import new_server
+server = new_server()
 @server.feature("bench/echo")
 def echo(ls, params):
     return {"contents": {"kind": "plaintext", "value": "x" * 300}}

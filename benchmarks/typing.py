@@ -15,7 +15,6 @@ from lsprotocol import types
 from pygls.workspace import TextDocument
 
 from benchmarks.measure import interleaved
-from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.lsp.documents import Documents
 
 LINES: Final = 20_000
@@ -62,12 +61,12 @@ class _Typed:
         document = self._documents.get(URI)
         assert document is not None
         self._document = document
-        self._edits = Edits()
+        self._edits = document.collect_edits()
         self._changes = changes
 
     def type(self) -> None:
         """Type, as after a pause."""
-        self._edits = self._document.edits = Edits()
+        self._edits = self._document.collect_edits()
         for change in self._changes:
             self._documents.changed(URI, None, [change])
 

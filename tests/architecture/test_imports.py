@@ -19,7 +19,7 @@ LIGHT = [
         "vibes_lsp.index.project_locator",
         ("click", "pydantic", "pygls", "rapidfuzz", "rich", "tree_sitter"),
     ),
-    ("vibes_lsp.lsp.application", ("click", "numpy", "rapidfuzz", "rich", "tree_sitter")),
+    ("vibes_lsp.lsp.lifecycle", ("click", "numpy", "rapidfuzz", "rich", "tree_sitter")),
     ("vibes_lsp.index.locate_annotations", ("click", "pydantic", "pygls", "rich")),
     ("vibes_lsp.cli.main", ("pydantic", "pygls", "rich")),
 ]

@@ -17,7 +17,7 @@ from lsprotocol import types
 
 from tests.trails import Repository, TrailWriter
 from tests.unit.lsp.test_memory import drained, started, tell
-from vibes_lsp.lsp import background_flush, idle
+from vibes_lsp.lsp import background, text_sync
 from vibes_lsp.lsp.messages import ProvenanceParams
 
 FUNCTIONS: Final = "".join(
@@ -187,8 +187,8 @@ steps = st.lists(
 @pytest.fixture(autouse=True, scope="module")
 def short_pauses() -> Any:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(idle.Idle.__init__, "__defaults__", (0.001,))
-        patch.setattr(background_flush, "ANSWERED", 0.001)
+        patch.setattr(text_sync, "TYPING_PAUSE", 0.001)
+        patch.setattr(background, "REFRESH_PAUSE", 0.001)
         yield
 
 

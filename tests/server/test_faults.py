@@ -30,26 +30,26 @@ def started(tmp_path: Path, place: str) -> tuple[Wire, Project, str]:
 
 REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
     "hover": (
-        "vibes_lsp.lsp.projects:Projects.view",
+        "vibes_lsp.lsp.projects:Projects.snapshot",
         lambda uri: ("textDocument/hover", hover_at(uri, 4)),
     ),
     "lens": (
-        "vibes_lsp.lsp.projects:Projects.view",
+        "vibes_lsp.lsp.projects:Projects.snapshot",
         lambda uri: ("textDocument/codeLens", {"textDocument": {"uri": uri}}),
     ),
     "provenance": (
-        "vibes_lsp.lsp.projects:Projects.view",
+        "vibes_lsp.lsp.projects:Projects.snapshot",
         lambda uri: ("vibes/provenance", {"textDocument": {"uri": uri}}),
     ),
     "references": (
-        "vibes_lsp.lsp.projects:Projects.view",
+        "vibes_lsp.lsp.projects:Projects.snapshot",
         lambda uri: (
             "textDocument/references",
             {**hover_at(uri, 4), "context": {"includeDeclaration": True}},
         ),
     ),
     "actions": (
-        "vibes_lsp.lsp.projects:Projects.view",
+        "vibes_lsp.lsp.projects:Projects.snapshot",
         lambda uri: (
             "textDocument/codeAction",
             {
@@ -121,16 +121,16 @@ def test_a_request_is_answered_with_a_report_id(tmp_path: Path, name: str) -> No
 @pytest.mark.parametrize(
     "place",
     [
-        "vibes_lsp.lsp.lifecycle:_locate_anew",
-        "vibes_lsp.lsp.lifecycle:_look",
-        "vibes_lsp.lsp.lifecycle:_push",
+        "vibes_lsp.lsp.text_sync:_relocate",
+        "vibes_lsp.lsp.text_sync:_look_up_history",
+        "vibes_lsp.lsp.features.diagnostics:push",
         "vibes_lsp.lsp.lifecycle:_configure",
         "vibes_lsp.lsp.lifecycle:_load",
-        "vibes_lsp.lsp.history_lookup:History.look",
-        "vibes_lsp.lsp.lifecycle:Watching.include",
+        "vibes_lsp.lsp.history_lookup:HistoryLookup.look_up",
+        "vibes_lsp.lsp.refresh:FileWatchers.watch",
         "vibes_lsp.lsp.features.diagnostics:_risks",
-        "vibes_lsp.lsp.background_flush:_rest",
-        "vibes_lsp.lsp.background_flush:Resting.left",
+        "vibes_lsp.lsp.background:_flush",
+        "vibes_lsp.lsp.background:BackgroundFlush.flush_document",
         "vibes_lsp.lsp.documents:Documents.changed",
     ],
 )
@@ -186,7 +186,7 @@ def test_an_answer_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 def test_the_details_are_there_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VIBES_DEBUG", "1")
-    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.projects:Projects.view")
+    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.projects:Projects.snapshot")
     with wire:
         wire.initialize(project.root)
         assert "error" in wire.request("textDocument/hover", hover_at(uri, 4))

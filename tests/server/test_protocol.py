@@ -400,7 +400,7 @@ class TestClients:
 
 
 def test_what_the_server_does_not_need_is_not_imported() -> None:
-    listing = "import json, sys, vibes_lsp.lsp.application as a; a.create_server(); print(json.dumps(sorted(sys.modules)))"
+    listing = "import json, sys, vibes_lsp.lsp.lifecycle as a; a.create_server(); print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", listing], capture_output=True, check=True, text=True
     )

@@ -74,7 +74,9 @@ async def port_of(server: Process) -> int:
     assert server.stderr is not None
     async with asyncio.timeout(_PATIENCE):
         line = (await server.stderr.readline()).decode()
-    found = re.fullmatch(r"INFO vibes_lsp\.lsp\.tcp: listening on 127\.0\.0\.1:(\d+)\s*", line)
+    found = re.fullmatch(
+        r"INFO vibes_lsp\.lsp\.transport: listening on 127\.0\.0\.1:(\d+)\s*", line
+    )
     assert found is not None, line
     return int(found[1])
 

@@ -9,7 +9,7 @@ from lsprotocol.types import MarkupKind
 
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import code_span, single_line
 from vibes_lsp.model.members import JsonValue, Members, text, texts
 from vibes_lsp.model.vocabulary import ContextType
@@ -52,15 +52,15 @@ READING = "reading the audit trail …"
 _BETWEEN = " · "
 
 
-def label(view: DocumentSnapshot, placement: Placement, facts: Members) -> str:
+def label(snapshot: DocumentSnapshot, placement: Placement, facts: Members) -> str:
     """Return what a lens says, above the lines: what was done, and all there is to say about where they are now."""
     parts = [_model(facts), single_line(title(placement), 40), whereabouts(placement)]
     if placement.is_pending:
         parts.append("pending")
-    return _joined([*parts, *_standing(view, placement, facts)])
+    return _joined([*parts, *_standing(snapshot, placement, facts)])
 
 
-def line_text(view: DocumentSnapshot, placement: Placement, facts: Members) -> str:
+def line_text(snapshot: DocumentSnapshot, placement: Placement, facts: Members) -> str:
     """Return what is said at the end of a line: that an AI wrote it, and the prompt last, for that is what the window's edge may cut.
 
     Where no line is verified, it is only claimed that an AI wrote it.
@@ -70,7 +70,7 @@ def line_text(view: DocumentSnapshot, placement: Placement, facts: Members) -> s
     parts = [
         f"{head}: {_model(facts)}",
         f"{state}, ambiguous" if placement.located.ambiguous else state,
-        *_standing(view, placement, facts),
+        *_standing(snapshot, placement, facts),
     ]
     prompt = facts.get("prompt")
     return _joined([*parts, f"“{single_line(prompt, 70)}”"] if isinstance(prompt, str) else parts)
@@ -80,11 +80,11 @@ def _model(facts: Members) -> str:
     return single_line(model_name(facts), 40)
 
 
-def _standing(view: DocumentSnapshot, placement: Placement, facts: Members) -> Iterator[str]:
+def _standing(snapshot: DocumentSnapshot, placement: Placement, facts: Members) -> Iterator[str]:
     """Say how far to trust it; what only may be here has no risk here."""
     if facts.get("captured"):
         yield "captured"
-    figures = view.report.figures(facts)
+    figures = snapshot.report.figures(facts)
     if figures is not None and not placement.is_guess:
         yield f"risk {figures}"
     review = review_label(facts)
@@ -109,12 +109,12 @@ class Description:
     """Writes about the annotations of one file.
 
     Attributes:
-        view: The file.
+        snapshot: The file.
         markup: How to write.
         show_prompts: Whether to say what was asked.
     """
 
-    view: DocumentSnapshot
+    snapshot: DocumentSnapshot
     markup: Markup
     show_prompts: bool = True
 
@@ -129,7 +129,7 @@ class Description:
 
     def _lines(self, placement: Placement, *, owns: bool) -> Iterator[str]:
         record, quote = placement.current, self.markup.quote
-        facts = self.view.report.placement(placement)
+        facts = self.snapshot.report.placement(placement)
         when = quote(facts["timestamp"], 24) if facts["timestamp"] else "an unknown time"
         yield f"{self._title(placement)} by {self._named(facts['model'])} in {self._named(facts['tool'])}, {when}"
         yield f"{_kind(placement, owns=owns)}{whereabouts(placement)}{self._commit(facts)}"
@@ -139,7 +139,7 @@ class Description:
             yield "captured, low confidence: an editor saw a completion being accepted, and no tool said that it was its own"
         if placement.moved_from is not None:
             yield f"recorded for {quote(placement.moved_from, _LONG)}"
-        if (record.text("environment_hash") or "") not in self.view.project.trail.manifest:
+        if (record.text("environment_hash") or "") not in self.snapshot.trail.trail.manifest:
             yield "context not published: the manifest has no entry for this tool and model"
         if self.show_prompts:
             yield from self._prompt(facts, record.text("prompt_hash"))
@@ -174,7 +174,7 @@ class Description:
             return f"; commit {self.markup.quote(commit[:12], 12)}" + _HOW_KNOWN.get(
                 str(method), ""
             )
-        looked = self.view.project.looked
+        looked = self.snapshot.trail.history
         if not looked.is_done:
             return "; commit not looked up yet"
         return "; not committed yet" if looked.has_git and not facts.get("pending") else ""
@@ -207,7 +207,7 @@ class Description:
         if not entry:
             return
         try:
-            body = reasoning_text(entry, self.view.project.trail.directory)
+            body = reasoning_text(entry, self.snapshot.trail.trail.directory)
         except BrokenBlob as error:
             yield f"{self.markup.strong('Reasoning:')} cannot be read: {self.markup.quote(error.message, _LONG)}"
             return
@@ -215,7 +215,7 @@ class Description:
             yield f"{self.markup.strong('Reasoning:')} {self.markup.quote(body, _LONG)}"
 
     def _risk(self, facts: Members) -> Iterator[str]:
-        quote, figures = self.markup.quote, self.view.report.figures(facts)
+        quote, figures = self.markup.quote, self.snapshot.report.figures(facts)
         if figures is None:
             return
         yield f"{self.markup.strong('PRISM:')} {figures}"
@@ -235,7 +235,7 @@ class Description:
         return f"{self.markup.strong(text(review, 'verdict') or 'reviewed')} by {by}{kind}{stale}"
 
     def _entry(self, key: str | None, kind: ContextType) -> Members:
-        entry = self.view.project.trail.manifest.entry(key) if key else None
+        entry = self.snapshot.trail.trail.manifest.entry(key) if key else None
         return entry if entry is not None and entry.get("type") == kind else {}
 
 

@@ -97,19 +97,19 @@ class Document:
         uri: Its URI.
         version: As the client counts.
         revision: Grows with every change, however the client counts.
-        saved: The text as it was last opened or saved; it is `text` itself while the document has no change since.
-        awaits_text: Whether the client told of text that the next change brings.
-        is_in_flux: Whether somebody is typing: it will be located anew in the pause to come.
-        edits: Gathers the edits for whoever put it here; None when nobody did, or when the lines of LSP are not those of anchors.
+        saved: The text that was last opened or saved; `text` itself while there is no change since.
+        saved_revision: The revision of that text.
+        is_typing: Whether the user is typing; annotations are located in the pause that follows.
     """
 
     def __init__(self, uri: str, version: int, content: str) -> None:
         self.uri = uri
         self.version = version
         self.revision = 0
-        self.awaits_text = False
-        self.is_in_flux = False
-        self.edits: Edits | None = None
+        self.saved_revision = 0
+        self.is_typing = False
+        self._expects_text = False
+        self._edits: Edits | None = None
         self._lines = _split(content)
         self._lone = _lone_ends(self._lines) if "\r" in content else 0
         self.saved = Text(content)
@@ -130,13 +130,37 @@ class Document:
 
     @property
     def has_changes(self) -> bool:
-        """Whether it was changed since it was opened or saved, be the text the same again."""
-        return self._text is not self.saved
+        """Whether it was changed since it was opened or saved, even if the text is the same again."""
+        return self.revision != self.saved_revision
 
     def save(self) -> None:
-        """Take note that the text as it is now was saved."""
+        """Record that the current text was saved."""
         self.saved = self.text
-        self.is_in_flux = False
+        self.saved_revision = self.revision
+        self.is_typing = False
+
+    def set_typing(self, *, now: bool) -> None:
+        """Record that the user is typing, or has stopped."""
+        self.is_typing = now
+
+    @property
+    def edits(self) -> Edits | None:
+        """The edits since `collect_edits`; None before that, and once a line ended with a lone CR, which ends no line of an anchor."""
+        return self._edits
+
+    def collect_edits(self) -> Edits:
+        """Return a new collector of the edits from now on; the one before gets no more."""
+        self._edits = Edits()
+        return self._edits
+
+    def expect_text(self, *, expected: bool) -> None:
+        """Record whether the client announced text that the next change inserts."""
+        self._expects_text = expected
+
+    def take_expected_text(self) -> bool:
+        """Return whether text was announced, once."""
+        expected, self._expects_text = self._expects_text, False
+        return expected
 
     def before(self, version: int) -> str | None:
         """Return the whole text as it was at a version; None for one that is to come, or was too long ago."""
@@ -178,7 +202,7 @@ class Document:
         Where there are as many changes as versions, a client gathered what is typed: each change made one of the versions.
         """
         if self._lone:
-            self.edits = None
+            self._edits = None
         has_gathered = version == self.version + len(changes)
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
@@ -216,10 +240,10 @@ class Document:
         self._past.add(self.version, Replaced(first, len(new), old))
         self._lone += _lone_ends(new) - (_lone_ends(old) if self._lone else 0)
         if self._lone:
-            self.edits = None
-        elif self.edits is not None:
+            self._edits = None
+        elif self._edits is not None:
             above, below = _same_ends(old, new, below_first=is_insertion_above)
-            self.edits.add(first + above, len(old) - above - below, len(new) - above - below)
+            self._edits.add(first + above, len(old) - above - below, len(new) - above - below)
 
 
 class Documents:
@@ -227,7 +251,16 @@ class Documents:
 
     def __init__(self) -> None:
         self._open: dict[str, Document] = {}
-        self.encoding: Encoding = types.PositionEncodingKind.Utf16
+        self._encoding: Encoding = types.PositionEncodingKind.Utf16
+
+    @property
+    def encoding(self) -> Encoding:
+        """The unit in which the client counts columns."""
+        return self._encoding
+
+    def use_encoding(self, encoding: Encoding) -> None:
+        """Count columns in the unit that was negotiated with the client."""
+        self._encoding = encoding
 
     def opened(self, uri: str, version: int, content: str) -> None:
         """Take over a document; it may be open already, in a client that lost count."""
@@ -239,7 +272,7 @@ class Documents:
         """Apply changes in their order; those of a document that is not open have nothing to change."""
         document = self._open.get(uri)
         if document is not None:
-            document.change(version, changes, self.encoding)
+            document.change(version, changes, self._encoding)
 
     def saved(self, uri: str) -> None:
         """Take note that a document was saved as it is."""
@@ -247,11 +280,11 @@ class Documents:
         if document is not None:
             document.save()
 
-    def in_flux(self, uri: str, *, now: bool) -> None:
-        """Take note that a document is being typed in, or no longer."""
+    def set_typing(self, uri: str, *, now: bool) -> None:
+        """Record that the user is typing in a document, or has stopped."""
         document = self._open.get(uri)
         if document is not None:
-            document.is_in_flux = now
+            document.set_typing(now=now)
 
     def closed(self, uri: str) -> None:
         """Forget a document."""

@@ -1,137 +1,201 @@
-"""What git's history knows of a project's open documents, looked up in a thread: no answer waits for it."""
+"""Lookups in git history: what one reads in a thread, and which changes of a project are covered by the last one.
+
+`background.look_up_history` schedules them. No answer waits for git.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import ResolvedCommit
-from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.documents import Document
+from vibes_lsp.lsp.snapshots import HistorySnapshot
+
+
+class LookupPhase(Enum):
+    """Whether a lookup runs; there is never more than one for a project."""
+
+    IDLE = auto()
+    RUNNING = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class HistorySnapshot:
-    """What a look found.
+class LookupRequest:
+    """One lookup, for a thread.
 
     Attributes:
-        is_done: Whether anybody has looked; before that, answers are provisional.
-        has_git: Whether there is a history at all.
-        derived: Commits of annotations of these documents that record none that holds, by the id of their first record.
-        pasts: What is known of each document's annotations, by path.
-        nearest: Which of some commits is the nearest ancestor of HEAD, for those that were asked about.
+        change: The number of the last change that it covers.
+        texts: The open documents by path.
+        renamed: New paths by old ones, of files that were renamed since the last commit.
+        commits: Sets of commits, each to be reduced to the nearest ancestor of HEAD.
+        use_git: Whether to ask git at all.
     """
 
-    is_done: bool = False
-    has_git: bool = False
-    derived: Mapping[str, ResolvedCommit] = field(default_factory=dict)
-    pasts: Mapping[str, FileHistory] = field(default_factory=dict)
-    nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
-
-
-@dataclass
-class LookedUpState:
-    """Which state of a project the last look was about; an answer that rests on an older one is provisional.
-
-    Attributes:
-        changes: Grows with whatever may change what history says: the trail, HEAD, names of files, a save.
-        until: The changes that the last look knew of.
-        elsewhere: The changes that were known when the commits of files that are not open were looked up.
-        texts: The open documents that the last look was about, by path.
-        is_running: Whether a thread is looking.
-    """
-
-    changes: int = 0
-    until: int = -1
-    elsewhere: int = -1
+    change: int = -1
     texts: Mapping[str, Text] = field(default_factory=dict)
-    is_running: bool = False
-
-    def knows(self, path: str, document: Document) -> bool:
-        """Whether the last look was about a document as it was last saved; while it is changed, any of its texts will do."""
-        text = self.texts.get(path)
-        return text is not None and (text is document.saved or document.has_changes)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    commits: Sequence[tuple[str, ...]] = ()
+    use_git: bool = True
 
 
 class NearestAncestor:
-    """Answers from the last look which of some commits is nearest to HEAD, and has the next look find out what it did not know (R7)."""
+    """Answers from the last lookup which of some commits is nearest to HEAD, and notes what the next one has to find out (R7)."""
 
     def __init__(self) -> None:
-        self.known: Mapping[tuple[str, ...], str | None] = {}
-        self.asked: set[tuple[str, ...]] = set()
+        self._known: Mapping[tuple[str, ...], str | None] = {}
+        self._asked: set[tuple[str, ...]] = set()
 
     def __call__(self, commits: Sequence[str]) -> str | None:
         """Return one of the commits, or None."""
-        self.asked.add(tuple(commits))
-        return self.known.get(tuple(commits))
+        self._asked.add(tuple(commits))
+        return self._known.get(tuple(commits))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the last lookup answered all that was asked."""
+        return self._asked <= self._known.keys()
+
+    @property
+    def asked(self) -> list[tuple[str, ...]]:
+        """The sets of commits that were asked about."""
+        return list(self._asked)
+
+    def learn(self, known: Mapping[tuple[str, ...], str | None]) -> None:
+        """Use the results of a lookup from now on."""
+        self._known = known
+
+
+class HistoryCoverage:
+    """Which changes of a project the lookups cover. An answer that rests on a later change is provisional.
+
+    Only the event loop may touch it.
+
+    Args:
+        nearest: Knows which commits the next lookup has to compare.
+    """
+
+    def __init__(self, nearest: NearestAncestor) -> None:
+        self._nearest = nearest
+        self._change = 0
+        self._covered = LookupRequest()
+        self._covered_closed = -1
+        self._phase = LookupPhase.IDLE
+
+    def add_change(self) -> None:
+        """Count a change that history may answer differently for: of the trail, HEAD, a path, or by a save."""
+        self._change += 1
+
+    def begin(self) -> bool:
+        """Begin lookups; return False while others run."""
+        if self._phase is LookupPhase.RUNNING:
+            return False
+        self._phase = LookupPhase.RUNNING
+        return True
+
+    def end(self) -> None:
+        """End lookups."""
+        self._phase = LookupPhase.IDLE
+
+    def request(
+        self,
+        opened: Sequence[tuple[str, Document]],
+        renamed: Mapping[str, str],
+        *,
+        use_git: bool,
+    ) -> LookupRequest | None:
+        """Return the next lookup; None when all is covered."""
+        is_covered = self._covered_closed >= self._covered.change
+        if is_covered and not self.needs_lookup(opened):
+            return None
+        texts = {path: document.text for path, document in opened}
+        return LookupRequest(self._change, texts, dict(renamed), self._nearest.asked, use_git)
+
+    def cover(self, request: LookupRequest, found: HistorySnapshot) -> None:
+        """Record a lookup that has ended."""
+        self._covered = request
+        self._nearest.learn(found.nearest)
+
+    def cover_closed_files(self, request: LookupRequest) -> None:
+        """Record that the commits of files that are not open were looked up."""
+        self._covered_closed = request.change
+
+    def needs_lookup(self, opened: Iterable[tuple[str, Document]]) -> bool:
+        """Whether history may answer differently now about any of these open documents."""
+        if self._covered.change < self._change or not self._nearest.is_complete:
+            return True
+        return not all(self._covers_text(path, document) for path, document in opened)
+
+    def covers(self, path: str, document: Document | None) -> bool:
+        """Whether the last lookup covers a file, as it was last saved."""
+        if document is None:
+            return self._covered_closed >= self._change
+        return not self.needs_lookup([(path, document)])
+
+    def _covers_text(self, path: str, document: Document) -> bool:
+        """Whether the last lookup was about the saved text; of a document with changes, any of its texts will do."""
+        text = self._covered.texts.get(path)
+        return text is not None and (text is document.saved or document.has_changes)
 
 
 class HistoryLookup:
-    """Looks into the history of one project, for one thread at a time, with a trail of its own: the one that answers stays on the loop."""
+    """Reads the git history of one project, with a trail of its own: the one that answers belongs to the event loop.
+
+    One thread at a time may use it.
+    """
 
     def __init__(self, beside: Trail) -> None:
         self._beside = beside
         self._locator: ProjectLocator | None = None
-        self._elsewhere: Mapping[str, ResolvedCommit] = {}
-        self._seen: tuple[str | None, object] = None, None
+        self._closed_files: Mapping[str, ResolvedCommit] = {}
+        self._closed_files_of: tuple[str | None, object] = None, None
 
-    def look(
-        self,
-        texts: Mapping[str, Text],
-        renamed: Mapping[str, str],
-        asked: Sequence[tuple[str, ...]],
-        *,
-        use_git: bool,
-    ) -> HistorySnapshot:
-        """Return what history knows now.
-
-        Args:
-            texts: The open documents by path.
-            renamed: New names by old ones, of files that were renamed since the last commit.
-            asked: Commits of which the nearest to HEAD is wanted.
-            use_git: Whether to look at all.
-        """
-        if not use_git:
+    def look_up(self, request: LookupRequest) -> HistorySnapshot:
+        """Return what history says now."""
+        if not request.use_git:
             self.close()
-            return HistorySnapshot(is_done=True, nearest=dict.fromkeys(asked))
+            return HistorySnapshot(is_done=True, nearest=dict.fromkeys(request.commits))
         locator = self._locator
         if locator is None:
             locator = self._locator = ProjectLocator(
                 Trail(self._beside.directory, nearest=self._nearest, beside=self._beside)
             )
-        locator.refresh(renamed)
-        pasts = {path: locator.file_history(path, text) for path, text in texts.items()}
-        nearest = {commits: locator.nearest_commit(commits) for commits in asked}
+        locator.refresh(request.renamed)
+        files = {path: locator.file_history(path, text) for path, text in request.texts.items()}
+        nearest = {commits: locator.nearest_commit(commits) for commits in request.commits}
         return HistorySnapshot(
             is_done=True,
             has_git=locator.has_git,
             derived=dict(locator.resolved_commits),
-            pasts=pasts,
+            files=files,
             nearest=nearest,
         )
 
-    def look_elsewhere(self) -> Mapping[str, ResolvedCommit]:
-        """Return the commits of the annotations of all files, by the id of their first record.
+    def look_up_closed_files(self) -> Mapping[str, ResolvedCommit]:
+        """Return the derived commits of the annotations of all files, by the id of their first record.
 
-        What was recorded since has none yet: all annotations are read again only when HEAD is another one, or another log is there.
+        All annotations are read again only when HEAD or the log is another one: what was recorded
+        since has no commit yet.
         """
         locator = self._locator
         if locator is None or not locator.has_git:
             return {}
-        seen = locator.head(), locator.trail.log.columns
-        if self._seen[0] != seen[0] or self._seen[1] is not seen[1]:
+        state = locator.head(), locator.trail.log.columns
+        before = self._closed_files_of
+        if before[0] != state[0] or before[1] is not state[1]:
             locator.resolve_commits(locator.trail.lineages())
-            self._elsewhere, self._seen = dict(locator.resolved_commits), seen
-        return self._elsewhere
+            self._closed_files, self._closed_files_of = dict(locator.resolved_commits), state
+        return self._closed_files
 
     def _nearest(self, commits: Sequence[str]) -> str | None:
         return self._locator.nearest_commit(commits) if self._locator is not None else None
 
     def close(self) -> None:
-        """Let go of git."""
+        """End git's processes."""
         if self._locator is not None:
             self._locator.close()
             self._locator = None

@@ -1,28 +1,397 @@
-"""The audit trails that the server knows, each found by the files that it owns."""
+"""The audit trails that the server has open, each found by the files that it owns.
+
+A `Project` is refreshed before every answer and replaces its `TrailSnapshot` when anything changed.
+Only the event loop may touch what is in this module; `docs/threads.md` has the rules.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import Enum, auto
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
+from vibes_lsp.errors import AuditDirNotFound, UnreadableFile, VibesError
+from vibes_lsp.history.commit_resolution import ResolvedCommit
+from vibes_lsp.history.repository_state import RepositoryState
+from vibes_lsp.index.locate_annotations import LocationsByLineage
+from vibes_lsp.index.pending_completions import PendingCompletions
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.document_state import DocumentState, PlacementTracker
 from vibes_lsp.lsp.documents import Document, Documents
-from vibes_lsp.lsp.history_lookup import NearestAncestor
-from vibes_lsp.lsp.placement_tracker import PlacementTracker
-from vibes_lsp.lsp.project import Project
-from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.lsp.history_lookup import (
+    HistoryCoverage,
+    HistoryLookup,
+    LookupRequest,
+    NearestAncestor,
+)
+from vibes_lsp.lsp.snapshots import (
+    DocumentSnapshot,
+    HistorySnapshot,
+    TrailSnapshot,
+    snapshot_of_file,
+)
 from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.config import load_config
 
-
-def _project(directory: AuditDir) -> Project:
-    nearest = NearestAncestor()
-    return Project(Trail(directory, nearest=nearest), load_config(directory), nearest=nearest)
+if TYPE_CHECKING:
+    from vibes_lsp.recording import Recorder
 
 
-def _nearest(uri: str) -> tuple[AuditDir, str] | None:
+class StillReading(VibesError):
+    """A large trail is being read for the first time."""
+
+    code = "still-reading"
+
+    def __init__(self) -> None:
+        super().__init__("the audit trail is still being read", hint="ask again in a moment")
+
+
+class LoadPhase(Enum):
+    """Whether a thread reads a large trail for the first time; there are no answers until it has."""
+
+    READY = auto()
+    LOADING = auto()
+
+
+class Project:
+    """One trail and the state of its open documents.
+
+    Args:
+        directory: The audit directory.
+        previews_risk: Whether live scores are shown where the project has not enabled them (R27).
+
+    Attributes:
+        directory: The audit directory.
+        pending: Inline completions that are not in the log yet.
+        history: Reads the git history, in a thread.
+    """
+
+    def __init__(self, directory: AuditDir, *, previews_risk: bool = False) -> None:
+        nearest = NearestAncestor()
+        trail = Trail(directory, nearest=nearest)
+        self.directory = directory
+        self.pending = PendingCompletions(directory)
+        self.history = HistoryLookup(trail)
+        self._coverage = HistoryCoverage(nearest)
+        self._repository = RepositoryState(directory.project)
+        self._phase = LoadPhase.READY
+        self._snapshot = TrailSnapshot(
+            trail, self.pending, load_config(directory), previews_risk=previews_risk
+        )
+        self._published_generation = 0
+        self._documents: dict[str, DocumentState] = {}
+
+    @property
+    def snapshot(self) -> TrailSnapshot:
+        """The trail as of the last refresh."""
+        return self._snapshot
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether a thread reads the trail for the first time."""
+        return self._phase is LoadPhase.LOADING
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        """Records into the trail; made when first needed."""
+        from vibes_lsp.recording import Recorder  # noqa: PLC0415  # a server that only reads starts without it
+
+        return Recorder(self.directory, beside=self._snapshot.trail)
+
+    @property
+    def has_recorder(self) -> bool:
+        """Whether anything was recorded here."""
+        return "recorder" in vars(self)
+
+    def close(self) -> None:
+        """End git's processes."""
+        self.history.close()
+
+    # Loading
+
+    def begin_loading(self) -> Trail | None:
+        """Return the trail for a thread to read; None when it was read before, or another thread reads it."""
+        trail = self._snapshot.trail
+        if self.is_loading or trail.log.generation:
+            return None
+        self._phase = LoadPhase.LOADING
+        return trail
+
+    def end_loading(self) -> None:
+        """Answer from now on."""
+        self._phase = LoadPhase.READY
+        self._advance()
+
+    def read(self) -> Project:
+        """Return the project once there is something to answer from.
+
+        Raises:
+            StillReading: A thread is still reading it.
+        """
+        if self.is_loading:
+            raise StillReading
+        return self
+
+    # Changes of the trail
+
+    def refresh(self) -> bool:
+        """Read what changed on disk; return whether anything did."""
+        if self.is_loading:
+            return False
+        before = self._snapshot
+        config = load_config(self.directory, before.config)
+        has_grown = before.trail.refresh()
+        has_pending = self.pending.refresh()
+        is_shared = has_pending or config is not before.config
+        has_head = self._repository.refresh()
+        if has_grown or is_shared:
+            self._snapshot = replace(before.next_generation(shared=is_shared), config=config)
+        if has_grown or is_shared or has_head:
+            self._coverage.add_change()
+        return has_grown or is_shared or has_head
+
+    def rename(self, old: str, new: str) -> None:
+        """Move the annotations of a file or folder to its new path."""
+        self._snapshot = self._snapshot.with_renamed(old, new)
+        self._coverage.add_change()
+
+    def preview_risk(self, *, wanted: bool) -> None:
+        """Show live scores also where the project has not enabled them, or do not (R27)."""
+        if wanted != self._snapshot.previews_risk:
+            self._snapshot = replace(
+                self._snapshot.next_generation(shared=True), previews_risk=wanted
+            )
+
+    def _advance(self) -> None:
+        self._snapshot = self._snapshot.next_generation(shared=True)
+
+    # Open documents
+
+    def document_snapshot(self, uri: str, path: str, document: Document | None) -> DocumentSnapshot:
+        """Return a file with its placements; an unsaved text counts before the saved one.
+
+        Raises:
+            UnreadableFile: The file is not open, and cannot be read.
+        """
+        if document is None:  # nothing is kept: no message says when a client is done with a file
+            text = read_source(self.directory.project, path)
+            is_provisional = not self._coverage.covers(path, None)
+            return snapshot_of_file(self._snapshot, path, uri, text, is_provisional=is_provisional)
+        state = self._state_of(document)
+        if state is None:
+            state = self._documents[uri] = DocumentState(path, document, self._snapshot)
+        state.update(self._snapshot)
+        is_provisional = not self._coverage.covers(path, document)
+        return state.snapshot(self._snapshot, is_provisional=is_provisional)
+
+    def snapshot_while_typing(self, document: Document) -> DocumentSnapshot | None:
+        """Return the snapshot of a document from memory alone; None when there was none before."""
+        state = self._state_of(document)
+        return None if state is None else self.document_snapshot(document.uri, state.path, document)
+
+    def tracker(self, document: Document) -> PlacementTracker | None:
+        """Return the placements that follow a document; None when they have to be placed again."""
+        state = self._state_of(document)
+        return None if state is None else state.tracker(self._snapshot)
+
+    def known_locations(self, document: Document) -> LocationsByLineage:
+        """Return where annotations are in an open document, whatever was recorded since."""
+        state = self._state_of(document)
+        return {} if state is None else state.known()
+
+    def discard(self, uri: str) -> None:
+        """Delete the state of a document that was closed."""
+        self._documents.pop(uri, None)
+
+    def _state_of(self, document: Document) -> DocumentState | None:
+        state = self._documents.get(document.uri)
+        return state if state is not None and state.is_of(document) else None
+
+    # What the client has
+
+    def is_outdated(self, uri: str) -> bool:
+        """Whether what the client has of an open document may be wrong now."""
+        if self._snapshot.generation == self._published_generation:
+            return False
+        state = self._documents.get(uri)
+        return state is None or state.is_outdated(self._snapshot, self._published_generation)
+
+    def mark_published(self) -> None:
+        """Record that the client asks again for all that is outdated."""
+        self._published_generation = self._snapshot.generation
+
+    def provisional_documents(self) -> list[str]:
+        """Return the documents whose last answer was provisional."""
+        return [uri for uri, state in self._documents.items() if state.is_provisional]
+
+    # Git history
+
+    def invalidate_history(self) -> None:
+        """Have the next lookup ask again: a file was saved, or git was turned on or off."""
+        self._coverage.add_change()
+
+    def begin_lookups(self) -> bool:
+        """Begin lookups in git history; return False while others run, or the trail is being read."""
+        return not self.is_loading and self._coverage.begin()
+
+    def end_lookups(self) -> None:
+        """End lookups in git history."""
+        self._coverage.end()
+
+    def next_lookup(
+        self, opened: list[tuple[str, Document]], *, use_git: bool
+    ) -> LookupRequest | None:
+        """Return the next lookup; None when all is covered."""
+        return self._coverage.request(opened, self._snapshot.renamed, use_git=use_git)
+
+    def needs_lookup(self, opened: list[tuple[str, Document]]) -> bool:
+        """Whether history may answer differently now about any of these open documents."""
+        return self._coverage.needs_lookup(opened)
+
+    def accept_history(self, request: LookupRequest, found: HistorySnapshot) -> bool:
+        """Use the result of a lookup; return whether it changes answers."""
+        self._coverage.cover(request, found)
+        if found == self._snapshot.history:
+            return False
+        self._snapshot = replace(self._snapshot.next_generation(shared=True), history=found)
+        return True
+
+    def accept_closed_files(
+        self, request: LookupRequest, found: Mapping[str, ResolvedCommit]
+    ) -> None:
+        """Use the commits of files that are not open."""
+        self._snapshot = replace(self._snapshot, closed_files=found)
+        self._coverage.cover_closed_files(request)
+
+
+class Projects:
+    """Finds the trail that owns a file: the nearest `.ai-audit/` above it.
+
+    Args:
+        documents: The open documents.
+    """
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._on_change: Callable[[Project], None] = lambda _project: None
+        self._projects: dict[Path, Project] = {}
+        self._previews_risk = False
+
+    def call_on_change(self, callback: Callable[[Project], None]) -> None:
+        """Call a function when an answer finds a change on disk: other answers may be outdated."""
+        self._on_change = callback
+
+    def preview_risk(self, *, wanted: bool) -> None:
+        """Show live scores also where PRISM is off, or do not (R27)."""
+        self._previews_risk = wanted
+        for project in self._projects.values():
+            project.preview_risk(wanted=wanted)
+
+    def all(self) -> list[Project]:
+        """Return all projects that were asked about."""
+        return list(self._projects.values())
+
+    def owner(self, uri: str) -> tuple[Project, str] | None:
+        """Return a file's project, refreshed, and the file's path in it; None for what no trail owns."""
+        found = _find_trail(uri)
+        return None if found is None else (self.refreshed(found[0]), found[1])
+
+    def refreshed(self, directory: AuditDir) -> Project:
+        """Return the project of an audit directory, refreshed."""
+        is_new = directory.path not in self._projects
+        project = self.project(directory)
+        has_changed = project.refresh()
+        if is_new:
+            project.mark_published()
+        elif has_changed:
+            self._on_change(project)
+        return project
+
+    def project(self, directory: AuditDir) -> Project:
+        """Return the project of an audit directory as it was last seen."""
+        project = self._projects.get(directory.path)
+        if project is None:
+            project = Project(directory, previews_risk=self._previews_risk)
+            self._projects[directory.path] = project
+        return project
+
+    def outdated_documents(self) -> list[str]:
+        """Refresh all projects; return the open documents whose answers may be wrong now.
+
+        The client counts as told about them.
+        """
+        before = set(self._projects)
+        owners = {
+            uri: None if (found := _find_trail(uri)) is None else self.project(found[0])
+            for uri in self._documents.uris()
+        }  # a trail may be new, and nearer than the one before
+        for project in self._projects.values():
+            project.refresh()
+        is_new = set(self._projects) != before
+        outdated = [
+            uri
+            for uri, owner in owners.items()
+            if is_new or (owner is not None and owner.is_outdated(uri))
+        ]
+        for project in self._projects.values():
+            project.mark_published()
+        return outdated
+
+    def opened_in(self, project: Project) -> list[tuple[str, Document]]:
+        """Return the open documents that a project owns, each with its path in it."""
+        found = ((_find_trail(uri), self._documents.get(uri)) for uri in self._documents.uris())
+        return [
+            (owner[1], document)
+            for owner, document in found
+            if owner is not None
+            and document is not None
+            and owner[0].path == project.directory.path
+        ]
+
+    def snapshot(self, uri: str) -> DocumentSnapshot | None:
+        """Return a file with its placements; None for what no trail owns, is part of a trail itself, or cannot be read.
+
+        While the user types, answers come from memory: the disk is read in the pause that follows.
+
+        Raises:
+            StillReading: Its trail is being read for the first time.
+        """
+        document = self._documents.get(uri)
+        if document is not None and document.is_typing:
+            for project in self._projects.values():
+                if (found := project.snapshot_while_typing(document)) is not None:
+                    return found
+        owner = self.owner(uri)
+        if owner is None:
+            return None
+        project, path = owner
+        if path.split("/")[0] == project.directory.path.name:
+            return None
+        try:
+            return project.read().document_snapshot(uri, path, document)
+        except UnreadableFile:
+            return None
+
+    def tracker(self, uri: str) -> PlacementTracker | None:
+        """Return the placements that follow an open document; None when it has to be placed again."""
+        document = self._documents.get(uri)
+        if document is None:
+            return None
+        trackers = (project.tracker(document) for project in self._projects.values())
+        return next((found for found in trackers if found is not None), None)
+
+    def discard(self, uri: str) -> None:
+        """Delete the state of a document that was closed."""
+        for project in self._projects.values():
+            project.discard(uri)
+
+
+def _find_trail(uri: str) -> tuple[AuditDir, str] | None:
     """Return the trail that owns a file, and the file's path in its project; None for what no trail owns."""
     file = path_of(uri)
     if file is None:
@@ -32,134 +401,3 @@ def _nearest(uri: str) -> tuple[AuditDir, str] | None:
     except (AuditDirNotFound, OSError):  # a folder that may not be entered, a name that is too long
         return None
     return directory, file.relative_to(directory.project).as_posix()
-
-
-class Projects:
-    """Finds the trail that owns a file: the nearest `.ai-audit/` above it, as in a tree with several.
-
-    Attributes:
-        noticed: Called when an answer took in a change on disk: what the client has of other answers may be wrong now.
-    """
-
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-        self._known: dict[Path, Project] = {}
-        self._previews_risk = False
-        self.noticed: Callable[[Project], None] = lambda _project: None
-
-    def preview_risk(self, wanted: bool) -> None:  # noqa: FBT001  # the setting itself
-        """Show live scores also where PRISM is off, or do not (R27)."""
-        changed, self._previews_risk = wanted != self._previews_risk, wanted
-        for project in self._known.values():
-            project.previews_risk = wanted
-            if changed:
-                project.turn_over()
-
-    def of(self, uri: str) -> tuple[Project, str] | None:
-        """Return a file's project, refreshed, and the file's path in it; None for what no trail owns."""
-        found = _nearest(uri)
-        return None if found is None else (self.at(found[0]), found[1])
-
-    def at(self, directory: AuditDir) -> Project:
-        """Return the project of an audit directory, refreshed."""
-        is_new = directory.path not in self._known
-        project = self.known(directory)
-        has_changed = project.refresh()
-        if is_new:
-            project.told = project.generation
-        elif has_changed:
-            self.noticed(project)
-        return project
-
-    def news(self) -> list[str]:
-        """Look for changes on disk; return the open documents of which the client has answers that may be wrong now, whoever noticed the change.
-
-        The client counts as told of them.
-        """
-        before = set(self._known)
-        owners = {
-            uri: self._owner(uri) for uri in self._documents.uris()
-        }  # a trail may be new, and nearer than the one before
-        for project in self._known.values():
-            project.refresh()
-        is_new = set(self._known) != before
-        found = [
-            uri
-            for uri, owner in owners.items()
-            if is_new or (owner is not None and owner.is_outdated(uri))
-        ]
-        for project in self._known.values():
-            project.told = project.generation
-        return found
-
-    def _owner(self, uri: str) -> Project | None:
-        """Return a document's project as it was last seen."""
-        found = _nearest(uri)
-        return None if found is None else self.known(found[0])
-
-    def opened_in(self, project: Project) -> list[tuple[str, Document]]:
-        """Return the open documents that a project owns, each with its path in it; none of those that a nearer trail owns."""
-        found = ((_nearest(uri), self._documents.get(uri)) for uri in self._documents.uris())
-        return [
-            (owner[1], document)
-            for owner, document in found
-            if owner is not None
-            and document is not None
-            and owner[0].path == project.trail.directory.path
-        ]
-
-    def known(self, directory: AuditDir) -> Project:
-        """Return the project of an audit directory as it was last seen."""
-        project = self._known.get(directory.path)
-        if project is None:
-            project = self._known[directory.path] = _project(directory)
-            project.previews_risk = self._previews_risk
-        return project
-
-    def view(self, uri: str) -> DocumentSnapshot | None:
-        """Return the view of a file; None for what no trail owns, is part of a trail itself, or cannot be read.
-
-        While somebody types, answers come from memory: the disk is looked at in the pause after it.
-
-        Raises:
-            StillReading: Its trail is being read for the first time.
-        """
-        document = self._documents.get(uri)
-        if document is not None and document.is_in_flux:
-            views = (project.view_while_typed(document) for project in self._known.values())
-            known = next((view for view in views if view is not None), None)
-            if known is not None:
-                return known
-        found = self.of(uri)
-        if found is None:
-            return None
-        project, path = found
-        if path.split("/")[0] == project.trail.directory.path.name:
-            return None
-        try:
-            return project.read().view(uri, path, document)
-        except UnreadableFile:
-            return None
-
-    def following(self, uri: str) -> PlacementTracker | None:
-        """Return what follows an open document; None when nothing does, or no longer."""
-        document = self._documents.get(uri)
-        if document is None:
-            return None
-        return next(
-            (
-                found
-                for project in self._known.values()
-                if (found := project.following(document)) is not None
-            ),
-            None,
-        )
-
-    def all(self) -> list[Project]:
-        """Return all projects that were asked about."""
-        return list(self._known.values())
-
-    def forget(self, uri: str) -> None:
-        """Drop what was kept about a document."""
-        for project in self._known.values():
-            project.forget(uri)

@@ -17,8 +17,7 @@ from typing_extensions import override
 from vibes_lsp import __version__
 from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.project import Project
-from vibes_lsp.lsp.projects import Projects
+from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.protocol import Protocol
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.showing import Showing
@@ -50,8 +49,8 @@ class Answers:
         ]
         return {"resultId": result, "since": previous, "placements": changed}
 
-    def forget(self, uri: str) -> None:
-        """Drop what was said about a document."""
+    def discard(self, uri: str) -> None:
+        """Delete the last answer about a document."""
         self._last.pop(uri, None)
 
 
@@ -88,21 +87,25 @@ class CommandFailed(JsonRpcException):
 class Server(LanguageServer):
     """A language server over the trails of the open folders.
 
+    Args:
+        freeze_heap: Called when much was loaded that will stay.
+
     Attributes:
-        settings: What the user chose.
+        settings: The settings of section `vibes`.
         projects: The trails.
-        root: The only folder of a client that knows no workspace folders; None for all others.
-        publishing: Who works on the diagnostics of an open document; only the last to begin may publish.
-        checking: Held while a trail is checked: one at a time, for a check keeps a thread busy, and another one reads what the client says.
-        showing: What was opened in the client.
-        answers: What it was told last about each open document.
-        said_goodbye: Whether the client asked to shut down.
-        exit_code: What the process is to end with; 1 after an exit that no shutdown came before, as LSP asks.
+        root: The only folder of a client without workspace folders; None for all others.
+        checking: Held while a trail is checked. One check at a time: it keeps a thread busy, and
+            another thread reads the client's messages.
+        showing: Texts that were opened in the client.
+        answers: The last `vibes/provenance` answer about each open document.
+        has_shut_down: Whether the client sent `shutdown`.
+        exit_code: The exit code of the process: 1 after `exit` without `shutdown`, as LSP asks.
+        freeze_heap: Called when much was loaded that will stay.
     """
 
     protocol: Protocol
 
-    def __init__(self) -> None:
+    def __init__(self, freeze_heap: Callable[[], None] = lambda: None) -> None:
         super().__init__(
             "vibes-lsp",
             __version__,
@@ -112,12 +115,13 @@ class Server(LanguageServer):
         self.settings = Settings()
         self.projects = Projects(self.documents)
         self.root: str | None = None
-        self.publishing: dict[str, object] = {}
         self.checking = asyncio.Lock()
         self.showing = Showing()
         self.answers = Answers()
-        self.said_goodbye = False
+        self.has_shut_down = False
         self.exit_code = 0
+        self.freeze_heap = freeze_heap
+        self._diagnostics: dict[str, object] = {}
 
     @property
     def documents(self) -> Documents:
@@ -135,9 +139,18 @@ class Server(LanguageServer):
         """Take over what the user chose."""
         if settings.use_git != self.settings.use_git:
             for project in self.projects.all():
-                project.asked.changes += 1
+                project.invalidate_history()
         self.settings = settings
-        self.projects.preview_risk(settings.preview_risk)
+        self.projects.preview_risk(wanted=settings.preview_risk)
+
+    def begin_diagnostics(self, uri: str) -> Callable[[], bool]:
+        """Begin to compute a document's diagnostics; return what says whether they are still the last to begin."""
+        mine = self._diagnostics[uri] = object()
+        return lambda: self._diagnostics.get(uri) is mine
+
+    def cancel_diagnostics(self, uri: str) -> None:
+        """Drop the diagnostics of a document that are being computed: its text has changed, or it was closed."""
+        self._diagnostics.pop(uri, None)
 
     def project(self, uri: str | None) -> Project:
         """Return the project that owns a document or folder, else that of the first workspace folder that has one.
@@ -153,7 +166,7 @@ class Server(LanguageServer):
             if path is None:
                 continue
             try:
-                return self.projects.at(find_audit_dir(path))
+                return self.projects.refreshed(find_audit_dir(path))
             except AuditDirNotFound as error:
                 missing = error
             except OSError as error:  # a folder that may not be entered, a name that is too long

@@ -1,4 +1,4 @@
-"""Opening texts and places in the client, by whatever it can do: a virtual document (LSP 3.18), a file, else a message."""
+"""Opening texts and locator in the client, by whatever it can do: a virtual document (LSP 3.18), a file, else a message."""
 
 from __future__ import annotations
 

@@ -19,8 +19,9 @@ from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.lsp import lifecycle
 from vibes_lsp.lsp.features import commands, diagnostics
-from vibes_lsp.lsp.history_lookup import HistoryLookup, HistorySnapshot
+from vibes_lsp.lsp.history_lookup import HistoryLookup
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.snapshots import HistorySnapshot
 
 _T = TypeVar("_T")
 
@@ -73,7 +74,7 @@ async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
         found = commits[min(slow.calls, 1)]
         return slow(lambda: HistorySnapshot(is_done=True, derived=found))
 
-    monkeypatch.setattr(HistoryLookup, "look", look)
+    monkeypatch.setattr(HistoryLookup, "look_up", look)
     uri = opened(server, trail.root / "src/auth.py")
     await once(slow.begun)
     for _ in range(5):
@@ -83,14 +84,14 @@ async def test_commits_are_looked_up_once_more_for_all_who_asked_meanwhile(
             types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)),
         )
     await asyncio.sleep(0)
-    found = server.projects.of(uri)
+    found = server.projects.owner(uri)
     assert found is not None
     project, _ = found
-    assert project.wants_look(()), "they have asked"
+    assert project.needs_lookup([]), "they have asked"
     slow.go.set()
     await settled(server)
     assert slow.calls == 2
-    assert project.looked.derived == commits[1]
+    assert project.snapshot.history.derived == commits[1]
 
 
 async def test_a_check_that_nobody_waits_for_any_more_is_left_out(
@@ -98,7 +99,7 @@ async def test_a_check_that_nobody_waits_for_any_more_is_left_out(
 ) -> None:
     server, sink = running
     slow = Slow()
-    monkeypatch.setattr(HistoryLookup, "look", lambda *_, **__: HistorySnapshot(is_done=True))
+    monkeypatch.setattr(HistoryLookup, "look_up", lambda *_, **__: HistorySnapshot(is_done=True))
     monkeypatch.setattr(diagnostics, "_findings", lambda *_: slow(list))
     uri = opened(server, trail.root / ".ai-audit/annotations.jsonl")
     await once(slow.begun)
@@ -129,7 +130,7 @@ async def test_a_large_trail_is_read_by_one_thread_whatever_folders_are_added(
 ) -> None:
     server, _ = running
     slow, refresh = Slow(), LogIndex.refresh
-    monkeypatch.setattr(lifecycle, "_LARGE", 0)
+    monkeypatch.setattr(lifecycle, "_LARGE_LOG", 0)
     monkeypatch.setattr(LogIndex, "refresh", lambda log, **how: slow(lambda: refresh(log, **how)))
     add(server, trail.root)
     await once(slow.begun)
@@ -139,7 +140,7 @@ async def test_a_large_trail_is_read_by_one_thread_whatever_folders_are_added(
     assert slow.calls == 1
     add(server, trail.root)
     await asyncio.sleep(0)
-    found = server.projects.of((trail.root / "src/auth.py").as_uri())
+    found = server.projects.owner((trail.root / "src/auth.py").as_uri())
     assert found is not None
     assert found[0].read() is found[0], "it is known, and not read again"
 

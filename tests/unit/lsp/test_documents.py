@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.lsp.documents import Document, Documents, columns
 
@@ -112,7 +111,7 @@ def test_changes_in_a_row_are_as_if_a_string_were_changed(
     encoding: types.PositionEncodingKind,
 ) -> None:
     documents = Documents()
-    documents.encoding = encoding
+    documents.use_encoding(encoding)
     documents.opened("file:///a", 1, text)
     document = documents.get("file:///a")
     assert document is not None
@@ -172,7 +171,7 @@ def test_the_gathered_edits_say_where_lines_are_that_nobody_touched(
 ) -> None:
     document = document_of(text)
     before = Text(text).lines
-    edits = document.edits = Edits()
+    edits = document.collect_edits()
     document.change(2, changes, "utf-16")
     if document.edits is not edits:  # LSP counted more lines
         return
@@ -188,7 +187,7 @@ def test_edits_are_gathered_only_while_lines_are_the_same_to_lsp_and_anchors(
     encoding: types.PositionEncodingKind,
 ) -> None:
     document = document_of(text)
-    document.edits = Edits()
+    document.collect_edits()
     texts = [text]
     for change in changes:
         texts.append(replaced(texts[-1], change, encoding))
@@ -237,7 +236,7 @@ def test_lines_beside_an_edit_are_not_touched(
     before: str, change: types.TextDocumentContentChangeEvent, after: str, line: int, where: int
 ) -> None:
     document = document_of(before)
-    edits = document.edits = Edits()
+    edits = document.collect_edits()
     document.change(2, [change], "utf-16")
     assert document.content == after
     span = edits.follow(line, line)

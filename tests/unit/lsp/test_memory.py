@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import weakref
 from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from vibes_lsp.lsp.application import create_server
-from vibes_lsp.lsp.interpreter import keep_what_is_there
+from vibes_lsp.lsp.lifecycle import create_server
+from vibes_lsp.lsp.main import freeze_heap
 from vibes_lsp.lsp.server import Server
 
 
@@ -116,6 +117,13 @@ async def test_closed_documents_leave_nothing_behind() -> None:
     assert server.protocol._request_futures == {}
 
 
+async def test_a_server_leaves_the_process_as_it_is() -> None:
+    before = sys.getswitchinterval(), gc.get_freeze_count(), gc.isenabled()
+    server, _ = started()
+    await settled(server)
+    assert (sys.getswitchinterval(), gc.get_freeze_count(), gc.isenabled()) == before
+
+
 class Circle:
     """Holds itself, so that only the collector can undo it."""
 
@@ -124,8 +132,8 @@ class Circle:
 
 
 def test_what_is_kept_from_the_collector_holds_nothing_that_could_go() -> None:
-    keep_what_is_there()
+    freeze_heap()
     gone, kept = weakref.ref(Circle()), Circle()
-    keep_what_is_there()
+    freeze_heap()
     assert gone() is None
     assert not any(each is kept for each in gc.get_objects()), "the collector need not look at it"

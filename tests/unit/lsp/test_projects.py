@@ -9,8 +9,8 @@ from lsprotocol import types
 from tests.trails import TrailWriter
 from vibes_lsp.index.file_history import NO_HISTORY
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.history_lookup import HistorySnapshot
 from vibes_lsp.lsp.projects import Projects
+from vibes_lsp.lsp.snapshots import HistorySnapshot
 
 
 def test_an_open_document_belongs_to_the_nearest_trail_alone(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_an_open_document_belongs_to_the_nearest_trail_alone(tmp_path: Path) -> 
     documents.opened("untitled:x", 1, "x")
     owned = {}
     for uri in documents.uris()[:2]:
-        found = projects.of(uri)
+        found = projects.owner(uri)
         assert found is not None
         owned[found[1]] = [
             (path, document.content) for path, document in projects.opened_in(found[0])
@@ -34,7 +34,7 @@ def test_a_trail_is_one_however_the_path_of_a_file_is_spelled(tmp_path: Path) ->
     TrailWriter(tmp_path)
     projects = Projects(Documents())
     plain, dotted = (
-        projects.of(f"{tmp_path.as_uri()}/{path}") for path in ("a.py", "inner/../a.py")
+        projects.owner(f"{tmp_path.as_uri()}/{path}") for path in ("a.py", "inner/../a.py")
     )
     assert plain is not None
     assert plain == dotted
@@ -53,23 +53,22 @@ def test_what_is_said_of_a_document_that_history_was_not_asked_about_is_provisio
         return [
             view.is_provisional
             for uri in (first, second)
-            if (view := projects.view(uri)) is not None
+            if (view := projects.snapshot(uri)) is not None
         ]
 
     for uri in (first, second):
         documents.opened(uri, 1, "")
-    found = projects.of(first)
+    found = projects.owner(first)
     assert found is not None
     project, _ = found
 
     def look(*paths: str) -> None:
-        open_now = dict(projects.opened_in(project))
-        project.asked.until, project.asked.texts = (
-            project.asked.changes,
-            {path: open_now[path].text for path in paths},
-        )
-        project.take(
-            HistorySnapshot(is_done=True, has_git=True, pasts=dict.fromkeys(paths, NO_HISTORY))
+        opened = [each for each in projects.opened_in(project) if each[0] in paths]
+        request = project.next_lookup(opened, use_git=True)
+        assert request is not None
+        project.accept_history(
+            request,
+            HistorySnapshot(is_done=True, has_git=True, files=dict.fromkeys(paths, NO_HISTORY)),
         )
 
     assert provisional() == [True, True]

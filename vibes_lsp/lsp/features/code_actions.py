@@ -15,9 +15,9 @@ from lsprotocol import types
 from vibes_lsp.anchors.located import State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.messages import own_capability
-from vibes_lsp.lsp.project import StillReading
+from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.server import CommandFailed, Server
-from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
 from vibes_lsp.reports.words import title
@@ -56,15 +56,17 @@ def register(server: Server) -> None:
         ls: Server, params: types.CodeActionParams
     ) -> list[types.Command | types.CodeAction]:
         try:
-            view = ls.projects.view(params.text_document.uri) if ls.settings.code_actions else None
+            snapshot = (
+                ls.projects.snapshot(params.text_document.uri) if ls.settings.code_actions else None
+            )
         except StillReading as error:
             if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic:
                 return []  # it settles diagnostics, of which there are none yet
             raise CommandFailed(error) from error
-        if view is None:
+        if snapshot is None:
             return []
         offers = [
-            each for each in _Offers(ls, view, params).all() if _is_wanted(each, params.context)
+            each for each in _Offers(ls, snapshot, params).all() if _is_wanted(each, params.context)
         ]
         return (
             [_action(ls, each) for each in offers]
@@ -86,7 +88,7 @@ class _Offers:
     """Works out what can be done at a range."""
 
     ls: Server
-    view: DocumentSnapshot
+    snapshot: DocumentSnapshot
     params: types.CodeActionParams
 
     @property
@@ -102,7 +104,7 @@ class _Offers:
         first, last = self._lines
         touched = [
             each
-            for each in self.view.placements
+            for each in self.snapshot.placements
             if not each.is_history and _is_in(each, first, last)
         ][:_MAX_TOUCHED]
         touched.sort(
@@ -124,8 +126,8 @@ class _Offers:
 
     def _reviews(self, touched: Sequence[Placement]) -> Iterator[_Offer]:
         several = f": {len(touched)} annotations" if len(touched) > 1 else ""
-        verdicts = {_verdict(self.view, each) for each in touched}
-        these = {"uri": self.view.uri, "annotationIds": [each.current.id for each in touched]}
+        verdicts = {_verdict(self.snapshot, each) for each in touched}
+        these = {"uri": self.snapshot.uri, "annotationIds": [each.current.id for each in touched]}
         settled = [
             each
             for each in self.params.context.diagnostics
@@ -147,7 +149,7 @@ class _Offers:
             else:
                 yield _Offer(f"Reject{several}", REVIEW, "vibes.review", rejected)
         approved = {**these, "verdict": Verdict.APPROVED.value}
-        whole = {"uri": self.view.uri, "verdict": Verdict.APPROVED.value, "scope": "file"}
+        whole = {"uri": self.snapshot.uri, "verdict": Verdict.APPROVED.value, "scope": "file"}
         yield _Offer("Mark reviewed: whole file", REVIEW, "vibes.review", whole)
         for scope, member in (("prompt", "prompt_hash"), ("session", "session_id")):
             if any(each.current.text(member) is not None for each in touched):
@@ -172,7 +174,7 @@ class _Offers:
         """A lost annotation has no lines to stand at, so it is offered wherever lines are selected for it."""
         lost = [
             each
-            for each in self.view.placements
+            for each in self.snapshot.placements
             if each.located.state == State.LOST and each.is_claim and each.may_own_lines
         ]
         for each in lost[-_MAX_LOST:]:
@@ -187,7 +189,7 @@ class _Offers:
             "start": {"line": first - 1, "character": 0},
             "end": {"line": last, "character": 0},
         }
-        version = {} if self.view.version is None else {"version": self.view.version}
+        version = {} if self.snapshot.version is None else {"version": self.snapshot.version}
         return _Offer(
             f"{said} (lines {first}-{last})",
             CORRECT,
@@ -197,7 +199,7 @@ class _Offers:
 
     def _shows(self, placement: Placement) -> Iterator[_Offer]:
         one = self._one(placement)
-        if self.ls.settings.show_prompts and self.view.report.prompt(placement) is not None:
+        if self.ls.settings.show_prompts and self.snapshot.report.prompt(placement) is not None:
             yield _Offer("Show prompt", SHOW, "vibes.showPrompt", one)
         yield _Offer("Show history", SHOW, "vibes.showHistory", one)
         yield _Offer("Open audit record", SHOW, "vibes.openRecord", one)
@@ -205,11 +207,11 @@ class _Offers:
             "Show AI changes since HEAD",
             SHOW,
             "vibes.changes",
-            {"uri": self.view.uri, "show": True},
+            {"uri": self.snapshot.uri, "show": True},
         )
 
     def _one(self, placement: Placement) -> dict[str, Any]:
-        return {"uri": self.view.uri, "annotationId": placement.current.id}
+        return {"uri": self.snapshot.uri, "annotationId": placement.current.id}
 
     @property
     def _own_commands(self) -> Sequence[object]:
@@ -223,9 +225,9 @@ def _is_in(placement: Placement, first: int, last: int) -> bool:
     return start is not None and end is not None and start <= last and first <= end
 
 
-def _verdict(view: DocumentSnapshot, placement: Placement) -> str | None:
+def _verdict(snapshot: DocumentSnapshot, placement: Placement) -> str | None:
     """Return what a person found of the text as it is now; None when nobody looked."""
-    review = view.report.review(placement)
+    review = snapshot.report.review(placement)
     return (
         str(review["verdict"])
         if review is not None and review["kind"] == "human" and not review["stale"]

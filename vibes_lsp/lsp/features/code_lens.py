@@ -7,9 +7,9 @@ from lsprotocol import types
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.description import READING, label
 from vibes_lsp.lsp.messages import own_capability
-from vibes_lsp.lsp.project import StillReading
+from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
 
 _MAX_LENSES = 1000
 _AT_THE_TOP = types.Range(types.Position(0, 0), types.Position(0, 0))
@@ -21,14 +21,16 @@ def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
     def lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
         try:
-            view = ls.projects.view(params.text_document.uri) if ls.settings.code_lens else None
+            snapshot = (
+                ls.projects.snapshot(params.text_document.uri) if ls.settings.code_lens else None
+            )
         except StillReading:
             return [types.CodeLens(_AT_THE_TOP, types.Command(READING, ""))]
-        if view is None:
+        if snapshot is None:
             return []
         is_told_at_once = own_capability(ls.client_capabilities, "resolvedLenses") is True
         found: list[types.CodeLens] = []
-        for placement in view.placements:
+        for placement in snapshot.placements:
             start = placement.located.start
             if start is None or not placement.is_claim:
                 continue
@@ -36,10 +38,10 @@ def register(server: Server) -> None:
                 break
             place = types.Range(types.Position(start - 1, 0), types.Position(start - 1, 0))
             if is_told_at_once:
-                found.append(types.CodeLens(place, types.Command(_label(view, placement), "")))
+                found.append(types.CodeLens(place, types.Command(_label(snapshot, placement), "")))
             else:
                 found.append(
-                    types.CodeLens(place, data={"uri": view.uri, "id": placement.current.id})
+                    types.CodeLens(place, data={"uri": snapshot.uri, "id": placement.current.id})
                 )
         return found
 
@@ -53,18 +55,18 @@ def register(server: Server) -> None:
 
 def _title(ls: Server, uri: object, identifier: object) -> str:
     try:
-        view = ls.projects.view(uri) if isinstance(uri, str) else None
+        snapshot = ls.projects.snapshot(uri) if isinstance(uri, str) else None
     except StillReading:
         return READING
     placement = (
-        next((each for each in view.placements if each.current.id == identifier), None)
-        if view
+        next((each for each in snapshot.placements if each.current.id == identifier), None)
+        if snapshot
         else None
     )
-    if view is None or placement is None:
+    if snapshot is None or placement is None:
         return "AI"
-    return _label(view, placement)
+    return _label(snapshot, placement)
 
 
-def _label(view: DocumentSnapshot, placement: Placement) -> str:
-    return label(view, placement, view.report.placement(placement))
+def _label(snapshot: DocumentSnapshot, placement: Placement) -> str:
+    return label(snapshot, placement, snapshot.report.placement(placement))

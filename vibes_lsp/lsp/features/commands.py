@@ -52,7 +52,7 @@ def register(server: Server) -> None:
 
     @server.command("vibes.show")
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
-        trail = answered(lambda: ls.project(arguments.uri).read()).trail
+        trail = answered(lambda: ls.project(arguments.uri).read()).snapshot.trail
         whole = answered(lambda: look_up_exact(trail, arguments.id))
         if whole is not None:
             return answered(lambda: shown(trail, whole))
@@ -61,7 +61,7 @@ def register(server: Server) -> None:
 
     @server.command("vibes.check")
     async def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
-        directory = answered(lambda: ls.project(arguments.uri)).trail.directory
+        directory = answered(lambda: ls.project(arguments.uri)).directory
         async with ls.checking:
             return await asyncio.get_running_loop().run_in_executor(
                 ls.thread_pool, answered, partial(_checked, directory)
@@ -70,10 +70,12 @@ def register(server: Server) -> None:
     @server.command("vibes.queue")
     async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
         project = answered(lambda: ls.project(arguments.uri).read())
-        work = partial(_queue, project.trail.directory, project.policy, use_git=ls.settings.use_git)
+        work = partial(
+            _queue, project.directory, project.snapshot.policy, use_git=ls.settings.use_git
+        )
         waiting = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, answered, work)
         shown_ones = waiting[: max(0, min(arguments.limit, _LONGEST_QUEUE))]
-        root = project.trail.directory.project
+        root = project.directory.project
         return {
             "placements": [
                 {**each, "uri": (root / str(each["filePath"])).as_uri()} for each in shown_ones

@@ -21,10 +21,10 @@ from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.description import READING
 from vibes_lsp.lsp.documents import Encoding, columns
-from vibes_lsp.lsp.project import StillReading
+from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import Settings
-from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import JsonValue
@@ -63,20 +63,35 @@ def register(server: Server) -> None:
         )
 
 
-async def publish(ls: Server, uri: str) -> None:
-    """Tell a client that does not pull what there is to say about a document that is open.
+def is_pulled(capabilities: types.ClientCapabilities) -> bool:
+    """Whether the client pulls diagnostics: it can, and can be told to pull again when a risk was reviewed."""
+    workspace, document = capabilities.workspace, capabilities.text_document
+    can_refresh = (
+        workspace is not None
+        and workspace.diagnostics is not None
+        and bool(workspace.diagnostics.refresh_support)
+    )
+    return can_refresh and document is not None and document.diagnostic is not None
 
-    A check that was overtaken by a later one says nothing: it may know an older text, other settings or another trail.
-    While somebody types, nothing is told: answers come from memory then, and the pause after it tells.
+
+def clear(ls: Server, uri: str) -> None:
+    """Remove the published diagnostics of a document that was closed."""
+    if not is_pulled(ls.client_capabilities):
+        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+
+async def push(ls: Server, uri: str) -> None:
+    """Publish the diagnostics of an open document to a client that does not pull.
+
+    A check that a later one has overtaken publishes nothing: it may be of an older text, other settings or
+    another trail. Nothing is published while the user types; the pause that follows does it.
     """
-    document = ls.documents.get(uri)
-    if document is None or document.is_in_flux:
+    if is_pulled(ls.client_capabilities):
         return
-    mine = ls.publishing[uri] = object()
-
-    def is_last() -> bool:
-        return ls.publishing.get(uri) is mine
-
+    document = ls.documents.get(uri)
+    if document is None or document.is_typing:
+        return
+    is_last = ls.begin_diagnostics(uri)
     found = await diagnostics_of(ls, uri, is_wanted=is_last)
     if is_last():
         ls.text_document_publish_diagnostics(
@@ -97,7 +112,7 @@ async def diagnostics_of(
     if not ls.settings.diagnostics:
         return []
     try:
-        view = ls.projects.view(uri)
+        snapshot = ls.projects.snapshot(uri)
     except StillReading:
         return [
             types.Diagnostic(
@@ -108,13 +123,13 @@ async def diagnostics_of(
                 source=SOURCE,
             )
         ]
-    if view is not None:
-        return _with_related(ls, view, _risks(view, ls.settings)) + _doubts(view)
-    owner = ls.projects.of(uri)
+    if snapshot is not None:
+        return _with_related(ls, snapshot, _risks(snapshot, ls.settings)) + _doubts(snapshot)
+    owner = ls.projects.owner(uri)
     if owner is None:
         return []
     project, path = owner
-    directory = project.trail.directory
+    directory = project.directory
     if path.split("/")[0] != directory.path.name:
         return []
     async with ls.checking:
@@ -125,20 +140,22 @@ async def diagnostics_of(
         )
 
 
-def _risks(view: DocumentSnapshot, settings: Settings) -> list[tuple[Placement, types.Diagnostic]]:
+def _risks(
+    snapshot: DocumentSnapshot, settings: Settings
+) -> list[tuple[Placement, types.Diagnostic]]:
     """Risk from the chosen band up, unless a person approved the very text (R6).
 
     Nothing while PRISM is off, and nothing about what is no item (`Placement.is_claim`), what only may be here, what is removed (R27) or
     in files that the project does not track (R26).
     """
-    config = view.project.config
+    config = snapshot.trail.config
     risk = config.config.risk_scoring
-    if risk is None or not risk.enabled or not config.tracking.tracks(view.path):
+    if risk is None or not risk.enabled or not config.tracking.tracks(snapshot.path):
         return []
     bands = list(Band)
     found = []
-    for placement in view.placements:
-        facts = view.report.placement(placement)
+    for placement in snapshot.placements:
+        facts = snapshot.report.placement(placement)
         band, review = facts["band"], facts["review"]
         if (
             band is None
@@ -151,7 +168,7 @@ def _risks(view: DocumentSnapshot, settings: Settings) -> list[tuple[Placement, 
         reviewed = _reviewed(review)
         if reviewed is None:
             continue
-        figures = view.report.figures(facts)
+        figures = snapshot.report.figures(facts)
         message = f"risk {figures}: {single_line(title(placement), 60)} by {single_line(model_name(facts), 60)}, {reviewed}"
         found += [
             (placement, each)
@@ -161,7 +178,7 @@ def _risks(view: DocumentSnapshot, settings: Settings) -> list[tuple[Placement, 
 
 
 def _with_related(
-    ls: Server, view: DocumentSnapshot, found: list[tuple[Placement, types.Diagnostic]]
+    ls: Server, snapshot: DocumentSnapshot, found: list[tuple[Placement, types.Diagnostic]]
 ) -> list[types.Diagnostic]:
     """Add to each risk the other ranges of the same prompt in the file, for clients that show them: what is to be looked at with it."""
     document = ls.client_capabilities.text_document
@@ -172,12 +189,12 @@ def _with_related(
         prompt = placement.current.text("prompt_hash")
         others = (
             each
-            for each in view.placements
+            for each in snapshot.placements
             if each is not placement and each.is_claim and _is_of(each, prompt)
         )
         related = [
             types.DiagnosticRelatedInformation(
-                types.Location(view.uri, place),
+                types.Location(snapshot.uri, place),
                 f"of the same prompt: {single_line(title(each), 60)}",
             )
             for each in others
@@ -203,10 +220,10 @@ def _reviewed(review: JsonValue) -> str | None:
     return None if verdict == "approved" else verdict
 
 
-def _doubts(view: DocumentSnapshot) -> list[types.Diagnostic]:
-    """Ambiguous places as hints, which editors show faintly; what could not be found as one hint on the first line."""
+def _doubts(snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
+    """Ambiguous locator as hints, which editors show faintly; what could not be found as one hint on the first line."""
     found = []
-    for placement in view.placements:
+    for placement in snapshot.placements:
         if placement.located.ambiguous and placement.is_claim:
             found += _at(
                 placement,
@@ -216,7 +233,7 @@ def _doubts(view: DocumentSnapshot) -> list[types.Diagnostic]:
             )
     lost = sum(
         each.located.state == State.LOST and each.is_claim and each.replaced_by is None
-        for each in view.placements
+        for each in snapshot.placements
     )
     if lost:
         words = (

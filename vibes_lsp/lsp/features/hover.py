@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from vibes_lsp.lsp.description import READING, Description, Markup
-from vibes_lsp.lsp.project import StillReading
+from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.server import Server
 
 _MAX_SHOWN = 5
@@ -19,13 +19,14 @@ def register(server: Server) -> None:
         if not ls.settings.hover:
             return None
         try:
-            view = ls.projects.view(params.text_document.uri)
+            snapshot = ls.projects.snapshot(params.text_document.uri)
         except StillReading:
             return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
-        if view is None:
+        if snapshot is None:
             return None
         return _hover(
-            Description(view, Markup(_kind(ls)), ls.settings.show_prompts), params.position.line + 1
+            Description(snapshot, Markup(_kind(ls)), ls.settings.show_prompts),
+            params.position.line + 1,
         )
 
 
@@ -45,10 +46,10 @@ def _kind(ls: Server) -> types.MarkupKind:
 
 
 def _hover(description: Description, line: int) -> types.Hover | None:
-    view = description.view
+    snapshot = description.snapshot
     here = [
         each
-        for each in view.placements
+        for each in snapshot.placements
         if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)
     ]
     if not here:

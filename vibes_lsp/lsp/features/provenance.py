@@ -14,7 +14,7 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.description import label, line_text
 from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceParams
 from vibes_lsp.lsp.server import Server, answered
-from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import line_kinds, runs
 from vibes_lsp.reports.find import waits
@@ -35,22 +35,24 @@ def register(server: Server) -> None:
     @server.command("vibes.lookup")
     def lookup(ls: Server, arguments: LookupArguments) -> dict[str, Any]:
         def answer() -> dict[str, Any]:
-            view = _view(ls, arguments.uri)
+            snapshot = _snapshot(ls, arguments.uri)
             within = arguments.range
             chosen = [
-                each for each in view.placements if within is None or _touches(each.located, within)
+                each
+                for each in snapshot.placements
+                if within is None or _touches(each.located, within)
             ]
-            return _answer(ls, view, chosen, lines=arguments.lines)
+            return _answer(ls, snapshot, chosen, lines=arguments.lines)
 
         return answered(answer)
 
     @server.feature(PROVENANCE)
     def provenance(ls: Server, params: ProvenanceParams) -> dict[str, Any]:
         def answer() -> dict[str, Any]:
-            view = _view(ls, params.textDocument.uri)
-            told = _answer(ls, view, view.placements, lines=bool(params.lines))
+            snapshot = _snapshot(ls, params.textDocument.uri)
+            told = _answer(ls, snapshot, snapshot.placements, lines=bool(params.lines))
             return (
-                {**told, **_in_runs(ls, view, told["placements"], params.previousResultId)}
+                {**told, **_in_runs(ls, snapshot, told["placements"], params.previousResultId)}
                 if params.runs
                 else told
             )
@@ -58,7 +60,7 @@ def register(server: Server) -> None:
         return answered(answer)
 
 
-def _view(ls: Server, uri: str) -> DocumentSnapshot:
+def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:
     """Return a file as it is now.
 
     Raises:
@@ -66,9 +68,9 @@ def _view(ls: Server, uri: str) -> DocumentSnapshot:
         UnreadableFile: It cannot be read, or is part of a trail.
         StillReading: A thread is still reading the trail.
     """
-    view = ls.projects.view(uri)
-    if view is None:
-        if ls.projects.of(uri) is None:
+    snapshot = ls.projects.snapshot(uri)
+    if snapshot is None:
+        if ls.projects.owner(uri) is None:
             raise AuditDirNotFound(
                 f"no audit directory owns {uri[:200]}", hint="`vibes doctor` says why nothing shows"
             )
@@ -76,39 +78,48 @@ def _view(ls: Server, uri: str) -> DocumentSnapshot:
             f"{uri[:200]} cannot be read, or is part of an audit trail",
             hint="open the file, or name another",
         )
-    return view
+    return snapshot
 
 
 def _answer(
-    ls: Server, view: DocumentSnapshot, chosen: Sequence[Placement], *, lines: bool
+    ls: Server, snapshot: DocumentSnapshot, chosen: Sequence[Placement], *, lines: bool
 ) -> dict[str, Any]:
-    placements = [_placement(view, each, with_prompts=ls.settings.show_prompts) for each in chosen]
-    result: dict[str, Any] = {"uri": view.uri, "version": view.version, "placements": placements}
-    if view.is_provisional:
+    placements = [
+        _placement(snapshot, each, with_prompts=ls.settings.show_prompts) for each in chosen
+    ]
+    result: dict[str, Any] = {
+        "uri": snapshot.uri,
+        "version": snapshot.version,
+        "placements": placements,
+    }
+    if snapshot.is_provisional:
         result["provisional"] = True
     if lines:
         result["lines"] = line_kinds(chosen)
     return result
 
 
-def _placement(view: DocumentSnapshot, placement: Placement, *, with_prompts: bool) -> Members:
+def _placement(snapshot: DocumentSnapshot, placement: Placement, *, with_prompts: bool) -> Members:
     """Return a placement with what only editors ask for."""
-    facts = view.report.placement(placement, with_prompts=with_prompts)
-    said = {"label": label(view, placement, facts), "lineText": line_text(view, placement, facts)}
+    facts = snapshot.report.placement(placement, with_prompts=with_prompts)
+    said = {
+        "label": label(snapshot, placement, facts),
+        "lineText": line_text(snapshot, placement, facts),
+    }
     return {**facts, **said, "waits": waits(placement, facts)}
 
 
 def _in_runs(
-    ls: Server, view: DocumentSnapshot, told: Sequence[Members], previous: str | None
+    ls: Server, snapshot: DocumentSnapshot, told: Sequence[Members], previous: str | None
 ) -> dict[str, Any]:
     """Return placements with the lines that each owns, without what the client knows; what is not open is never closed, and so not kept."""
     placements: list[Members] = [
         {**facts, "runs": runs(placement)}
-        for facts, placement in zip(told, view.placements, strict=True)
+        for facts, placement in zip(told, snapshot.placements, strict=True)
     ]
     return (
-        ls.answers.give(view.uri, placements, previous)
-        if ls.documents.get(view.uri) is not None
+        ls.answers.give(snapshot.uri, placements, previous)
+        if ls.documents.get(snapshot.uri) is not None
         else {"placements": placements}
     )
 

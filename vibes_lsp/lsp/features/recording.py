@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.lsp.background_flush import open_texts
+from vibes_lsp.lsp.background import open_texts
 from vibes_lsp.lsp.documents import Document, Encoding, utf16_column
-from vibes_lsp.lsp.interpreter import keep_what_is_there
-from vibes_lsp.lsp.project import Project
+from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.model.escaping import single_line
@@ -43,8 +42,6 @@ COMMANDS: Final = {
 
 
 _MAX_MESSAGE: Final = 400
-_keep_models: Final = cache(keep_what_is_there)
-"""Once they are imported."""
 
 
 class DocumentChanged(VibesError):
@@ -61,12 +58,16 @@ def register(server: Server, recorded: Callable[[Project], None]) -> None:
         recorded: Is told of a trail that something was recorded in.
     """
     warned: dict[Path, str] = {}
+    freeze_heap = cache(server.freeze_heap)  # once the models are imported
     for name, use_case in COMMANDS.items():
-        server.command(name)(_handler(use_case, recorded, warned))
+        server.command(name)(_handler(use_case, recorded, warned, freeze_heap))
 
 
 def _handler(
-    use_case: str, recorded: Callable[[Project], None], warned: dict[Path, str]
+    use_case: str,
+    recorded: Callable[[Project], None],
+    warned: dict[Path, str],
+    freeze_heap: Callable[[], None],
 ) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
     async def record(ls: Server, arguments: Any) -> dict[str, Any]:
         members = dict(arguments) if isinstance(arguments, Mapping) else {}
@@ -76,12 +77,12 @@ def _handler(
             prepared = _PREPARED.get(use_case, _with_text)(ls, members)
             _tell_whereabouts(ls, project, uri)
             held = open_texts(ls.projects, project) if project.pending else {}
-            work = partial(_carry_out, use_case, prepared, project.recorder, held)
+            work = partial(_carry_out, use_case, prepared, project.recorder, held, freeze_heap)
             result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
         except VibesError as error:
             raise CommandFailed(error) from error
-        ls.projects.at(
-            project.trail.directory
+        ls.projects.refreshed(
+            project.directory
         )  # while somebody types, no other answer looks at the disk
         recorded(project)
         _warn(ls, project, warned)
@@ -93,21 +94,21 @@ def _handler(
 def _warn(ls: Server, project: Project, warned: dict[Path, str]) -> None:
     """Say once of a policy that cannot be read what is recorded by meanwhile: it may mask and withhold less than the project wants."""
     said = project.recorder.warning or ""
-    if said and warned.get(project.trail.directory.path) != said:
+    if said and warned.get(project.directory.path) != said:
         ls.window_show_message(
             types.ShowMessageParams(types.MessageType.Warning, single_line(said, _MAX_MESSAGE))
         )
-    warned[project.trail.directory.path] = said
+    warned[project.directory.path] = said
 
 
 def _tell_whereabouts(ls: Server, project: Project, uri: Any) -> None:
     """Tell the recorder where the annotations of a document are, which are followed here and need not be looked for."""
     document = ls.documents.get(uri) if isinstance(uri, str) else None
     path = path_of(document.uri) if document is not None else None
-    root = project.trail.directory.project
+    root = project.directory.project
     if document is not None and path is not None and path.is_relative_to(root):
         project.recorder.whereabouts.tell(
-            path.relative_to(root).as_posix(), document.content, project.known(document)
+            path.relative_to(root).as_posix(), document.content, project.known_locations(document)
         )
 
 
@@ -163,7 +164,7 @@ def _of_completion(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
     is_to_come = version == document.version
     if is_to_come and _is_there(document, rest, ls.documents.encoding):
         before, is_to_come = document.before(document.previous) or "", False
-    document.awaits_text = is_to_come
+    document.expect_text(expected=is_to_come)
     with_range = {**rest, "range": _in_utf16(rest.get("range"), before, ls.documents.encoding)}
     now = {} if is_to_come else {"currentText": document.content}
     return {"text": before, **now, **with_range}
@@ -215,13 +216,17 @@ _PREPARED: Final[dict[str, Callable[[Server, dict[str, Any]], dict[str, Any]]]] 
 
 
 def _carry_out(
-    use_case: str, members: dict[str, Any], recorder: Recorder, held: Mapping[str, str]
+    use_case: str,
+    members: dict[str, Any],
+    recorder: Recorder,
+    held: Mapping[str, str],
+    freeze_heap: Callable[[], None],
 ) -> dict[str, Any]:
     from vibes_lsp.maintenance.remap import Remap  # noqa: PLC0415
     from vibes_lsp.recording import as_json  # noqa: PLC0415  # it needs pydantic's models, which a server that only reads does without
     from vibes_lsp.recording.requests import REQUESTS, parse  # noqa: PLC0415
 
-    _keep_models()
+    freeze_heap()
     request = parse(Remap if use_case == "remap" else REQUESTS[use_case], members)
     session = members.get("sessionId")
     if use_case == "session-end" and isinstance(session, str):  # with the texts as they are open

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.server import Server, answered
-from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.lsp.uris import uri_in
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.store.audit_dir import AuditDir
@@ -24,35 +24,37 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(ls: Server, params: types.ReferenceParams) -> list[types.Location]:
-        view = answered(lambda: ls.projects.view(params.text_document.uri))
-        prompts = _prompts_at(view, params.position.line + 1) if view is not None else frozenset()
-        if view is None or not prompts:
+        snapshot = answered(lambda: ls.projects.snapshot(params.text_document.uri))
+        prompts = (
+            _prompts_at(snapshot, params.position.line + 1) if snapshot is not None else frozenset()
+        )
+        if snapshot is None or not prompts:
             return []
-        directory = view.project.trail.directory
+        directory = snapshot.trail.trail.directory
         paths = await asyncio.get_running_loop().run_in_executor(
             ls.thread_pool, _files_of, directory, prompts
         )
-        found = list(_ranges(view, prompts))
+        found = list(_ranges(snapshot, prompts))
         uris = [
             uri
             for each in paths
-            if each != view.path and (uri := uri_in(directory.project, each)) is not None
+            if each != snapshot.path and (uri := uri_in(directory.project, each)) is not None
         ]
         for uri in uris[:_MAX_FILES]:
             await asyncio.sleep(
                 0
             )  # what came meanwhile goes first; a request that was cancelled ends here
-            other = ls.projects.view(uri)
+            other = ls.projects.snapshot(uri)
             if other is not None:
                 found += _ranges(other, prompts)
         return found[:_MAX_FOUND]
 
 
-def _prompts_at(view: DocumentSnapshot, line: int) -> frozenset[str]:
+def _prompts_at(snapshot: DocumentSnapshot, line: int) -> frozenset[str]:
     """Return the prompt of a line's owner, else those of whatever else is there, functions for instance."""
     here = [
         each
-        for each in view.placements
+        for each in snapshot.placements
         if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)
     ]
     owners = [
@@ -79,8 +81,8 @@ def _files_of(directory: AuditDir, prompts: frozenset[str]) -> list[str]:
     return [path for path in dict.fromkeys(paths) if can_be_in_project(path)]
 
 
-def _ranges(view: DocumentSnapshot, prompts: frozenset[str]) -> Iterator[types.Location]:
-    for placement in view.placements:
+def _ranges(snapshot: DocumentSnapshot, prompts: frozenset[str]) -> Iterator[types.Location]:
+    for placement in snapshot.placements:
         start, end = placement.located.start, placement.located.end
         if (
             placement.is_claim
@@ -89,5 +91,5 @@ def _ranges(view: DocumentSnapshot, prompts: frozenset[str]) -> Iterator[types.L
             and placement.current.text("prompt_hash") in prompts
         ):
             yield types.Location(
-                view.uri, types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+                snapshot.uri, types.Range(types.Position(start - 1, 0), types.Position(end, 0))
             )

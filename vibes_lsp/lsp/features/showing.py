@@ -21,7 +21,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp import showing
 from vibes_lsp.lsp.description import Description, Markup
 from vibes_lsp.lsp.server import CommandFailed, Server, answered
-from vibes_lsp.lsp.snapshot import DocumentSnapshot
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import code_block
 from vibes_lsp.reports.changes import ChangedFile, Changes, changes
 from vibes_lsp.reports.words import model_name, review_words, title, whereabouts
@@ -67,9 +67,9 @@ def register(server: Server) -> None:
             unsaved = {path: document.text for path, document in ls.projects.opened_in(project)}
             work = partial(
                 _changes,
-                project.trail.directory,
-                project.config,
-                project.policy,
+                project.directory,
+                project.snapshot.config,
+                project.snapshot.policy,
                 arguments.base,
                 unsaved,
             )
@@ -92,10 +92,10 @@ def register(server: Server) -> None:
 
     @server.command("vibes.openRecord")
     async def record(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
-        view, placement = answered(lambda: _find(ls, arguments))
+        snapshot, placement = answered(lambda: _find(ls, arguments))
         line = placement.current.line - 1
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
-        uri = view.project.trail.directory.log.absolute().as_uri()
+        uri = snapshot.trail.trail.directory.log.absolute().as_uri()
         return {"uri": uri, "line": line + 1, "shown": await showing.show_place(ls, uri, place)}
 
 
@@ -105,37 +105,40 @@ def _find(ls: Server, arguments: AnnotationArguments) -> tuple[DocumentSnapshot,
     Raises:
         UnknownId: There is no such one.
     """
-    view = ls.projects.view(arguments.uri)
+    snapshot = ls.projects.snapshot(arguments.uri)
     found = (
-        next((each for each in view.placements if arguments.annotationId in each.lineage.ids), None)
-        if view is not None
+        next(
+            (each for each in snapshot.placements if arguments.annotationId in each.lineage.ids),
+            None,
+        )
+        if snapshot is not None
         else None
     )
-    if view is None or found is None:
+    if snapshot is None or found is None:
         raise UnknownId(
             f"no annotation {arguments.annotationId[:80]!r} is known of this file",
             hint="ask for the file's actions again",
         )
-    return view, found
+    return snapshot, found
 
 
-def _prompt(ls: Server, view: DocumentSnapshot, placement: Placement) -> str:
-    prompt = view.report.prompt(placement) if ls.settings.show_prompts else None
+def _prompt(ls: Server, snapshot: DocumentSnapshot, placement: Placement) -> str:
+    prompt = snapshot.report.prompt(placement) if ls.settings.show_prompts else None
     if prompt is None:
         raise UnknownId(
             "the prompt is not known, or not to be shown", hint="see the setting vibes.prompts.show"
         )
-    told = Description(view, _MARKUP, show_prompts=False).of(placement, owns=True)
+    told = Description(snapshot, _MARKUP, show_prompts=False).of(placement, owns=True)
     return f"# Prompt\n\n{code_block(Text(prompt).lines)}\n\n## What came of it\n\n{told}\n"
 
 
-def _history(ls: Server, view: DocumentSnapshot, placement: Placement) -> str:
+def _history(ls: Server, snapshot: DocumentSnapshot, placement: Placement) -> str:
     """Return what there is to say about an annotation, about the earlier ones on its lines, and each record of it."""
-    description = Description(view, _MARKUP, ls.settings.show_prompts)
+    description = Description(snapshot, _MARKUP, ls.settings.show_prompts)
     start, end = placement.located.start, placement.located.end
     others = [
         each
-        for each in view.placements
+        for each in snapshot.placements
         if each is not placement
         and start is not None
         and end is not None
@@ -150,7 +153,7 @@ def _history(ls: Server, view: DocumentSnapshot, placement: Placement) -> str:
     ]
     reviews = [
         f"- {_MARKUP.quote(each.edge.record.text('timestamp') or '?', 24)} {each.verdict or 'reviewed'} by {_MARKUP.quote(each.reviewer, 60)}"
-        for each in view.project.trail.reviews_of(placement.lineage)
+        for each in snapshot.trail.trail.reviews_of(placement.lineage)
     ]
     parts += ["## Reviews", "\n".join(reviews)] if reviews else []
     parts += (

@@ -13,7 +13,8 @@ import pytest
 
 from tests.unit.recording.projects import SOURCE, Project, new_project
 from tests.unit.recording.test_completing import ORIGIN, words
-from vibes_lsp.lsp.background_flush import BackgroundFlush
+from vibes_lsp.lsp import background
+from vibes_lsp.lsp.background import BackgroundFlush
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.projects import Projects
 from vibes_lsp.recording.completing import Completions
@@ -42,8 +43,12 @@ def stub() -> Iterator[Stub]:
         yield Stub(pool)
 
 
-async def untold(*_: object) -> None:
-    """Tell nobody."""
+@pytest.fixture(autouse=True)
+def without_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refresh(_server: object) -> None:
+        """Tell no client."""
+
+    monkeypatch.setattr(background, "refresh_outdated", refresh)
 
 
 def hold(project: Project) -> Path:
@@ -61,18 +66,18 @@ async def test_only_what_can_be_recorded_is_waited_for(
     file = hold(project)
     if content is not None:
         file.write_bytes(content)
-    resting = BackgroundFlush(stub, untold)  # type: ignore[arg-type]  # it has what is asked for
-    resting.opened(stub.open(project))
+    resting = BackgroundFlush(stub)  # type: ignore[arg-type]  # it has what is asked for
+    resting.schedule_pending(stub.open(project))
     key = str(project.recorder.directory.path)
-    resting._quiet.closed(key)
-    stub.projects.at(project.recorder.directory)
-    await resting._rest(key)
-    assert (key in resting._quiet._waiting) == (content is None), (
+    resting._flushes.cancel(key)
+    stub.projects.refreshed(project.recorder.directory)
+    await resting._flush(key)
+    assert (key in resting._flushes._waiting) == (content is None), (
         "and another pause is waited for that of another program alone"
     )
     assert file.exists()
-    resting.shut_down()
-    await asyncio.gather(*resting._quiet._running, *resting._answered._running)
+    resting.flush_all()
+    await asyncio.gather(*resting._flushes._tasks, *resting._refreshes._tasks)
 
 
 async def test_at_the_end_all_come_to_rest_but_the_one_that_cannot(
@@ -81,7 +86,7 @@ async def test_at_the_end_all_come_to_rest_but_the_one_that_cannot(
     projects = [new_project(tmp_path / name) for name in ("one", "two", "three")]
     for project in projects:
         project.file("a.py", SOURCE.replace("\n\n\ndef same", "\n\none = 1\ndef same"))
-        found = stub.projects.of(stub.open(project))
+        found = stub.projects.owner(stub.open(project))
         assert found is not None
         found[0].recorder.record_inline_completion(words("one = 1", "\n")[0], ORIGIN)
     settle = Completions.settle
@@ -92,5 +97,5 @@ async def test_at_the_end_all_come_to_rest_but_the_one_that_cannot(
         return settle(self, *arguments, **named)
 
     monkeypatch.setattr(Completions, "settle", failing)
-    BackgroundFlush(stub, untold).shut_down()  # type: ignore[arg-type]
+    BackgroundFlush(stub).flush_all()  # type: ignore[arg-type]
     assert [len(project.records("line")) for project in projects] == [0, 1, 1]

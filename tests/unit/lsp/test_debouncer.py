@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
-from vibes_lsp.lsp import idle
+from vibes_lsp.lsp.background import Debouncer
 
 
 class Begun:
@@ -27,37 +25,32 @@ class Begun:
                 await self._more.wait()
 
 
-@pytest.fixture(autouse=True)
-def without_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(idle, "PAUSE", 0)
-
-
 async def test_many_changes_in_a_row_begin_one_thing_after_the_last() -> None:
     begun = Begun()
-    waiting = idle.Idle(begun)
+    waiting = Debouncer(begun, 0)
     for uri in ("a", "a", "b", "a"):
-        waiting.changed(uri)
+        waiting.schedule(uri)
     await begun.until("a")
     assert begun.uris == ["b", "a"]
 
 
 async def test_a_document_that_was_closed_begins_nothing() -> None:
     begun = Begun()
-    waiting = idle.Idle(begun)
-    waiting.changed("a")
-    waiting.closed("a")
-    waiting.closed("never changed")
-    waiting.changed("b")
+    waiting = Debouncer(begun, 0)
+    waiting.schedule("a")
+    waiting.cancel("a")
+    waiting.cancel("never changed")
+    waiting.schedule("b")
     await begun.until("b")
     assert begun.uris == ["b"]
 
 
 async def test_a_change_after_the_pause_begins_it_again() -> None:
     begun = Begun()
-    waiting = idle.Idle(begun)
-    waiting.changed("a")
+    waiting = Debouncer(begun, 0)
+    waiting.schedule("a")
     await begun.until("a")
     begun.uris.clear()
-    waiting.changed("a")
+    waiting.schedule("a")
     await begun.until("a")
     assert begun.uris == ["a"]

@@ -13,8 +13,8 @@ from lsprotocol import types
 from tests.trails import TrailWriter
 from vibes_lsp.anchors.located import Method, State
 from vibes_lsp.index.placements import Placement
+from vibes_lsp.lsp.document_state import PlacementTracker
 from vibes_lsp.lsp.documents import Document, Documents
-from vibes_lsp.lsp.placement_tracker import PlacementTracker
 from vibes_lsp.lsp.projects import Projects
 
 TEXT: Final = "".join(f"value_{number} = compute({number})\n" for number in range(1, 13))
@@ -39,15 +39,15 @@ class Open:
         return document
 
     @property
-    def following(self) -> PlacementTracker:
-        following = self.projects.following(self.uri)
-        assert following is not None
-        return following
+    def tracker(self) -> PlacementTracker:
+        tracker = self.projects.tracker(self.uri)
+        assert tracker is not None
+        return tracker
 
     def placed(self) -> tuple[Placement, ...]:
-        view = self.projects.view(self.uri)
-        assert view is not None
-        return view.placements
+        snapshot = self.projects.snapshot(self.uri)
+        assert snapshot is not None
+        return snapshot.placements
 
     def lines(self) -> list[Lines]:
         return [
@@ -67,9 +67,9 @@ class Open:
 
     def locate(self) -> bool:
         """Locate anew, as after a pause; say whether answers are others by it."""
-        snapshot = self.following.snapshot()
-        assert snapshot is not None
-        return self.following.take(snapshot, snapshot.locate())
+        request = self.tracker.locate_request()
+        assert request is not None
+        return self.tracker.accept(request, request.locate())
 
 
 @pytest.fixture
@@ -88,11 +88,11 @@ def opened(writer: TrailWriter) -> Open:
 
 
 def test_nothing_is_located_anew_that_was_not_changed(opened: Open) -> None:
-    assert opened.following.snapshot() is None
+    assert opened.tracker.locate_request() is None
     opened.type(1)
-    assert opened.following.snapshot() is not None
+    assert opened.tracker.locate_request() is not None
     opened.locate()
-    assert opened.following.snapshot() is None
+    assert opened.tracker.locate_request() is None
 
 
 def test_nobody_is_told_what_was_answered_already(opened: Open) -> None:
@@ -108,7 +108,7 @@ def test_what_was_pasted_elsewhere_is_news(opened: Open) -> None:
     opened.replace(9, 0, block)
     assert opened.lines() == [(9, 12, State.MOVED)], "it is looked for at once"
     assert opened.locate(), "nobody was told of it yet"
-    assert opened.following.snapshot() is None
+    assert opened.tracker.locate_request() is None
 
 
 def test_what_nobody_asked_about_since_is_news(opened: Open) -> None:
@@ -119,39 +119,39 @@ def test_what_nobody_asked_about_since_is_news(opened: Open) -> None:
 
 def test_a_result_that_a_change_has_overtaken_is_dropped(opened: Open) -> None:
     opened.type(5)
-    snapshot = opened.following.snapshot()
-    assert snapshot is not None
-    found = snapshot.locate()
+    request = opened.tracker.locate_request()
+    assert request is not None
+    found = request.locate()
     opened.type(1, "new = 1\n")
-    assert not opened.following.take(snapshot, found)
+    assert not opened.tracker.accept(request, found)
     assert opened.lines() == [(5, 8, State.EDITED)]
 
 
 def test_a_snapshot_does_not_change_with_the_document(opened: Open) -> None:
     opened.type(1, "new = 1\n")
-    snapshot = opened.following.snapshot()
-    assert snapshot is not None
+    request = opened.tracker.locate_request()
+    assert request is not None
     opened.replace(1, 9, "")
-    assert [each.located.start for each in snapshot.locate()] == [5]
+    assert [each.located.start for each in request.locate()] == [5]
 
 
 def test_a_trail_that_changed_and_a_document_that_was_closed_are_followed_no_more(
     opened: Open,
 ) -> None:
-    before = opened.following
+    before = opened.tracker
     opened.writer.line("a.py", 10, 12, text=TEXT)
-    opened.projects.news()
-    assert opened.projects.following(opened.uri) is None
+    opened.projects.outdated_documents()
+    assert opened.projects.tracker(opened.uri) is None
     assert opened.lines() == [(4, 7, State.EXACT), (10, 12, State.EXACT)]
-    assert opened.projects.following(opened.uri) not in (None, before)
+    assert opened.projects.tracker(opened.uri) not in (None, before)
     opened.documents.closed(opened.uri)
-    assert opened.projects.following(opened.uri) is None
+    assert opened.projects.tracker(opened.uri) is None
 
 
 def test_a_document_that_is_opened_again_is_another(opened: Open) -> None:
     opened.type(1, "new = 1\n")
     opened.documents.opened(opened.uri, 1, f"one\ntwo\n{TEXT}")
-    assert opened.projects.following(opened.uri) is None
+    assert opened.projects.tracker(opened.uri) is None
     assert opened.lines() == [(6, 9, State.MOVED)]
 
 
@@ -183,11 +183,11 @@ def test_what_is_recorded_while_somebody_types_is_placed_at_once_and_with_all_ot
     opened: Open,
 ) -> None:
     opened.type(1, "new = 1\n")
-    opened.documents.in_flux(opened.uri, now=True)
+    opened.documents.set_typing(opened.uri, now=True)
     opened.writer.line("a.py", 10, 12, text=TEXT)
-    opened.projects.news()  # as after every command that records, and when the client saw the log change
+    opened.projects.outdated_documents()  # as after every command that records, and when the client saw the log change
     assert opened.lines() == [(5, 8, State.MOVED), (11, 13, State.MOVED)]
-    opened.documents.in_flux(opened.uri, now=False)
+    opened.documents.set_typing(opened.uri, now=False)
     assert opened.locate(), "the client is told: one was placed alone"
     assert opened.lines() == [(5, 8, State.MOVED), (11, 13, State.MOVED)]
 
@@ -280,12 +280,12 @@ def test_any_edits_that_are_undone_lead_back_to_exact(
             start is None or end is None or 1 <= start <= end <= opened.document.length
             for start, end, _ in opened.lines()
         )
-        if with_pause and opened.following.snapshot() is not None:
+        if with_pause and opened.tracker.locate_request() is not None:
             opened.locate()
     for line, inserted, old_text in reversed(undone):
         opened.replace(line, inserted, old_text)
     assert opened.document.content == TEXT
-    if opened.following.snapshot() is not None:
+    if opened.tracker.locate_request() is not None:
         opened.locate()
     assert opened.lines() == [(2, 9, State.EXACT), (4, 7, State.EXACT), (10, 12, State.EXACT)]
 
@@ -313,5 +313,5 @@ def test_what_is_called_exact_or_moved_is_the_recorded_text(
                     now[(each.located.start or 0) - 1 : each.located.end]
                     == recorded[each.current.id]
                 )
-        if with_pause and opened.following.snapshot() is not None:
+        if with_pause and opened.tracker.locate_request() is not None:
             opened.locate()

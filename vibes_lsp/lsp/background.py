@@ -1,0 +1,220 @@
+"""Work that no request waits for: lookups in git history, refreshes after a change on disk, and flushing what was recorded.
+
+Each piece is scheduled on the event loop and does its reading and writing in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+from vibes_lsp.errors import UnreadableFile, VibesError, report
+from vibes_lsp.index.project_files import read_source
+from vibes_lsp.lsp.projects import Project, Projects
+from vibes_lsp.lsp.refresh import refresh_documents, refresh_project
+from vibes_lsp.lsp.server import Server
+
+_logger = logging.getLogger(__name__)
+
+FLUSH_PAUSE: Final = 2.0
+"""Seconds without a record and without a change of any document, after which a trail is flushed."""
+
+REFRESH_PAUSE: Final = 0.02
+"""Seconds after a record before the client is told to refresh: its answer goes out first, and a burst of records causes one refresh."""
+
+
+class Debouncer:
+    """Runs a task for a key once some time has passed without another call for it.
+
+    A task that fails is logged; the next one runs all the same.
+
+    Args:
+        run: The task, given the key.
+        pause: Seconds.
+    """
+
+    def __init__(self, run: Callable[[str], Coroutine[Any, Any, None]], pause: float) -> None:
+        self._run = run
+        self._pause = pause
+        self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def schedule(self, key: str) -> None:
+        """Run the task after a pause from now, and not after one that began before."""
+        self.cancel(key)
+        self._waiting[key] = asyncio.get_running_loop().call_later(self._pause, self._start, key)
+
+    def cancel(self, key: str) -> None:
+        """Do not run the task that waits for a key."""
+        waiting = self._waiting.pop(key, None)
+        if waiting is not None:
+            waiting.cancel()
+
+    def postpone(self) -> None:
+        """Begin the pause of every waiting task again."""
+        for key in list(self._waiting):
+            self.schedule(key)
+
+    def stop(self) -> None:
+        """Cancel every waiting task."""
+        for key in list(self._waiting):
+            self.cancel(key)
+
+    def _start(self, key: str) -> None:
+        del self._waiting[key]
+        task = asyncio.get_running_loop().create_task(self._run_logged(key))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run_logged(self, key: str) -> None:
+        try:
+            await self._run(key)
+        except Exception as error:  # noqa: BLE001  # no request waits that could be answered with it
+            _logger.error("in the background: %s", report(error).message)  # noqa: TRY400  # the traceback is in the report
+
+
+async def refresh_outdated(ls: Server) -> None:
+    """Read what changed on disk, tell the client which answers are outdated, and look up git history again."""
+    await refresh_documents(ls, ls.projects.outdated_documents())
+    for project in ls.projects.all():
+        if project.snapshot.history.is_done:
+            await look_up_history(ls, project)
+
+
+async def look_up_history(ls: Server, project: Project) -> None:
+    """Look up git history for the open documents of a project in a thread, and refresh the client when answers change.
+
+    One lookup at a time: a change meanwhile is covered by one more lookup at the end.
+    """
+    if not project.begin_lookups():
+        return
+    loop, opened_in = asyncio.get_running_loop(), ls.projects.opened_in
+    try:
+        while request := project.next_lookup(opened_in(project), use_git=ls.settings.use_git):
+            found = await loop.run_in_executor(ls.thread_pool, project.history.look_up, request)
+            if project.accept_history(request, found):
+                await refresh_project(ls, project)
+            else:
+                await refresh_documents(ls, project.provisional_documents())
+            if not project.needs_lookup(opened_in(project)):
+                closed = await loop.run_in_executor(
+                    ls.thread_pool, project.history.look_up_closed_files
+                )
+                project.accept_closed_files(request, closed)
+    finally:
+        project.end_lookups()
+
+
+class BackgroundFlush:
+    """Flushes what was recorded when a trail is left alone: pending completions to the log, the journal to the manifest, all to disk.
+
+    Args:
+        server: The server.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._flushes = Debouncer(self._flush, FLUSH_PAUSE)
+        self._refreshes = Debouncer(self._refresh, REFRESH_PAUSE)
+        self._running: set[str] = set()
+
+    def schedule(self, project: Project) -> None:
+        """Flush a trail after the pause that follows a record; refresh the client once the command is answered."""
+        self._flushes.schedule(str(project.directory.path))
+        self.schedule_refresh(project)
+
+    def schedule_refresh(self, project: Project) -> None:
+        """Refresh the client once the request is answered: it may not watch the trail, or not yet."""
+        self._refreshes.schedule(str(project.directory.path))
+
+    def postpone(self) -> None:
+        """Begin the pause again: the user is typing."""
+        self._flushes.postpone()
+
+    def schedule_pending(self, uri: str) -> None:
+        """Flush the completions that another program, which may be dead, left pending in a document's project."""
+        found = self._server.projects.owner(uri)
+        if found is not None and found[0].pending:
+            self.schedule(found[0])
+
+    async def flush_document(self, uri: str) -> None:
+        """Record the pending completions of a document that was saved or closed."""
+        found = self._server.projects.owner(uri)
+        if found is None or not found[0].pending:
+            return
+        project, path = found
+        texts = open_texts(self._server.projects, project)
+        with suppress(UnreadableFile):
+            texts = {path: read_source(project.directory.project, path).content, **texts}
+        await self._run(project, partial(project.recorder.completions.settle, texts, paths={path}))
+
+    def flush_all(self) -> None:
+        """Flush everything, and wait for it."""
+        self._flushes.stop()
+        self._refreshes.stop()
+        for project in self._server.projects.all():
+            try:
+                project.close()
+                if project.has_recorder:
+                    _flush(project, open_texts(self._server.projects, project))
+                    project.recorder.close()
+            except VibesError as error:
+                _logger.warning("%s is not flushed: %s", project.directory.path, error.message)
+            except Exception:  # the other projects are flushed all the same
+                _logger.exception("%s is not flushed", project.directory.path)
+
+    async def _refresh(self, _key: str) -> None:
+        await refresh_outdated(self._server)
+
+    async def _flush(self, key: str) -> None:
+        project = next(
+            (each for each in self._server.projects.all() if str(each.directory.path) == key), None
+        )
+        if project is None or project.is_loading:
+            return
+        is_pending = (
+            key in self._running
+        )  # a second flush would only block a thread until the first ends
+        if not is_pending:
+            self._running.add(key)
+            try:
+                texts = open_texts(self._server.projects, project)
+                is_pending = await self._run(project, partial(_flush, project, texts))
+            finally:
+                self._running.discard(key)
+        if is_pending:
+            self.schedule(project)
+
+    async def _run(self, project: Project, flush: Callable[[], bool]) -> bool:
+        """Return whether anything is pending after a flush in a thread."""
+        try:
+            is_pending = await asyncio.get_running_loop().run_in_executor(
+                self._server.thread_pool, flush
+            )
+        except VibesError as error:  # nothing is lost: it stays pending
+            _logger.warning("%s is not flushed: %s", project.directory.path, error.message)
+            is_pending = bool(project.pending)
+        await refresh_outdated(self._server)
+        return is_pending
+
+
+def open_texts(projects: Projects, project: Project) -> dict[str, str]:
+    """Return the open documents of a project as they are now, by path relative to it."""
+    return {path: document.content for path, document in projects.opened_in(project)}
+
+
+def _flush(project: Project, texts: Mapping[str, str]) -> bool:
+    """Flush what was recorded here, and what programs that ended left pending; raises a `VibesError` when that cannot be written.
+
+    Returns:
+        Whether anything is still pending, of another program whose time is not over.
+    """
+    from vibes_lsp.recording import FORGOTTEN  # noqa: PLC0415  # a server that only reads starts without it
+
+    project.recorder.completions.settle(texts, others_after=FORGOTTEN)
+    project.recorder.rest()
+    return project.recorder.completions.are_waiting()

@@ -1,0 +1,114 @@
+"""Have the client ask again: which trails it watches for changes, and which of its answers are outdated."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from vibes_lsp.errors import AuditDirNotFound
+from vibes_lsp.lsp.features import diagnostics
+from vibes_lsp.lsp.messages import PROVENANCE_CHANGED
+from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.uris import path_of
+from vibes_lsp.store.audit_dir import find_audit_dir
+
+_logger = logging.getLogger(__name__)
+_AUDIT_FILES: Final = "**/.ai-audit/**"
+
+
+async def refresh_project(ls: Server, project: Project | None = None) -> None:
+    """Tell the client that all answers about a project are outdated; by default those about all projects."""
+    uris = (
+        ls.documents.uris()
+        if project is None
+        else [document.uri for _, document in ls.projects.opened_in(project)]
+    )
+    for each in ls.projects.all() if project is None else [project]:
+        each.mark_published()
+    await refresh_documents(ls, uris)
+
+
+async def refresh_documents(ls: Server, uris: Sequence[str]) -> None:
+    """Tell the client that all answers about some documents are outdated, in every way that it supports."""
+    if not uris:
+        return
+    for uri in uris:
+        ls.protocol.notify(PROVENANCE_CHANGED, {"uri": uri})
+        await diagnostics.push(ls, uri)
+        await asyncio.sleep(0)  # requests are answered in between
+    workspace = ls.client_capabilities.workspace
+    if workspace is None:
+        return
+    if workspace.code_lens is not None and workspace.code_lens.refresh_support:
+        ls.workspace_code_lens_refresh(None)
+    if diagnostics.is_pulled(ls.client_capabilities):
+        ls.workspace_diagnostic_refresh(None)
+
+
+class FileWatchers:
+    """Has the client watch the audit files. Without watchers every answer looks at the disk.
+
+    Args:
+        server: The server.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._watched: set[Path] = set()
+
+    async def watch_folders(self) -> None:
+        """Watch all trails below the client's folders, and those above them."""
+        if self._capabilities is None:
+            return
+        await self._register("vibes-audit-files", _AUDIT_FILES)
+        for folder in self._server.folders:
+            await self.watch(folder)
+
+    async def watch(self, uri: str) -> None:
+        """Watch the trail that owns a file or folder, if it lies outside the client's folders and the client can watch there."""
+        path = path_of(uri)
+        if (
+            path is None
+            or self._capabilities is None
+            or not self._capabilities.relative_pattern_support
+        ):
+            return
+        try:
+            directory = find_audit_dir(path).path
+        except (AuditDirNotFound, OSError):
+            return
+        folders = [folder for folder in map(path_of, self._server.folders) if folder is not None]
+        if directory in self._watched or any(
+            directory.is_relative_to(folder) for folder in folders
+        ):
+            return
+        self._watched.add(directory)
+        await self._register(
+            f"vibes-audit-files-{len(self._watched)}",
+            types.RelativePattern(directory.as_uri(), "**"),
+        )
+
+    @property
+    def _capabilities(self) -> Any:
+        workspace = self._server.client_capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace is not None else None
+        return watching if watching is not None and watching.dynamic_registration else None
+
+    async def _register(self, identifier: str, pattern: str | types.RelativePattern) -> None:
+        options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(pattern)])
+        registration = types.Registration(
+            identifier, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options
+        )
+        try:
+            await self._server.client_register_capability_async(
+                types.RegistrationParams([registration])
+            )
+        except JsonRpcException as error:
+            _logger.warning("the client does not watch files: %s", error.message)

@@ -1,0 +1,195 @@
+"""Immutable values that answers are made from: a trail at one generation, and a document in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.commit_resolution import ResolvedCommit
+from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annotations
+from vibes_lsp.index.pending_completions import PendingCompletions
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.documents import Document
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.store.config import LoadedConfig
+
+
+@dataclass(frozen=True, slots=True)
+class HistorySnapshot:
+    """The result of one lookup in git history.
+
+    Attributes:
+        is_done: False before the first lookup.
+        has_git: Whether the project is in a git repository.
+        derived: Derived commits of the annotations in open documents, by the id of their first record.
+        files: The history of each open document, by path.
+        nearest: The nearest ancestor of HEAD among each set of commits that was asked about.
+    """
+
+    is_done: bool = False
+    has_git: bool = False
+    derived: Mapping[str, ResolvedCommit] = field(default_factory=dict)
+    files: Mapping[str, FileHistory] = field(default_factory=dict)
+    nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TrailSnapshot:
+    """What answers about a trail depend on, at one generation.
+
+    Records are read from `trail` and `pending` when they are needed: both only change in
+    `Project.refresh`, which increments the generation.
+
+    Attributes:
+        trail: The log and the manifest.
+        pending: Inline completions that are not in the log yet.
+        config: The policy of the project.
+        generation: Incremented by every change of the trail, the policy or the git history.
+        shared_generation: The last generation that may affect every document, and not only those
+            whose annotations it names.
+        previews_risk: Whether live scores are shown where the project has not enabled them (R27).
+        history: The last lookup in git history.
+        closed_files: Derived commits of all annotations, by the id of their first record; for
+            files that are not open.
+        renamed: New paths by old ones, of files that the client renamed.
+    """
+
+    trail: Trail
+    pending: PendingCompletions
+    config: LoadedConfig
+    generation: int = 0
+    shared_generation: int = 0
+    previews_risk: bool = False
+    history: HistorySnapshot = field(default_factory=HistorySnapshot)
+    closed_files: Mapping[str, ResolvedCommit] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that scores are computed and shown by (R27)."""
+        return self.config.policy.preview if self.previews_risk else self.config.policy
+
+    def next_generation(self, *, shared: bool) -> TrailSnapshot:
+        """Return the snapshot one generation later.
+
+        Args:
+            shared: Whether the change may affect every document.
+        """
+        now = self.generation + 1
+        return replace(
+            self, generation=now, shared_generation=now if shared else self.shared_generation
+        )
+
+    def with_renamed(self, old: str, new: str) -> TrailSnapshot:
+        """Return the next generation, in which a file or folder has another path."""
+        paths = {path: path for path in map(normal_path, self.trail.annotated_paths())} | dict(
+            self.renamed
+        )
+        moved = {
+            recorded: new + path.removeprefix(old)
+            for recorded, path in paths.items()
+            if path == old or path.startswith(f"{old}/")
+        }
+        renamed = {
+            recorded: path
+            for recorded, path in (dict(self.renamed) | moved).items()
+            if path != recorded
+        }
+        return replace(self.next_generation(shared=True), renamed=renamed)
+
+    def file_history(self, path: str, *, is_open: bool) -> FileHistory:
+        """Return what is known of the history of a file; that of a closed file is never looked up."""
+        found = self.history.files.get(path, NO_HISTORY) if is_open else NO_HISTORY
+        former = (old for old, new in self.renamed.items() if new == path)
+        return replace(found, former_paths=tuple(dict.fromkeys((*found.former_paths, *former))))
+
+    def place(
+        self,
+        path: str,
+        text: Text,
+        history: FileHistory,
+        known: LocationsByLineage | None = None,
+        *,
+        is_typing: bool = False,
+    ) -> list[Placement]:
+        """Return where the annotations of a file are in a text; see `index.locate_annotations`."""
+        return locate_annotations(
+            self.trail,
+            path,
+            text,
+            history,
+            self.pending.lineages_in(path),
+            known,
+            is_typing=is_typing,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSnapshot:
+    """One version of a document with its placements.
+
+    Attributes:
+        trail: The trail that owns the file.
+        path: Relative to the project.
+        uri: The URI.
+        version: The client's version; None for a file that is not open.
+        text: The text.
+        placements: Where its annotations are in the text.
+        report: The placements as JSON, with scores and reviews.
+        is_provisional: Whether git history has still to be looked up for this text.
+    """
+
+    trail: TrailSnapshot
+    path: str
+    uri: str
+    version: int | None
+    text: Text
+    placements: tuple[Placement, ...]
+    report: PlacementReport
+    is_provisional: bool
+
+
+def snapshot_of_document(
+    trail: TrailSnapshot,
+    path: str,
+    document: Document,
+    placements: tuple[Placement, ...],
+    *,
+    is_provisional: bool,
+) -> DocumentSnapshot:
+    """Return the snapshot of an open document."""
+    derived = trail.history.derived if path in trail.history.files else trail.closed_files
+    return DocumentSnapshot(
+        trail,
+        path,
+        document.uri,
+        document.version,
+        document.text,
+        placements,
+        _report(trail, document.text, derived),
+        is_provisional,
+    )
+
+
+def snapshot_of_file(
+    trail: TrailSnapshot, path: str, uri: str, text: Text, *, is_provisional: bool
+) -> DocumentSnapshot:
+    """Return the snapshot of a file that is not open."""
+    history = trail.file_history(path, is_open=False)
+    placements = tuple(trail.place(path, text, history))
+    report = _report(trail, text, trail.closed_files)
+    return DocumentSnapshot(trail, path, uri, None, text, placements, report, is_provisional)
+
+
+def _report(
+    trail: TrailSnapshot, text: Text, derived: Mapping[str, ResolvedCommit]
+) -> PlacementReport:
+    return PlacementReport(
+        trail.trail, text, scorer=Scorer(trail.trail, trail.policy), derived=derived
+    )

@@ -1,0 +1,109 @@
+"""Text document synchronization: what happens when a document is opened, changed, saved, closed or renamed.
+
+The protocol layer has applied the notification to `Documents` before a handler here runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Final
+
+from lsprotocol import types
+
+from vibes_lsp.lsp.background import BackgroundFlush, Debouncer, look_up_history
+from vibes_lsp.lsp.features import diagnostics
+from vibes_lsp.lsp.projects import Project
+from vibes_lsp.lsp.refresh import FileWatchers, refresh_documents, refresh_project
+from vibes_lsp.lsp.server import Server
+
+TYPING_PAUSE: Final = 0.2
+"""Seconds without a change, after which the user has stopped typing."""
+_EVERY_FILE: Final = types.FileOperationFilter(types.FileOperationPattern("**/*"))
+
+
+def register(  # noqa: C901  # a list of handlers
+    server: Server, flush: BackgroundFlush, watchers: FileWatchers
+) -> Debouncer:
+    """Follow the client's documents; return what locates them again after a pause in typing."""
+    relocations = Debouncer(partial(_relocate, server), TYPING_PAUSE)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def did_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        flush.schedule_pending(uri)
+        await diagnostics.push(ls, uri)
+        await _look_up_history(ls, uri)
+        await watchers.watch(uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def did_change(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
+        """Touch no file: this runs for every key."""
+        uri = params.text_document.uri
+        relocations.schedule(uri)
+        ls.documents.set_typing(uri, now=True)
+        ls.cancel_diagnostics(uri)
+        flush.postpone()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        await flush.flush_document(uri)
+        await diagnostics.push(ls, uri)
+        found = ls.projects.owner(uri)
+        if found is not None:
+            found[0].invalidate_history()
+            await look_up_history(ls, found[0])
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def did_close(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        relocations.cancel(uri)
+        ls.projects.discard(uri)
+        ls.answers.discard(uri)
+        ls.cancel_diagnostics(uri)
+        diagnostics.clear(ls, uri)
+        await flush.flush_document(uri)
+
+    @server.feature(
+        types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions([_EVERY_FILE])
+    )
+    async def did_rename(ls: Server, params: types.RenameFilesParams) -> None:
+        projects: dict[int, Project] = {}
+        for each in params.files:
+            project = _rename(ls, each.old_uri, each.new_uri)
+            if project is not None:
+                projects[id(project)] = project
+        for project in projects.values():
+            await refresh_project(ls, project)
+        for each in params.files:
+            await _look_up_history(ls, each.new_uri)
+
+    return relocations
+
+
+async def _look_up_history(ls: Server, uri: str) -> None:
+    found = ls.projects.owner(uri)
+    if found is not None:
+        await look_up_history(ls, found[0])
+
+
+async def _relocate(ls: Server, uri: str) -> None:
+    """In the pause after typing: locate a document's annotations in a thread, and publish what has changed."""
+    ls.documents.set_typing(uri, now=False)
+    ls.projects.owner(uri)  # reads the disk, as no answer did while the user typed
+    tracker = ls.projects.tracker(uri)
+    is_outdated = False
+    if tracker is not None and (request := tracker.locate_request()) is not None:
+        found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, request.locate)
+        is_outdated = tracker is ls.projects.tracker(uri) and tracker.accept(request, found)
+    await (refresh_documents(ls, [uri]) if is_outdated else diagnostics.push(ls, uri))
+
+
+def _rename(ls: Server, old: str, new: str) -> Project | None:
+    """Rename a file or folder within a project; return the project."""
+    before, after = ls.projects.owner(old), ls.projects.owner(new)
+    if before is None or after is None or before[0] is not after[0]:
+        return None
+    before[0].rename(before[1], after[1])
+    return before[0]
