@@ -189,7 +189,7 @@ def test_a_commit_may_be_shortened(trail: CompleteTrail) -> None:
     trail.writer.remap(original, commit="bbbb" * 10, edge_timestamp="2026-02-03T13:00:00Z")
     work_tree = open_repository(trail.root)
     assert work_tree is not None
-    trail_now = Trail(audit_dir(trail.root), nearest=work_tree.nearest_ancestor)
+    trail_now = Trail(audit_dir(trail.root), nearest_commit=work_tree.nearest_ancestor)
     trail_now.refresh()
     lineage = trail_now.lineage_of(original)
     assert lineage is not None

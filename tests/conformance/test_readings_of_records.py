@@ -267,7 +267,7 @@ def test_of_several_ends_the_nearest_to_head_holds(trail: CompleteTrail) -> None
     here = trail.writer.remap(original, commit="aaaa" * 10, edge_timestamp="2026-02-03T12:00:00Z")
     later = trail.writer.remap(original, commit="bbbb" * 10, edge_timestamp="2026-02-03T13:00:00Z")
     for nearest, expected in ((None, later), ("aaaa" * 10, here)):
-        trail_now = Trail(audit_dir(trail.root), nearest=lambda _, chosen=nearest: chosen)  # type: ignore[misc]
+        trail_now = Trail(audit_dir(trail.root), nearest_commit=lambda _, chosen=nearest: chosen)  # type: ignore[misc]
         trail_now.refresh()
         lineage = trail_now.lineage_of(original)
         assert lineage is not None

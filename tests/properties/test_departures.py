@@ -121,7 +121,7 @@ class Project:
 def test_what_is_gone_from_files_is_found_as_if_for_the_first_time(taken: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
-        trail = Trail(project.directory, nearest=project.nearest)
+        trail = Trail(project.directory, nearest_commit=project.nearest)
         departures = MovedOut(trail)
         for what, given in taken:
             project.change(what, given)

@@ -118,7 +118,7 @@ def joined_at_each_step(written: list[tuple[list[dict[str, object]], bool]]) -> 
         def nearest(commits: Sequence[str]) -> str | None:
             return COMMITS[head[0]] if COMMITS[head[0]] in commits else None
 
-        kept = Trail(directory, nearest=nearest)
+        kept = Trail(directory, nearest_commit=nearest)
         seen: set[object] = set()
         for records, switched in written:
             head[0] ^= switched
@@ -130,7 +130,7 @@ def joined_at_each_step(written: list[tuple[list[dict[str, object]], bool]]) -> 
                         seen.add(record.get("annotation_id"))
                         log.write(json.dumps(record).encode() + b"\n")
             kept.refresh()
-            fresh = Trail(directory, nearest=nearest)
+            fresh = Trail(directory, nearest_commit=nearest)
             fresh.refresh()
             for path in ("a.py", "b.py"):
                 assert told(kept.lineages_in(path), path) == told(fresh.lineages(), path)

@@ -46,7 +46,7 @@ def recorded(draw: st.DrawFn) -> AnchoredRange:
 def test_what_may_not_stand_is_not_found(content: bytes, ranges: list[AnchoredRange]) -> None:
     file, text = RawLines(content), Text.from_bytes(content)
     single = [standing_whole([each], text)[0] is not None for each in ranges]
-    firsts = [each.first is None or each.first in file.known for each in map(RangeFilter, ranges)]
+    firsts = [each.first is None or each.first in file.unique for each in map(RangeFilter, ranges)]
     found = [RangeFilter(each).may_be_in(file) for each in ranges]
     assert all(
         may or not (stands and first)

@@ -130,7 +130,7 @@ def open_context(
 ) -> CheckContext:
     """Read a trail for checking; git is asked where the project lies in a work tree."""
     repository = open_repository(directory.project)
-    trail = Trail(directory, nearest=repository.nearest_ancestor if repository else None)
+    trail = Trail(directory, nearest_commit=repository.nearest_ancestor if repository else None)
     trail.refresh()
     context = CheckContext(trail, load_config(directory), repository, now)
     if progress is not None:

@@ -93,7 +93,7 @@ def open_trail(audit_dir: Path | None) -> Trail:
         repository = open_repository(directory.project)
         return repository.nearest_ancestor(commits) if repository is not None else None
 
-    trail = Trail(directory, nearest=nearest)
+    trail = Trail(directory, nearest_commit=nearest)
     log = file_signature(trail.directory.log)
     with progress() as step:
         trail.refresh(progress=lambda done: step("log", done, log.size if log else 0))

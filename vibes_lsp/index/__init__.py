@@ -1,1 +1,1 @@
-"""What is true now: the log followed, lineages, edges and reviews, look-up by id; nothing here changes a trail."""
+"""What a trail says now: log index, lineages, reviews, placements, live risk. Read-only."""

@@ -1,4 +1,4 @@
-"""What git knows of a file's annotations: original texts, former names, annotations that moved in.
+"""What git says about a file's annotations: original texts, former names, moved annotations.
 
 It asks git and reads other files, and so runs in a thread or a command (R4, R14, R17).
 """
@@ -28,7 +28,7 @@ from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
 
 @dataclass(frozen=True, slots=True)
 class FileHistory:
-    """What is known of a file's annotations beside their records.
+    """What is known about a file's annotations beside their records.
 
     Attributes:
         original_texts: The texts that annotations were made in, by the id of their first record.
@@ -92,7 +92,7 @@ class FileHistories:
         )
 
     def of(self, path: str, text: Text) -> FileHistory:
-        """Return what is known of a file's annotations.
+        """Return the history of a file's annotations.
 
         Args:
             path: Relative to the project, forward slashes.
@@ -107,9 +107,9 @@ class FileHistories:
     def own_history(
         self, path: str, uncertain: Sequence[Lineage] = (), text: Text | None = None
     ) -> FileHistory:
-        """Return what is known of a file's own annotations, without those that moved in.
+        """Return the history of a file's own annotations.
 
-        Looking for the latter reads other files.
+        Those that moved in are left out, because looking for them reads other files.
 
         Args:
             path: Relative to the project, forward slashes.
@@ -143,7 +143,7 @@ class FileHistories:
         )
 
     def moved_in(self, path: str, text: Text) -> tuple[str, ...]:
-        """Return the ids of annotations of other files whose text is in a file now, and only there."""
+        """Return the ids of annotations of other files whose text moved into a file."""
         return tuple(self._moved_in.of(path, self.former_paths(path), text))
 
     def may_have_moved_in(self, file: RawLines) -> bool:

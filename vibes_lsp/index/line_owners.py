@@ -15,7 +15,7 @@ from vibes_lsp.index.placements import Placement, ShownLineage
 def owned_ranges(
     shown: Sequence[ShownLineage], located: Sequence[Located], first: int, last: int
 ) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Give each line from `first` to `last` to the highest ranked annotation on it.
+    """Assign each line from `first` to `last` to the highest ranked annotation on it.
 
     Evidence comes before rank: an annotation that is not sure to be on a line never takes it from
     one that is (R7).
@@ -75,7 +75,7 @@ def whole_file_edits(
 def mark_replaced(
     placements: Sequence[Placement], whole_files: Sequence[Placement]
 ) -> list[Placement]:
-    """Return placements, each lost one with the next higher ranked edit that wrote the whole file."""
+    """Set `replaced_by` of lost annotations to the next higher ranked whole-file edit."""
     by_rank = sorted(whole_files, key=lambda each: each.lineage.rank)
     found = list(placements)
     for number, each in enumerate(found):

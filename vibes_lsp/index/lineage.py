@@ -1,6 +1,6 @@
-"""Lineages and current annotations (R7): which records tell of one and the same edit, and which of them speaks for it now.
+"""Lineages (R7): which records are about the same edit, which is current, which edits are history.
 
-Pure: works on decoded records and edges, so that the rules can be read, and tested, without a file.
+Pure functions over decoded records and edges.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from vibes_lsp.model.members import Members, integer
 from vibes_lsp.model.vocabulary import Action, RecordType, SupersedesReason
 
 NearestCommit = Callable[[Sequence[str]], str | None]
-"""Picks, of some commits, the nearest ancestor of HEAD; None when none is one or git cannot say."""
+"""Returns the nearest ancestor of HEAD among commits; None if none is one or git cannot tell."""
 
-_JOINING: Final = frozenset(
+_SAME_EDIT_REASONS: Final = frozenset(
     {SupersedesReason.COMMIT, SupersedesReason.REWRITE, SupersedesReason.ORPHAN}
 )
-_REBASED: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
-_TELLING: Final = ("line_start", "line_end", "function_name", "anchor_hash", "prompt_hash")
-_PASSING: Final = frozenset(
+_REMAP_ACTIONS: Final = frozenset({Action.REBASE_REMAP, Action.REBASE_ORPHAN})
+_SUMMARY_MEMBERS: Final = ("line_start", "line_end", "function_name", "anchor_hash", "prompt_hash")
+_IRRELEVANT_MEMBERS: Final = frozenset(
     {"annotation_id", "timestamp", "session_id", "commit_hash", "risk_score", "risk_factors"}
 )
-_NAMING: Final = (
+_ENTRY_MEMBERS: Final = (
     "environment_hash",
     "prompt_hash",
     "command_hash",
     "reasoning_hash",
     "decision_hash",
 )
-_REWRITTEN: Final = frozenset(
+_REMAPPED_MEMBERS: Final = frozenset(
     {"commit_hash", "line_start", "line_end", "annotation_id", *ANCHOR_MEMBERS}
 )
 
 
 class Lineage(msgspec.Struct, frozen=True, dict=True):
-    """All records of one edit. It is kept between questions, and so is what follows from it.
+    """All records of one edit. Cached between requests, together with its computed properties.
 
     Attributes:
         members: The records in the order of events, one for each id.
-        current: The record that holds now.
+        current: The record that is valid now.
         superseded_by: Ids of the current records of the lineages that make this one history.
-        is_pending: Whether it waits to be recorded, and the log has nothing of it.
+        is_pending: Whether it is not in the log yet.
     """
 
     members: tuple[LogRecord, ...]
@@ -60,7 +60,7 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def first(self) -> LogRecord:
-        """The record of the edit itself, from which the lineage has its rank."""
+        """The record of the edit itself, which gives the lineage its rank."""
         return self.members[0]
 
     @cached_property
@@ -70,49 +70,49 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def is_orphaned(self) -> bool:
-        """Whether the last word on its place is that there is none (RFC 7.3.1); the log is in the order of events."""
+        """Whether the last record says that its lines were not found again (RFC 7.3.1)."""
         last = max(self.members, key=lambda member: member.line)
         return len(self.members) > 1 and _is_orphan(last)
 
     @cached_property
     def rank(self) -> tuple[datetime, int]:
-        """Of two lineages on one line the higher ranked owns it; back-fill and remap never change it."""
+        """The highest rank owns a line (R7); back-fill and remap never change a rank."""
         return self.first.rank
 
     @cached_property
     def recorded_range(self) -> AnchoredRange | None:
-        """The range that it was recorded for, with its anchors; None when it has none that makes sense."""
+        """The recorded range with its anchors; None if there is no valid range."""
         return recorded_range(self.members, self.current)
 
     @property
     def anchor_hash(self) -> str | None:
-        """`anchor_hash` of what the AI wrote: lines, or a whole function (R14)."""
+        """`anchor_hash` of the lines or the function that the AI wrote (R14)."""
         return next(
             (digest for member in self.members if (digest := member.text("anchor_hash"))), None
         )
 
     @cached_property
     def action(self) -> str:
-        """What the AI did: the first record's action that is no remapping."""
+        """What the AI did: the first action that is not a remap."""
         for member in self.members:
             action = member.text("action")
-            if action and action not in _REBASED:
+            if action and action not in _REMAP_ACTIONS:
                 return action
         return ""
 
     @property
     def is_review(self) -> bool:
-        """Whether it is somebody's review of code, and not an edit of code (R6)."""
+        """Whether it is a review of code, not an edit (R6)."""
         return self.action == Action.REVIEW
 
     @cached_property
     def entry_keys(self) -> tuple[str, ...]:
-        """The keys of the context entries that the record which holds now names (RFC 7.3)."""
-        return tuple(key for name in _NAMING if (key := self.current.text(name)) is not None)
+        """The keys of the context entries that the current record names (RFC 7.3)."""
+        return tuple(key for name in _ENTRY_MEMBERS if (key := self.current.text(name)) is not None)
 
     @cached_property
     def may_be_placeholder(self) -> bool:
-        """Whether its range may be a tool's stand-in for a place that it did not know: a change of "line 1" without anchors (R18)."""
+        """Whether it may be a placeholder: a change of "line 1" without anchors (R18)."""
         members = self.current.members
         return (
             self.current.type == RecordType.LINE
@@ -123,34 +123,37 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def start_key(self) -> str:
-        """Where it was recorded to begin, as text: in that already most annotations of a file differ."""
+        """The recorded first line as text, by which most annotations of a file differ."""
         return str(self.current.members.get("line_start"))
 
     @cached_property
     def summary_key(self) -> tuple[str, ...]:
-        """Those members in which most annotations of a file differ."""
-        return tuple(str(self.current.members.get(name)) for name in _TELLING)
+        """The members by which most annotations of a file differ."""
+        return tuple(str(self.current.members.get(name)) for name in _SUMMARY_MEMBERS)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of all by which a person could tell it from another annotation."""
+        """A digest of all members by which a reader can tell two annotations apart."""
         members: Members = {
             name: value
             for name, value in self.current.members.items()
-            if value is not None and name not in _PASSING
+            if value is not None and name not in _IRRELEVANT_MEMBERS
         }
         return sha256(canonical_json(members))
 
 
 def build_lineages(
-    records: Iterable[LogRecord], supersedes: Iterable[Edge], nearest: NearestCommit | None = None
+    records: Iterable[LogRecord],
+    supersedes: Iterable[Edge],
+    nearest_commit: NearestCommit | None = None,
 ) -> list[Lineage]:
-    """Group annotations into lineages, ranked from the oldest.
+    """Group annotations into lineages, oldest first.
 
     Args:
-        records: Line and function records; of several with one id the first counts.
-        supersedes: The supersedes edges among them; those with an end elsewhere are passed over.
-        nearest: Decides between several ends of one lineage; without it the later one holds.
+        records: Line and function records; of several with one id, the first counts.
+        supersedes: Supersedes edges; those with an end that is not among the records are ignored.
+        nearest_commit: Chooses between several ends of one lineage; without it, the latest one is
+            current.
     """
     known: dict[str, LogRecord] = {}
     for record in records:
@@ -165,7 +168,9 @@ def build_lineages(
     by_source: dict[str, list[Edge]] = defaultdict(list)
     for edge in joining:
         by_source[edge.source].append(edge)
-    lineages = [_lineage([known[each] for each in group], by_source, nearest) for group in groups]
+    lineages = [
+        _lineage([known[each] for each in group], by_source, nearest_commit) for group in groups
+    ]
     _mark_history(
         lineages,
         {identifier: number for number, group in enumerate(groups) for identifier in group},
@@ -176,24 +181,24 @@ def build_lineages(
 
 
 def is_same_edit(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
-    """Whether the edge says that both records tell of the same edit."""
-    if edge.reason in _JOINING:
+    """Whether a supersedes edge says that both records are about the same edit."""
+    if edge.reason in _SAME_EDIT_REASONS:
         return True
     if edge.reason == SupersedesReason.COVERS:
         return False
-    return newer.text("action") in _REBASED or _same_edit(newer, older)
+    return newer.text("action") in _REMAP_ACTIONS or _same_edit(newer, older)
 
 
 def _same_edit(newer: LogRecord, older: LogRecord) -> bool:
     one, other = (
-        {name: value for name, value in record.members.items() if name not in _REWRITTEN}
+        {name: value for name, value in record.members.items() if name not in _REMAPPED_MEMBERS}
         for record in (newer, older)
     )
     return same_value(one, other)
 
 
 def connected_components(known: Iterable[str], joining: Iterable[Edge]) -> list[list[str]]:
-    """Return the ids in groups that edges tie together, each in the order in which it is come by."""
+    """Return the ids in groups that edges connect, each in breadth-first order."""
     neighbours: dict[str, list[str]] = defaultdict(list)
     for edge in joining:
         neighbours[edge.source].append(edge.target)
@@ -214,7 +219,9 @@ def connected_components(known: Iterable[str], joining: Iterable[Edge]) -> list[
 
 
 def _lineage(
-    members: list[LogRecord], joining: Mapping[str, Sequence[Edge]], nearest: NearestCommit | None
+    members: list[LogRecord],
+    joining: Mapping[str, Sequence[Edge]],
+    nearest_commit: NearestCommit | None,
 ) -> Lineage:
     if len(members) == 1:
         return Lineage((members[0],), members[0])
@@ -225,20 +232,22 @@ def _lineage(
         if member.id not in orphans
         for edge in joining.get(member.id, ())
     ]
-    replaced = _reached([edge.target for edge in own], orphans, joining)
+    replaced = _replaced_ids([edge.target for edge in own], orphans, joining)
     located = [member for member in members if member.id not in orphans] or members
     ends = [member for member in located if member.id not in replaced] or located
     joined = {
         edge.source: edge.record.moment for edge in sorted(own, key=lambda edge: edge.record.moment)
     }  # the latest of each
     ends.sort(key=lambda end: (end.moment, joined.get(end.id, end.moment), end.id))
-    return Lineage(tuple(sorted(members, key=lambda member: member.rank)), _choose(ends, nearest))
+    return Lineage(
+        tuple(sorted(members, key=lambda member: member.rank)), _choose(ends, nearest_commit)
+    )
 
 
-def _reached(
+def _replaced_ids(
     replaced: list[str], orphans: set[str], joining: Mapping[str, Sequence[Edge]]
 ) -> set[str]:
-    """Return what is replaced; a record found again after an orphan replaces also what the orphan had replaced."""
+    """Return what is replaced: a remap after an orphan also replaces what the orphan did."""
     reached = set(replaced)
     for identifier in replaced:  # grows while it is walked
         fresh = [
@@ -251,11 +260,11 @@ def _reached(
     return reached
 
 
-def _choose(ends: Sequence[LogRecord], nearest: NearestCommit | None) -> LogRecord:
-    """Of several ends the one whose commit is the nearest ancestor of HEAD, else the later."""
+def _choose(ends: Sequence[LogRecord], nearest_commit: NearestCommit | None) -> LogRecord:
+    """Return the end whose commit is the nearest ancestor of HEAD, else the latest."""
     commits = list(dict.fromkeys(commit for end in ends if (commit := end.text("commit_hash"))))
-    if nearest is not None and len(ends) > 1 and commits:
-        commit = nearest(commits)
+    if nearest_commit is not None and len(ends) > 1 and commits:
+        commit = nearest_commit(commits)
         for end in reversed(ends):
             if commit is not None and end.text("commit_hash") == commit:
                 return end
@@ -277,20 +286,20 @@ def _mark_history(
         newer, older = number_of[edge.source], number_of[edge.target]
         if newer != older and replaces(edge, known[edge.source], known[edge.target]):
             replacing[older].add(newer)
-    circular = _circular(replacing)
+    cyclic = _cyclic(replacing)
     for older, newer_ones in replacing.items():
         backward = {
             newer
-            for newer in newer_ones & circular
-            if older in circular and lineages[newer].rank < lineages[older].rank
+            for newer in newer_ones & cyclic
+            if older in cyclic and lineages[newer].rank < lineages[older].rank
         }
         ids = sorted(lineages[newer].current.id for newer in newer_ones - backward)
         if ids:
             lineages[older] = Lineage(lineages[older].members, lineages[older].current, tuple(ids))
 
 
-def _circular(replacing: Mapping[int, set[int]]) -> set[int]:
-    """Return the lineages that replace each other in a circle, and what those replace; of these the highest rank must remain."""
+def _cyclic(replacing: Mapping[int, set[int]]) -> set[int]:
+    """Return the lineages in or behind a cycle of replacements; the highest ranked must stay."""
     replaced_by: dict[int, list[int]] = defaultdict(list)
     for older, newer_ones in replacing.items():
         for newer in newer_ones:
@@ -306,7 +315,7 @@ def _circular(replacing: Mapping[int, set[int]]) -> set[int]:
 
 
 def replaces(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
-    """Whether the edge makes its target history: it says so, or the recorded ranges do.
+    """Whether a supersedes edge makes its target history: by its reason, or by the recorded ranges.
 
     A review replaces no edit (R6).
     """

@@ -1,7 +1,8 @@
-"""The lineages of files, kept between questions (R7): of what was recorded meanwhile, only what it is tied to is joined anew.
+"""A cache of the lineages of files, updated from new lines of the log (R7).
 
-Annotations that supersedes edges tie together, in whatever file, make a knot; lineages, and what is history, are settled within one. A new
-line of the log changes no knot but those that it names or is named by; an edit that replaces earlier ones, as most do, is only put on top.
+Annotations that supersedes edges connect, across files, form a component. Lineages and history
+depend on one component only, so a new line invalidates only those that it names or that name it. A
+new edit that only replaces earlier ones, as most do, is appended without rebuilding.
 """
 
 from __future__ import annotations
@@ -29,134 +30,135 @@ from vibes_lsp.model.vocabulary import EdgeType
 
 _SUPERSEDES: Final = EDGE_TYPES.index(EdgeType.SUPERSEDES)
 _FILES: Final = 64
-"""Files whose lineages are kept."""
-_MANY: Final = 4_096
-"""New lines of the log from which on a file is joined as if for the first time."""
-
-
+"""Files whose lineages are cached."""
+_MAX_NEW_LINES: Final = 4_096
+"""New lines of the log from which on a file is rebuilt."""
 _RANK: Final = attrgetter("rank")
 
 
 @dataclass(slots=True, eq=False)
-class _Knot:
-    """Annotations that supersedes edges tie together.
+class _Component:
+    """Annotations that supersedes edges connect.
 
     Attributes:
-        firsts: The ids of the first records of the lineages that they come to.
-        tied: The keys of the annotations.
-        ends: These, and the keys of what the edges name and is not there; several knots may wait for one of those.
-        asks: Whether that depended on which commit is nearest, which may be another one next time.
+        firsts: The ids of the first records of their lineages.
+        members: The id keys of the annotations.
+        ends: These, and the keys that the edges name without a record; several components may name
+            one of those.
+        asked_git: Whether the lineages depend on which commit is nearest to HEAD, which may change.
     """
 
     firsts: set[str]
-    tied: set[int]
+    members: set[int]
     ends: set[int]
-    asks: bool = False
+    asked_git: bool = False
 
 
 @dataclass(slots=True)
 class _File:
-    """What is known of one file as of a line of the log.
+    """The lineages of one file as of a line of the log.
 
     Attributes:
         until: The line.
-        knots: By the keys of what they name.
-        asking: Those that may come to something else next time, by their identity.
-        homes: The lineage of each annotation, by its id.
+        components: Components by the keys of their ends.
+        git_dependent: Components that depend on HEAD, by identity.
+        lineage_by_id: The lineage of each annotation.
         lineages: Those whose current annotation is about the file, oldest first.
     """
 
     until: int = 0
-    knots: dict[int, list[_Knot]] = field(default_factory=dict)
-    asking: dict[int, _Knot] = field(default_factory=dict)
-    homes: dict[str, Lineage] = field(default_factory=dict)
+    components: dict[int, list[_Component]] = field(default_factory=dict)
+    git_dependent: dict[int, _Component] = field(default_factory=dict)
+    lineage_by_id: dict[str, Lineage] = field(default_factory=dict)
     lineages: list[Lineage] = field(default_factory=list)
 
-    def lineages_of(self, knot: _Knot) -> list[Lineage]:
-        """Return what a knot comes to."""
-        return [self.homes[first] for first in knot.firsts]
+    def lineages_of(self, component: _Component) -> list[Lineage]:
+        """Return the lineages of a component."""
+        return [self.lineage_by_id[first] for first in component.firsts]
 
     def member(self, identifier: str) -> LogRecord | None:
-        """Return an annotation of the knots; None for any other."""
-        home = self.homes.get(identifier)
+        """Return an annotation of the components; None for any other."""
+        lineage = self.lineage_by_id.get(identifier)
         return (
             None
-            if home is None
-            else next(member for member in home.members if member.id == identifier)
+            if lineage is None
+            else next(member for member in lineage.members if member.id == identifier)
         )
 
-    def add(self, knot: _Knot, lineages: Iterable[Lineage]) -> None:
-        """Add a knot with what it comes to."""
+    def add(self, component: _Component, lineages: Iterable[Lineage]) -> None:
+        """Add a component with its lineages."""
         for lineage in lineages:
             for identifier in lineage.ids:
-                self.homes[identifier] = lineage
-        for end in knot.ends:
-            self.knots.setdefault(end, []).append(knot)
-        if knot.asks:
-            self.asking[id(knot)] = knot
+                self.lineage_by_id[identifier] = lineage
+        for end in component.ends:
+            self.components.setdefault(end, []).append(component)
+        if component.asked_git:
+            self.git_dependent[id(component)] = component
 
-    def remove(self, knot: _Knot) -> None:
-        """Forget a knot and what it comes to."""
-        for end in knot.ends:
-            self.knots[end] = [each for each in self.knots[end] if each is not knot]
+    def remove(self, component: _Component) -> None:
+        """Remove a component and its lineages."""
+        for end in component.ends:
+            self.components[end] = [each for each in self.components[end] if each is not component]
         for identifier in [
-            identifier for lineage in self.lineages_of(knot) for identifier in lineage.ids
+            identifier for lineage in self.lineages_of(component) for identifier in lineage.ids
         ]:
-            del self.homes[identifier]
-        self.asking.pop(id(knot), None)
+            del self.lineage_by_id[identifier]
+        self.git_dependent.pop(id(component), None)
 
-    def put_on_top(self, record: LogRecord, edges: Sequence[Edge]) -> None:
-        """Add an annotation that replaces others, and that nothing replaces or names: it is in no circle, and what is history stays so."""
+    def append(self, record: LogRecord, edges: Sequence[Edge]) -> None:
+        """Append an annotation that replaces others and is in no cycle: no edge names it."""
         key = id_key(record.id)
         lineage = Lineage((record,), record)
-        knot = _Knot({record.id}, {key}, {key})
-        self.add(knot, [lineage])
+        component = _Component({record.id}, {key}, {key})
+        self.add(component, [lineage])
         insort(self.lineages, lineage, key=_RANK)
         for edge in edges:
-            older, target = self.homes[edge.target], self.member(edge.target)
+            older, target = self.lineage_by_id[edge.target], self.member(edge.target)
             if target is not None and replaces(edge, record, target):
                 self._supersede(older, record.id)
             other = next(
-                each for each in self.knots[id_key(edge.target)] if older.first.id in each.firsts
+                each
+                for each in self.components[id_key(edge.target)]
+                if older.first.id in each.firsts
             )
-            if other is not knot:
-                knot = self._tie(knot, other)
+            if other is not component:
+                component = self._merge(component, other)
 
     def _supersede(self, older: Lineage, identifier: str) -> None:
         history = Lineage(
             older.members, older.current, tuple(sorted({*older.superseded_by, identifier}))
         )
-        self.homes.update(dict.fromkeys(history.ids, history))
+        self.lineage_by_id.update(dict.fromkeys(history.ids, history))
         at = bisect_left(self.lineages, history.rank, key=_RANK)
         if at < len(self.lineages) and self.lineages[at] is older:
             self.lineages[at] = history
 
-    def _tie(self, one: _Knot, other: _Knot) -> _Knot:
-        """Make one knot of two; the smaller goes into the larger, so that a long chain of edits costs no more for each."""
+    def _merge(self, one: _Component, other: _Component) -> _Component:
+        """Merge the smaller of two components into the larger, so that long chains stay cheap."""
         large, small = (one, other) if len(one.ends) >= len(other.ends) else (other, one)
         for end in small.ends:
-            knots = [each for each in self.knots[end] if each is not small]
-            self.knots[end] = knots if large in knots else [*knots, large]
+            components = [each for each in self.components[end] if each is not small]
+            self.components[end] = components if large in components else [*components, large]
         large.firsts |= small.firsts
-        large.tied |= small.tied
+        large.members |= small.members
         large.ends |= small.ends
         return large
 
 
 class LineageCache:
-    """Joins annotations of one log to lineages.
+    """Builds and caches the lineages of one log.
 
     Args:
-        log: The log, refreshed before every question.
-        nearest: Decides between several ends of a lineage, by git; see `Nearest`.
+        log: The log, refreshed before every call.
+        nearest_commit: Chooses between several ends of a lineage, by git.
     """
 
-    def __init__(self, log: LogIndex, nearest: NearestCommit | None) -> None:
+    def __init__(self, log: LogIndex, nearest_commit: NearestCommit | None) -> None:
         self._log = log
-        self._nearest = nearest
-        self._forget(log.columns)
+        self._nearest_commit = nearest_commit
+        self._reset(log.columns)
 
-    def _forget(self, columns: LogColumns) -> None:
+    def _reset(self, columns: LogColumns) -> None:
         self._columns = columns
         self._spellings: dict[str, list[str]] = {}
         self._spelled = 0
@@ -168,28 +170,30 @@ class LineageCache:
         Args:
             path: Relative to the project, forward slashes.
         """
-        if self._columns is not self._log.columns:  # it was read anew
-            self._forget(self._log.columns)
+        if self._columns is not self._log.columns:  # the log was replaced
+            self._reset(self._log.columns)
         wanted = normal_path(path)
         file = self._files.pop(wanted, None)
         total = len(self._columns)
         if (
             file is None
-            or total - file.until > _MANY
+            or total - file.until > _MAX_NEW_LINES
             or (file.until == total and self._log.unterminated)
         ):
             file = _File()
         lines = [
             line
-            for spelling in self._spelled_as(wanted)
+            for spelling in self._spellings_of(wanted)
             for line in _after(self._columns.annotations[spelling], file.until)
         ]
-        if not file.until or not self._put_on_top(file, sorted(lines)):
-            seeds = [*sorted(lines), *self._touched(file)] if file.until else sorted(lines)
-            asking = (
-                lineage.first for knot in file.asking.values() for lineage in file.lineages_of(knot)
+        if not file.until or not self._append(file, sorted(lines)):
+            seeds = [*sorted(lines), *self._affected(file)] if file.until else sorted(lines)
+            git_dependent = (
+                lineage.first
+                for component in file.git_dependent.values()
+                for lineage in file.lineages_of(component)
             )
-            records = list(chain(self._log.records(seeds), asking))
+            records = list(chain(self._log.records(seeds), git_dependent))
             if records:
                 self._add(file, wanted, records)
         file.until = total
@@ -199,22 +203,22 @@ class LineageCache:
         return list(file.lineages)
 
     def is_independent_of_head(self, path: str) -> bool:
-        """Whether what `of_file` said last of a file rests on the log alone."""
-        return not self._files[normal_path(path)].asking
+        """Whether the last `lineages_in` of a file depended on the log only, not on HEAD."""
+        return not self._files[normal_path(path)].git_dependent
 
     def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
-        """Return the lineages of some records, and of all that supersedes edges tie to them, oldest first."""
+        """Return the lineages of records and of all that edges connect with them, oldest first."""
         return sorted(
-            (each for _, lineages in self._knots(records) for each in lineages), key=_RANK
+            (each for _, lineages in self._components(records) for each in lineages), key=_RANK
         )
 
-    def _put_on_top(self, file: _File, lines: Sequence[int]) -> bool:
-        """Add annotations that replace what is known of a file, if that is all that has come; else add nothing, and say so."""
-        if file.asking:
+    def _append(self, file: _File, lines: Sequence[int]) -> bool:
+        """Append new annotations if they only replace known ones; return whether they do."""
+        if file.git_dependent:
             return False
         new: dict[str, tuple[LogRecord, list[Edge]]] = {}
         for record in self._log.records(lines):
-            if record.id in new or file.knots.get(id_key(record.id)):
+            if record.id in new or file.components.get(id_key(record.id)):
                 return False
             edges = self._log.edges(
                 source=record.id, target=record.id, edge_type=EdgeType.SUPERSEDES
@@ -229,30 +233,32 @@ class LineageCache:
             new[record.id] = record, out
         own = {id_key(identifier) for identifier in new}
         if any(source not in own for source, _ in self._new_edges(file, own)) or any(
-            self._named(file)
+            self._named_before(file)
         ):
             return False
         for record, out in new.values():
-            file.put_on_top(record, out)
+            file.append(record, out)
         return True
 
     def _add(self, file: _File, path: str, records: Iterable[LogRecord]) -> None:
-        """Join records, in place of whatever they are tied to."""
-        new = list(self._knots(records))
-        tied: set[int] = set().union(*(knot.tied for knot, _ in new))
-        known = tied if file.knots else ()
+        """Add the components of records, and remove those that they extend."""
+        new = list(self._components(records))
+        tied: set[int] = set().union(*(component.members for component, _ in new))
+        known = tied if file.components else ()
         gone = {
-            id(knot): knot
+            id(component): component
             for key in known
-            for knot in file.knots.get(key, ())
-            if not knot.tied.isdisjoint(tied)
+            for component in file.components.get(key, ())
+            if not component.members.isdisjoint(tied)
         }
-        dropped = {id(lineage) for knot in gone.values() for lineage in file.lineages_of(knot)}
-        for knot in gone.values():
-            file.remove(knot)
+        dropped = {
+            id(lineage) for component in gone.values() for lineage in file.lineages_of(component)
+        }
+        for component in gone.values():
+            file.remove(component)
         found = [lineage for lineage in file.lineages if id(lineage) not in dropped]
-        for knot, lineages in new:
-            file.add(knot, lineages)
+        for component, lineages in new:
+            file.add(component, lineages)
             found += [
                 lineage
                 for lineage in lineages
@@ -260,38 +266,38 @@ class LineageCache:
             ]
         file.lineages = sorted(found, key=_RANK)
 
-    def _touched(self, file: _File) -> Iterator[int]:
-        """Give the lines of annotations that something new on the log may tie to others."""
-        yield from self._named(file)
+    def _affected(self, file: _File) -> Iterator[int]:
+        """Yield the lines of annotations that new lines of the log may connect with others."""
+        yield from self._named_before(file)
         for ends in self._new_edges(file, ()):
-            knots = (knot for end in ends for knot in file.knots.get(end, ()))
+            components = (component for end in ends for component in file.components.get(end, ()))
             yield from (
                 member.line
-                for knot in knots
-                for lineage in file.lineages_of(knot)
+                for component in components
+                for lineage in file.lineages_of(component)
                 for member in lineage.members
             )
 
-    def _named(self, file: _File) -> Iterator[int]:
-        """Give the lines of new annotations that were named before they were there."""
+    def _named_before(self, file: _File) -> Iterator[int]:
+        """Yield the lines of new annotations that earlier edges name."""
         columns = self._columns
         for line in range(file.until + 1, len(columns) + 1):
-            if columns.kinds[line - 1] in ANNOTATION_KINDS and file.knots.get(
+            if columns.kinds[line - 1] in ANNOTATION_KINDS and file.components.get(
                 columns.keys[line - 1]
             ):
                 yield line
 
     def _new_edges(self, file: _File, own: Collection[int]) -> Iterator[tuple[int, int]]:
-        """Give the keys of the ends of new supersedes edges that name something of the file, or one of some keys."""
+        """Yield the end keys of new supersedes edges that name a component, or one of `own`."""
         columns = self._columns
         for number in range(bisect_right(columns.edge_lines, file.until), len(columns.edge_lines)):
             if columns.edge_types[number] == _SUPERSEDES:
                 ends = columns.edge_sources[number], columns.edge_targets[number]
-                if any(file.knots.get(end) or end in own for end in ends):
+                if any(file.components.get(end) or end in own for end in ends):
                     yield ends
 
-    def _spelled_as(self, path: str) -> Sequence[str]:
-        """Return how the log spells a path."""
+    def _spellings_of(self, path: str) -> Sequence[str]:
+        """Return the spellings of a path in the log."""
         names = self._columns.annotations
         if len(names) > self._spelled:
             for name in list(names)[self._spelled :]:
@@ -299,16 +305,18 @@ class LineageCache:
             self._spelled = len(names)
         return self._spellings.get(path, ())
 
-    def _knots(self, records: Iterable[LogRecord]) -> Iterator[tuple[_Knot, Sequence[Lineage]]]:
-        """Give the knots of some records and what they come to, with all that supersedes edges tie to them, in whatever file those are."""
+    def _components(
+        self, records: Iterable[LogRecord]
+    ) -> Iterator[tuple[_Component, Sequence[Lineage]]]:
+        """Yield the components of records with their lineages, across files."""
         named = self._log.edge_ends(EdgeType.SUPERSEDES)
         known: dict[str, LogRecord] = {}
         for each in {record.id: record for record in reversed(list(records))}.values():
             key = id_key(each.id)
             if key in named:
                 known[each.id] = each
-            else:  # as most: it is tied to nothing
-                yield _Knot({each.id}, {key}, {key}), [Lineage((each,), each)]
+            else:  # most annotations are connected with none
+                yield _Component({each.id}, {key}, {key}), [Lineage((each,), each)]
         edges: dict[str, Edge] = {}
         pending = list(known)
         while pending:
@@ -332,23 +340,23 @@ class LineageCache:
             [edge for edge in edges.values() if edge.source in known and edge.target in known],
         ):
             tied = [edge for identifier in group for edge in by_end.get(identifier, ())]
-            yield self._knot([known[identifier] for identifier in group], tied)
+            yield self._component([known[identifier] for identifier in group], tied)
 
-    def _knot(
+    def _component(
         self, records: Sequence[LogRecord], edges: Sequence[Edge]
-    ) -> tuple[_Knot, Sequence[Lineage]]:
+    ) -> tuple[_Component, Sequence[Lineage]]:
         asked: list[Sequence[str]] = []
 
         def nearest(commits: Sequence[str]) -> str | None:
             asked.append(commits)
-            return None if self._nearest is None else self._nearest(commits)
+            return None if self._nearest_commit is None else self._nearest_commit(commits)
 
         lineages = build_lineages(records, edges, nearest)
         tied = {id_key(record.id) for record in records}
         named = {id_key(end) for edge in edges for end in (edge.source, edge.target)}
         firsts = {lineage.first.id for lineage in lineages}
-        return _Knot(
-            firsts, tied, tied | named, self._nearest is not None and bool(asked)
+        return _Component(
+            firsts, tied, tied | named, self._nearest_commit is not None and bool(asked)
         ), lineages
 
 

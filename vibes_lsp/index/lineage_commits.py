@@ -1,4 +1,4 @@
-"""Which commit each annotation came with, where the record does not say, or names one that was rewritten (R4, R4b, R17)."""
+"""The commit of each annotation: recorded, or resolved if it is missing or rewritten (R4, R4b)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.store.audit_dir import AuditDir
 
 _COMMITTED_FIRST: Final = timedelta(minutes=5)
-"""How long before its record an edit may have been committed, by a tool that commits first and records no session (R14)."""
+"""How long before its record an edit may be committed, by a tool without sessions (R14)."""
 
 
 def recorded_commit(lineage: Lineage) -> str | None:
-    """Return the commit that the lineage records: its current record's, else the newest that any member names."""
+    """Return the commit of the current record, else the newest that any member names."""
     return next(iter(recorded_commits(lineage)), None)
 
 
@@ -28,26 +28,29 @@ def resolve_commits(
     lineages: Sequence[Lineage],
     repository: Repository,
     directory: AuditDir,
-    kept: CommitResolver | None = None,
+    resolver: CommitResolver | None = None,
 ) -> dict[str, ResolvedCommit]:
-    """Return the derived commits of lineages that record none, or only such as HEAD does not come from, by the id of their first record.
+    """Return the commits of lineages that record none, or none that HEAD descends from.
 
     Args:
-        lineages: Those of one project.
-        repository: Where it is tracked.
+        lineages: Lineages of one project.
+        repository: The project's repository.
         directory: Its audit directory.
-        kept: What earlier calls for the project have read of git's history; without it all is read.
+        resolver: A resolver with what earlier calls read of git's history.
+
+    Returns:
+        Commits by the id of the first record.
     """
-    commits = kept or CommitResolver(repository, directory.project, directory.log)
-    gone = rewritten_commits(lineages, commits)
+    resolver = resolver or CommitResolver(repository, directory.project, directory.log)
+    rewritten = rewritten_commits(lineages, resolver)
     pending = [
         lineage
         for lineage in lineages
-        if recorded_commit(lineage) is None or lineage.first.id in gone
+        if recorded_commit(lineage) is None or lineage.first.id in rewritten
     ]
-    by_log = commits.by_log(identifier for lineage in pending for identifier in lineage.ids)
+    by_log = resolver.by_log(identifier for lineage in pending for identifier in lineage.ids)
     found: dict[str, ResolvedCommit] = {}
-    left: list[Lineage] = []
+    unresolved: list[Lineage] = []
     for lineage in pending:
         commit = next(
             (by_log[identifier] for identifier in lineage.ids if identifier in by_log), None
@@ -55,47 +58,49 @@ def resolve_commits(
         if commit is not None:
             found[lineage.first.id] = commit
         else:
-            left.append(lineage)
-    elsewhere = commits.reachable(
-        (gone[each.first.id] for each in left if each.first.id in gone), "--all"
+            unresolved.append(lineage)
+    elsewhere = resolver.reachable(
+        (rewritten[each.first.id] for each in unresolved if each.first.id in rewritten), "--all"
     )
     found.update(
-        _by_path([each for each in left if gone.get(each.first.id) not in elsewhere], commits)
+        _by_path(
+            [each for each in unresolved if rewritten.get(each.first.id) not in elsewhere], resolver
+        )
     )
     return found | {
         identifier: replace(found[identifier], replaces=commit)
-        for identifier, commit in gone.items()
+        for identifier, commit in rewritten.items()
         if identifier in found
     }
 
 
-def known_commit(lineage: Lineage, derived: ResolvedCommit | None) -> ResolvedCommit | None:
-    """Return the commit of a lineage: the recorded one, unless another was derived in its place.
+def known_commit(lineage: Lineage, resolved: ResolvedCommit | None) -> ResolvedCommit | None:
+    """Return the commit of a lineage: the recorded one, unless it was rewritten.
 
     Args:
         lineage: The lineage.
-        derived: What was derived for it, perhaps before its last record was written.
+        resolved: What `resolve_commits` gave, perhaps before the last record was written.
     """
     recorded = recorded_commit(lineage)
-    if recorded is None or (derived is not None and derived.replaces == recorded):
-        return derived
+    if recorded is None or (resolved is not None and resolved.replaces == recorded):
+        return resolved
     return ResolvedCommit(recorded, CommitMethod.RECORDED)
 
 
-def rewritten_commits(lineages: Sequence[Lineage], commits: CommitResolver) -> dict[str, str]:
-    """Return the commits of lineages that record only such as HEAD does not come from (R4b), by the id of their first record."""
+def rewritten_commits(lineages: Sequence[Lineage], resolver: CommitResolver) -> dict[str, str]:
+    """Return the recorded commits of which HEAD is no descendant (R4b), by first record."""
     recorded = {lineage.first.id: recorded_commits(lineage) for lineage in lineages}
-    there = commits.reachable(commit for named in recorded.values() for commit in named)
+    reachable = resolver.reachable(commit for named in recorded.values() for commit in named)
     return {
         identifier: named[0]
         for identifier, named in recorded.items()
-        if named and there.isdisjoint(named)
+        if named and reachable.isdisjoint(named)
     }
 
 
 def recorded_commits(lineage: Lineage) -> list[str]:
-    """Return the commits that the records of a lineage name, the current record's first, then the newest."""
-    if len(lineage.members) == 1:  # as most have
+    """Return the commits that records of a lineage name: the current record's, then the newest."""
+    if len(lineage.members) == 1:
         commit = lineage.current.text("commit_hash")
         return [commit] if commit else []
     members = (lineage.current, *reversed(lineage.members))
@@ -106,10 +111,10 @@ def recorded_commits(lineage: Lineage) -> list[str]:
 
 
 def earliest_edit_time(log: LogIndex, lineage: Lineage) -> datetime | None:
-    """Return the time before which a commit was made before an edit (R14); None when the record has no time that can be read.
+    """Return the time before which a commit is older than an edit (R14).
 
-    That is when the session of the edit began: a tool may commit first and record then. Without a known session it may have done so
-    some minutes before the record.
+    That is the start of its session, because a tool may commit first and record then. Without a
+    session, it is some minutes before the record. None if the timestamp cannot be parsed.
     """
     recorded = lineage.first.moment
     if recorded.year == 1:  # see `LogRecord.moment`
@@ -122,14 +127,14 @@ def earliest_edit_time(log: LogIndex, lineage: Lineage) -> datetime | None:
         if start is None or start.moment.year == 1
         else min(start.moment, recorded)
     )
-    return earliest.replace(microsecond=0)  # commits know whole seconds only
+    return earliest.replace(microsecond=0)  # commit times are whole seconds
 
 
-def _by_path(lineages: Sequence[Lineage], commits: CommitResolver) -> dict[str, ResolvedCommit]:
+def _by_path(lineages: Sequence[Lineage], resolver: CommitResolver) -> dict[str, ResolvedCommit]:
     moments: dict[str, set[datetime]] = defaultdict(set)
     for lineage in lineages:
         moments[_path(lineage)].add(lineage.first.moment)
-    inferred = commits.by_path(moments)
+    inferred = resolver.by_path(moments)
     places = {lineage.first.id: (_path(lineage), lineage.first.moment) for lineage in lineages}
     return {
         identifier: inferred[place] for identifier, place in places.items() if place in inferred

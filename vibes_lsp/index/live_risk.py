@@ -1,4 +1,4 @@
-"""The live risk of an annotation (R21): what is known of it now, from the trail, its place and its reviews, and the score of that."""
+"""The live risk score of an annotation: from its trail, placement and reviews (R21)."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ from vibes_lsp.risk.scoring import Score, compute_score
 from vibes_lsp.risk.signals import CustomSignal, Measurements, PromptLength, estimated_length
 
 MAX_CUSTOM_SIGNALS: Final = 20
-"""Signals of recorders that count in one record."""
+"""Custom signals that count in one record."""
 _MAX_TEMPERATURE: Final = 1e6
-"""Beyond any that a model takes; an integer may be longer than a float can be."""
+"""More than any model accepts; JSON integers may be too large for a float."""
 _MAX_TOKENS: Final = 1 << 53
 
-
 ReviewFilter: TypeAlias = Callable[[Placement, Review], bool]
-"""Says whether a review of an annotation counts at all."""
+"""Returns whether a review of an annotation counts."""
 
 
 class Scorer:
-    """Scores the annotations of one trail, as it is and as long as it does not change.
+    """Scores the annotations of one trail. It caches, so make a new one when the trail changes.
 
     Args:
         trail: The trail, refreshed.
         policy: How risk is scored.
-        counts: Which reviews count; by default all.
+        review_filter: Which reviews count; by default all.
     """
 
-    def __init__(self, trail: Trail, policy: Policy, counts: ReviewFilter | None = None) -> None:
+    def __init__(
+        self, trail: Trail, policy: Policy, review_filter: ReviewFilter | None = None
+    ) -> None:
         self._trail = trail
         self._policy = policy
-        self._counts = counts
+        self._review_filter = review_filter
         self._environments: dict[str, tuple[float | None, str | None]] = {}
         self._prompts: dict[str, PromptLength | None] = {}
         self._files: dict[str, int] = {}
@@ -51,10 +52,10 @@ class Scorer:
         return self._policy.thresholds
 
     def score(self, placement: Placement, content: Text) -> Score | None:
-        """Return the live score of an annotation; None while PRISM is off, and for an algorithm that we do not know (R27).
+        """Return the live score; None if PRISM is off or the algorithm is unknown (R27).
 
         Args:
-            placement: Where it is.
+            placement: The annotation.
             content: The text that it is placed in.
         """
         return (
@@ -64,15 +65,15 @@ class Scorer:
         )
 
     def measured(self, placement: Placement, content: Text) -> Measurements:
-        """Return what is known of an annotation."""
+        """Return what the risk signals of an annotation measure."""
         record, lineage = placement.current, placement.lineage
         temperature, model = self._environment(record.text("environment_hash"))
-        extent, total = _extent(placement, content)
+        lines, total = _line_counts(placement, content)
         session = record.text("session_id")
         return Measurements(
             temperature=temperature,
             action=lineage.action or None,
-            lines=extent,
+            lines=lines,
             total_lines=total,
             files=self._session_files(session) if session else None,
             level=record.text("assurance_level") or self._policy.level,
@@ -83,15 +84,17 @@ class Scorer:
         )
 
     def review_status(self, placement: Placement, content: Text) -> ReviewStatus:
-        """Return where an annotation stands with its reviewers, of whom those count that count here (R6)."""
+        """Return the review status of an annotation, by the reviews that count (R6)."""
         reviews = self._trail.reviews_of(placement.lineage)
-        if not reviews:  # as most are
+        if not reviews:
             return ReviewStatus.UNREVIEWED
-        counting = [
-            each for each in reviews if self._counts is None or self._counts(placement, each)
+        counted = [
+            each
+            for each in reviews
+            if self._review_filter is None or self._review_filter(placement, each)
         ]
         return review_status_of(
-            counting,
+            counted,
             annotated_lines(placement, content),
             is_removed=placement.lineage.action == Action.DELETE,
         )
@@ -125,13 +128,13 @@ class Scorer:
 
 
 def annotated_lines(placement: Placement, content: Text) -> Sequence[str] | None:
-    """Return the lines of an annotation as they are now; None where it is not found."""
+    """Return the lines of an annotation as they are now; None if it is not located."""
     start, end = placement.located.start, placement.located.end
     return None if start is None or end is None else content.lines[start - 1 : end]
 
 
 def temperature_of(parameters: Mapping[str, JsonValue]) -> float | None:
-    """Return the temperature among a model's parameters; None where it is no number."""
+    """Return the temperature of a model's parameters; None if it is not a valid number."""
     given = parameters.get("temperature")
     return (
         float(given)
@@ -143,7 +146,7 @@ def temperature_of(parameters: Mapping[str, JsonValue]) -> float | None:
 
 
 def prompt_length(entry: Mapping[str, JsonValue]) -> PromptLength | None:
-    """Return how long the prompt of an entry is: as its producer counted, else by estimate (R22)."""
+    """Return the length of the prompt of an entry: the recorded count, else an estimate (R22)."""
     counted = integer(entry, "prompt_token_count")
     if counted is not None and 0 <= counted < _MAX_TOKENS:
         return PromptLength(counted)
@@ -152,7 +155,7 @@ def prompt_length(entry: Mapping[str, JsonValue]) -> PromptLength | None:
 
 
 def custom_signals(record: LogRecord) -> tuple[CustomSignal, ...]:
-    """Return the signals that whoever recorded gave beside those of the standard, each once (RFC 10.4.1)."""
+    """Return the recorded signals beside those of the standard, each once (RFC 10.4.1)."""
     factors = record.members.get("risk_factors")
     found: dict[str, CustomSignal] = {}
     for factor in factors if isinstance(factors, list) else []:
@@ -170,8 +173,8 @@ def custom_signals(record: LogRecord) -> tuple[CustomSignal, ...]:
     return tuple(found.values())
 
 
-def _extent(placement: Placement, content: Text) -> tuple[int | None, int | None]:
-    """Return how many lines an annotation is about, and how many its file has; of removed lines, how many there were with them."""
+def _line_counts(placement: Placement, content: Text) -> tuple[int | None, int | None]:
+    """Return the numbers of lines of an annotation and its file, both counting removed lines."""
     if placement.shown.is_placeholder:
         return None, None
     start, end, total = placement.located.start, placement.located.end, len(content.lines)

@@ -46,7 +46,7 @@ def locate_annotations(  # noqa: PLR0917  # facts about one file, from several s
         trail: The trail, refreshed.
         path: Relative to the project, forward slashes.
         text: The file as it is now, saved or not.
-        history: What git knows of them.
+        history: What git says about them.
         pending: Annotations of the file that are not in the log yet; nothing written may name them.
         known_locations: Where annotations were found in this text before more was recorded. They
             are used if the others can be located on their own without a doubt.
@@ -257,7 +257,10 @@ def _with_known(
 
 
 def _is_independent(shown: ShownLineage, located: Located) -> bool:
-    """Whether no other annotation can change a location: the text is the recorded file, or no range is searched for."""
+    """Whether other annotations cannot change a location.
+
+    That is so if the text is the recorded file, and if there is no range to search for.
+    """
     by_file = located.state == State.EXACT and located.method == Method.FILE_HASH
     return (
         by_file
@@ -281,9 +284,9 @@ def _restricted(
 ) -> Located:
     """Return the location as the record allows it.
 
-    Deleted text is gone: it is shown where it was, and finding it elsewhere proves nothing. Lines of
-    a remap are right in the very text that they were given for, and an orphan leaves only what is
-    certain (RFC 7.3.1).
+    Deleted text is gone: it is shown where it was, and finding it elsewhere proves nothing. Lines
+    of a remap are right in the very text that they were given for, and an orphan leaves only what
+    is certain (RFC 7.3.1).
     """
     lineage = shown.lineage
     if lineage.action != Action.DELETE:

@@ -1,4 +1,4 @@
-"""The log as columns: for each line its offset, kind and key, and the members by which records are found."""
+"""The log as arrays: for each line its offset, kind, id key and the members to find it by."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
 from vibes_lsp.store.log_follower import MAX_LINE, LineBatch
 
 KEY_DIGITS: Final = 8
-"""Hexadecimal digits of an id that its key begins with."""
+"""Hexadecimal digits of an id in the upper half of its key."""
 KEY_HASH_BITS: Final = 32
-"""Bits of a key after these."""
+"""Bits in the lower half of a key."""
 _REST: Final = (1 << KEY_HASH_BITS) - 1
 _FULL: Final = 64
 _DIGITS: Final = re.compile(rf"[0-9A-Fa-f]{{{KEY_DIGITS}}}\Z").match
 
 
 def id_key(identifier: str) -> int:
-    """Return the 64-bit key of an id in this process: the first digits of a digest, so that a prefix is a range, and a hash of the whole.
+    """Return the 64-bit key of an id, valid in this process only.
 
-    Ids are what somebody wrote: if the digits were all, ids that only count up would have one key, and each would be looked for among all.
+    The upper half is the first digits of the id, so that a prefix is a range of keys; of an id that
+    is no digest, the digits of its digest. The lower half hashes the whole id: a trail may contain
+    any ids, and a counter in the last digits must not give all of them one key.
     """
     digits = (
         identifier[:KEY_DIGITS]
@@ -45,13 +47,13 @@ def id_key(identifier: str) -> int:
 
 
 def append_id_keys(column: array[int], identifiers: list[str]) -> None:
-    """Append the keys of many ids; converting all their digits at once is what makes the scan fast."""
+    """Append the keys of many ids; converting all digits at once makes the scan fast."""
     digests = identifiers
     if set(map(len, identifiers)) != {_FULL}:
         digests = [each if len(each) == _FULL else _digest(each) for each in identifiers]
     try:
         first = array("I", binascii.unhexlify("".join(digests)))[:: _FULL // KEY_DIGITS]
-    except ValueError:  # as long as a digest, and none
+    except ValueError:  # as long as a digest, but not hexadecimal
         column.extend(map(id_key, identifiers))
         return
     is_little = sys.byteorder == "little"
@@ -67,7 +69,7 @@ def _digest(identifier: str) -> str:
 
 
 class LogLineKind(IntEnum):
-    """What a line of the log holds."""
+    """What a line of the log contains."""
 
     BLANK = 0
     LINE = 1
@@ -83,7 +85,7 @@ ANNOTATION_KINDS: Final = frozenset({LogLineKind.LINE, LogLineKind.FUNCTION})
 EDGE_TYPES: Final = tuple(EdgeType)
 REASONS: Final = tuple(SupersedesReason)
 UNKNOWN: Final = 255
-"""Code of an edge type or reason that is none of ours."""
+"""Code of an unknown edge type or reason."""
 _GET_ID: Final = attrgetter("annotation_id")
 _GET_PATH: Final = attrgetter("file_path")
 _GET_SESSION: Final = attrgetter("session_id")
@@ -94,7 +96,7 @@ _REASON_CODES: Final[dict[str | None, int]] = {name: code for code, name in enum
 
 @dataclass(frozen=True, slots=True)
 class BrokenLine:
-    """A line that is not a record (R12): where it is and why it was skipped."""
+    """A line that is not a record, and why it was skipped (R12)."""
 
     line: int
     reason: str
@@ -164,7 +166,7 @@ _KINDS: Final[dict[type, int]] = {
 
 
 def _mask(*kinds: LogLineKind) -> bytes:
-    """A table for `bytes.translate` that marks the lines of some kinds."""
+    """Return a table for `bytes.translate` that marks lines of some kinds with 1."""
     return bytes(code in kinds for code in range(256))
 
 
@@ -176,16 +178,30 @@ _IS_DELEGATION: Final = _mask(LogLineKind.DELEGATION)
 
 @dataclass
 class LogColumns:
-    """All lines delivered so far, numbered from 1. `ends` counts the bytes of a line and all before it, newlines left out."""
+    """All lines read so far, numbered from 1.
+
+    Attributes:
+        ends: For each line, the number of bytes up to its end, newlines not counted.
+        kinds: For each line, its `LogLineKind`.
+        keys: For each line, the key of its record's id.
+        annotations: Line numbers by `file_path`, as recorded.
+        sessions: Line numbers of session records by `session_id`.
+        session_files: The files that each session's annotations name, as recorded.
+        delegations: Line numbers of delegations.
+        edge_lines: For each edge, its line; the following columns are parallel to it.
+        edge_types: Indexes into `EDGE_TYPES`, or `UNKNOWN`.
+        edge_reasons: Indexes into `REASONS`, or `UNKNOWN`.
+        edge_sources: Id keys.
+        edge_targets: Id keys.
+        broken: Lines that are not records.
+    """
 
     ends: array[int] = field(default_factory=lambda: array("Q"))
     kinds: bytearray = field(default_factory=bytearray)
     keys: array[int] = field(default_factory=lambda: array("Q"))
     annotations: dict[str, array[int]] = field(default_factory=dict)
     sessions: dict[str, list[int]] = field(default_factory=dict)
-    session_files: dict[str, set[str]] = field(
-        default_factory=dict
-    )  # the files of each session, as recorded
+    session_files: dict[str, set[str]] = field(default_factory=dict)
     delegations: list[int] = field(default_factory=list)
     edge_lines: array[int] = field(default_factory=lambda: array("I"))
     edge_types: bytearray = field(default_factory=bytearray)
@@ -198,16 +214,16 @@ class LogColumns:
         return len(self.kinds)
 
     def byte_range(self, line: int) -> tuple[int, int]:
-        """Return the byte offset and length of a line, its newline left out."""
+        """Return the byte offset and length of a line, without its newline."""
         before = self.ends[line - 2] if line > 1 else 0
         return before + line - 1, self.ends[line - 1] - before
 
     def append(self, batch: LineBatch) -> None:
-        """Append a batch of lines; a line that is no record is noted and hides nothing else (R12)."""
+        """Append a batch of lines; a broken line goes to `broken` and hides no other (R12)."""
         last = self.ends[-1] if self.ends else 0
         if batch.oversized is not None:
             self.ends.append(last + batch.oversized)
-            self._extend([self._skip(batch.first, f"longer than {MAX_LINE:,} bytes")], batch)
+            self._extend([self._broken(batch.first, f"longer than {MAX_LINE:,} bytes")], batch)
             return
         self.ends.fromlist(list(accumulate(map(len, batch.lines), initial=last))[1:])
         rows = _DECODER.decode_all(batch.lines)
@@ -218,7 +234,7 @@ class LogColumns:
         self._extend(rows, batch)
 
     def _extend(self, rows: list[Any], batch: LineBatch) -> None:
-        """The hot path of the package: passes of C code over the rows, one for each column, instead of one loop."""
+        """Append decoded rows. The hot path: one C-level pass for each column, no loop."""
         kinds = bytes(map(_KINDS.__getitem__, map(type, rows)))
         self.kinds += kinds
         identifiers = list(map(_GET_ID, rows))
@@ -263,7 +279,7 @@ class LogColumns:
         )
 
     def _computed_id(self, line: bytes, kind: int) -> str:
-        """A record without an id gets the one that its content has, so that edges can name it (R3)."""
+        """Return the id that the content of a record without one has, as edges name it (R3)."""
         if kind in (LogLineKind.BLANK, LogLineKind.BROKEN):
             return ""
         try:
@@ -272,7 +288,7 @@ class LogColumns:
             return ""
 
     def _decode(self, line: bytes, number: int) -> Any:
-        """Decode one line of a batch that held something unusual."""
+        """Decode one line of a batch that could not be decoded at once."""
         row = _DECODER.decode(line)
         if row is not None:
             return row
@@ -280,16 +296,14 @@ class LogColumns:
         if not stripped:
             return _Blank()
         if stripped.startswith(_CONFLICT_BYTES):
-            return self._skip(number, "merge-conflict marker")
+            return self._broken(number, "merge-conflict marker")
         try:
-            return _tolerant(parse_object(stripped))
+            return _lenient_row(parse_object(stripped))
         except MalformedJson as error:
-            return self._skip(
-                number,
-                f"{error.reason} (column {error.column})" if error.column > 1 else error.reason,
-            )
+            column = f" (column {error.column})" if error.column > 1 else ""
+            return self._broken(number, f"{error.reason}{column}")
 
-    def _skip(self, number: int, reason: str) -> _Broken:
+    def _broken(self, number: int, reason: str) -> _Broken:
         self.broken.append(BrokenLine(number, reason))
         return _Broken()
 
@@ -297,8 +311,8 @@ class LogColumns:
 _CONFLICT_BYTES: Final = tuple(marker.encode() for marker in CONFLICT_MARKERS)
 
 
-def _tolerant(record: Members) -> Any:
-    """Build a row from a record whose members do not have the types they should have."""
+def _lenient_row(record: Members) -> Any:
+    """Return the row of a record, ignoring members of a wrong type."""
     identifier = text(record, "annotation_id")
     match record.get("type"):
         case "line":

@@ -1,4 +1,7 @@
-"""The log kept current: refreshed before every answer, records decoded from the file when asked for."""
+"""An index of the annotation log: finds records by id, prefix, kind or time, and their edges.
+
+It keeps offsets and keys, and decodes records from the file on demand.
+"""
 
 from __future__ import annotations
 
@@ -29,32 +32,33 @@ from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import EdgeType, SessionEvent
 from vibes_lsp.store.log_follower import LogFollower, read_lines
 
-_OTHERS: Final = frozenset(
+_OTHER_KINDS: Final = frozenset(
     {LogLineKind.SESSION, LogLineKind.EDGE, LogLineKind.DELEGATION, LogLineKind.OTHER}
 )
 _TIMESTAMP: Final = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\d)')
-_AT_ONCE: Final = 1024
-"""Lines that are read before they are decoded."""
+_BATCH: Final = 1024
+"""Lines that are read at once."""
 Progress = Callable[[int], None]
-"""Told how many bytes of the log have been read."""
+"""Called with the number of bytes of the log that were read."""
 
-_KEPT: Final = 8_192
-"""How many decoded records are kept: those of some open files, with their edges."""
+_MAX_CACHED: Final = 8_192
+"""Decoded records that are cached: enough for some open files with their edges."""
 
 
 class LogIndex:
-    """An annotation log and where things are in it.
+    """An index of one annotation log.
 
     Args:
-        path: The log, which may be absent.
-        now_ns: The clock that file times are compared with.
+        path: The log, which may not exist.
+        now_ns: The clock to compare file times with.
 
     Attributes:
         columns: What was found on each line.
-        refused: Lines that seemed to hold a record and turned out to hold none when they were decoded, each with the reason.
-        generation: Grows whenever the content changed.
-        problem: Why the log could not be read at the last refresh; `columns` and records that were asked for lately still answer, others raise
-            `UnreadableFile`.
+        undecodable: Lines that the scan took for a record and that cannot be decoded, with the
+            reason.
+        generation: Grows with every change of the content.
+        problem: Why the log could not be read at the last refresh. `columns` and cached records
+            still work; other records raise `UnreadableFile`.
     """
 
     def __init__(self, path: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
@@ -62,12 +66,12 @@ class LogIndex:
         self._follower = LogFollower(path, now_ns=now_ns)
         self.problem: UnreadableFile | None = None
         self.generation = 0
-        self._clear()
+        self._reset()
 
-    def _clear(self) -> None:
+    def _reset(self) -> None:
         self.columns = LogColumns()
         self.undecodable: dict[int, str] = {}
-        self._kept: dict[int, LogRecord] = {}
+        self._cache: dict[int, LogRecord] = {}
         self._annotations = _KeyTable(annotations=True)
         self._others = _KeyTable(annotations=False)
         self._ends: dict[EdgeType, tuple[int, set[int]]] = {}
@@ -77,11 +81,11 @@ class LogIndex:
         self._next_in = array("I")
 
     def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
-        """Take in what changed on disk; say whether anything did.
+        """Read what changed on disk, and return whether anything did.
 
         Args:
-            thorough: Verify a large log wholly, also when it merely seems to have grown.
-            progress: Called while much is read.
+            thorough: Verify all of a large log, even if it seems to have only grown.
+            progress: Called while a large log is read.
         """
         try:
             update = self._follower.poll(thorough=thorough)
@@ -94,7 +98,7 @@ class LogIndex:
         if update is not None:
             if update.reset:
                 changed = True
-                self._clear()
+                self._reset()
             for batch in update.batches:  # none while a record is being written
                 changed = True
                 self.columns.append(batch)
@@ -109,7 +113,7 @@ class LogIndex:
         return self._follower.unterminated
 
     def incomplete_tail(self) -> bytes:
-        """Return the beginning of a record whose end was never written; empty in a sound log."""
+        """Return the beginning of a record whose end was never written, usually nothing."""
         return self._follower.unfinished_line()
 
     def raw(self, line: int) -> bytes:
@@ -117,26 +121,29 @@ class LogIndex:
         return read_lines(self.path, [self.columns.byte_range(line)])[0].rstrip(b"\r\n")
 
     def record(self, line: int) -> LogRecord | None:
-        """Return the record on a line; None when the line holds none."""
+        """Return the record on a line; None for a line without one."""
         return next(self.records([line]), None)
 
     def records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
-        """Return the records on some lines in the order asked, passing over lines that hold none; the last that were asked for are kept."""
+        """Return the records on some lines in the order given, without lines that have none.
+
+        The last records are cached, unless many are asked for at once, as for a report.
+        """
         wanted = list(lines)
-        if len(wanted) > _KEPT // 4:  # a report; it is asked for once
-            return self._fresh(wanted)
-        kept = self._kept
-        missing = [line for line in wanted if line not in kept]
-        found = {record.line: record for record in self._fresh(missing)} if missing else {}
-        known = [kept.get(line) or found.get(line) for line in wanted]
+        if len(wanted) > _MAX_CACHED // 4:
+            return self._decode_records(wanted)
+        cache = self._cache
+        missing = [line for line in wanted if line not in cache]
+        found = {record.line: record for record in self._decode_records(missing)} if missing else {}
+        known = [cache.get(line) or found.get(line) for line in wanted]
         if self.unterminated:
-            found.pop(len(self.columns), None)  # it may become another one
-        kept.update(found)
-        for line in list(islice(kept, max(0, len(kept) - _KEPT))):
-            del kept[line]
+            found.pop(len(self.columns), None)  # its line may still grow
+        cache.update(found)
+        for line in list(islice(cache, max(0, len(cache) - _MAX_CACHED))):
+            del cache[line]
         return (record for record in known if record is not None)
 
-    def _fresh(self, lines: Iterable[int]) -> Iterator[LogRecord]:
+    def _decode_records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
         for line, record in self.decode(lines):
             if isinstance(record, LogRecord):
                 yield record
@@ -144,25 +151,26 @@ class LogIndex:
                 self.undecodable[line] = record.reason
 
     def decode(self, lines: Iterable[int]) -> Iterator[tuple[int, LogRecord | MalformedJson]]:
-        """Decode some lines in the order asked; give the reason for those that hold no record."""
+        """Decode some lines in the order given; a line without a record gives the error."""
         pending = iter(lines)
-        while some := list(islice(pending, _AT_ONCE)):
+        while some := list(islice(pending, _BATCH)):
             data = read_lines(self.path, list(map(self.columns.byte_range, some)))
             yield from zip(some, map(_decode, some, data), strict=True)
 
     def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
-        """Decode all records of some kinds in the order of the log."""
-        return self._fresh(line for line, kind in enumerate(self.columns.kinds, 1) if kind in kinds)
+        """Decode all records of some kinds in log order."""
+        return self._decode_records(
+            line for line, kind in enumerate(self.columns.kinds, 1) if kind in kinds
+        )
 
     def annotations_since(self, moment: datetime) -> Iterator[LogRecord]:
-        """Decode the annotations from about some time on, in the order of the log: all later ones, and perhaps some of the days before."""
-        day = (
-            (moment - timedelta(days=1)).date().isoformat().encode()
-        )  # whatever offset a record has
+        """Decode all annotations since a time, and perhaps some older ones, in log order."""
+        # A day earlier, because timestamps may have any UTC offset.
+        day = (moment - timedelta(days=1)).date().isoformat().encode()
         pending = (
             line for line, kind in enumerate(self.columns.kinds, 1) if kind in ANNOTATION_KINDS
         )
-        while some := list(islice(pending, _AT_ONCE)):
+        while some := list(islice(pending, _BATCH)):
             for line, data in zip(
                 some, read_lines(self.path, list(map(self.columns.byte_range, some))), strict=True
             ):
@@ -172,7 +180,7 @@ class LogIndex:
                     yield record
 
     def by_id(self, identifier: str) -> LogRecord | None:
-        """Return the first record with this whole id; records with one id are one record (R3)."""
+        """Return the first record with this whole id; equal ids mean equal records (R3)."""
         return next(self.with_id(identifier), None)
 
     def session(self, identifier: str) -> LoggedSession | None:
@@ -193,7 +201,7 @@ class LogIndex:
         return [session for session in found if session is not None]
 
     def with_id(self, identifier: str) -> Iterator[LogRecord]:
-        """Give all records with this whole id, annotations first."""
+        """Yield all records with this whole id, annotations first."""
         key = id_key(identifier)
         for table in (self._annotations, self._others):
             for record in self.records(table.lines(key, self.columns)):
@@ -201,7 +209,7 @@ class LogIndex:
                     yield record
 
     def with_prefix(self, prefix: str) -> list[LogRecord]:
-        """Return the records whose id begins with `prefix`, one for each id, in the order of the log."""
+        """Return the records whose id starts with `prefix`, one for each id, in log order."""
         digits = prefix[:KEY_DIGITS].lower()
         try:
             low, high = (int(digits.ljust(KEY_DIGITS, filling), 16) for filling in "0f")
@@ -217,19 +225,19 @@ class LogIndex:
             for record in reversed(list(self.records(lines)))
             if record.id.startswith(prefix)
         }
-        if not found:  # the key of an id that is no digest tells nothing of its beginning
+        if not found:  # the key of an id that is no digest says nothing of its prefix
             found = {
                 record.id: record
-                for record in self._holding(prefix)
+                for record in self._records_containing(prefix)
                 if record.id.startswith(prefix)
             }
         return sorted(found.values(), key=lambda record: record.line)
 
-    def _holding(self, beginning: str) -> Iterator[LogRecord]:
-        """Give the records whose line holds some text; reads the whole log, and decodes little of it."""
-        wanted = beginning.encode("utf-8", "surrogatepass")
+    def _records_containing(self, content: str) -> Iterator[LogRecord]:
+        """Yield the records whose line contains a text. Reads the whole log, decodes little."""
+        wanted = content.encode("utf-8", "surrogatepass")
         pending = iter(range(1, len(self.columns) + 1))
-        while some := list(islice(pending, _AT_ONCE)):
+        while some := list(islice(pending, _BATCH)):
             for line, data in zip(
                 some, read_lines(self.path, list(map(self.columns.byte_range, some))), strict=True
             ):
@@ -258,22 +266,22 @@ class LogIndex:
         found = map(read_edge, self.records(lines))
         return [edge for edge in found if edge.source == source or edge.target == target]
 
-    def edge_ends(self, kind: EdgeType) -> AbstractSet[int]:
-        """Return the keys of all that edges of one kind name, on either side; see `id_key`."""
+    def edge_ends(self, edge_type: EdgeType) -> AbstractSet[int]:
+        """Return the id keys of all sources and targets of edges of one type."""
         columns = self.columns
-        count, found = self._ends.get(kind, (0, set()))
+        count, found = self._ends.get(edge_type, (0, set()))
         if count == len(columns.edge_types):
             return found
-        code = EDGE_TYPES.index(kind)
+        code = EDGE_TYPES.index(edge_type)
         at = columns.edge_types.find(code, count)
         while at >= 0:
             found |= {columns.edge_sources[at], columns.edge_targets[at]}
             at = columns.edge_types.find(code, at + 1)
-        self._ends[kind] = len(columns.edge_types), found
+        self._ends[edge_type] = len(columns.edge_types), found
         return found
 
     def _extend_edges(self) -> None:
-        """Chain the edges of each end, newest first: number n of the chain names the edge on `edge_lines[n - 1]`."""
+        """Link the edges of each source and target, newest first; edge n is `edge_lines[n - 1]`."""
         sources, targets = self.columns.edge_sources, self.columns.edge_targets
         for number in range(len(self._next_out) + 1, len(sources) + 1):
             source, target = sources[number - 1], targets[number - 1]
@@ -283,25 +291,25 @@ class LogIndex:
 
 
 class _KeyTable:
-    """The lines of each id key, of annotations or of all other records; made when first asked for, not by the scan."""
+    """The lines of each id key, of annotations or of all other records; built on first use."""
 
     def __init__(self, *, annotations: bool) -> None:
-        self._kinds = ANNOTATION_KINDS if annotations else _OTHERS
+        self._kinds = ANNOTATION_KINDS if annotations else _OTHER_KINDS
         self._first: dict[int, int] = {}
-        self._clashes: dict[int, list[int]] = {}
+        self._collisions: dict[int, list[int]] = {}
         self._until = 0
 
     def lines(self, key: int, columns: LogColumns) -> list[int]:
-        """Return the lines whose record has this key, in order."""
+        """Return the lines whose record has this key, in log order."""
         for line in range(self._until + 1, len(columns) + 1):
             if (
                 columns.kinds[line - 1] in self._kinds
                 and self._first.setdefault(columns.keys[line - 1], line) != line
             ):
-                self._clashes.setdefault(columns.keys[line - 1], []).append(line)
+                self._collisions.setdefault(columns.keys[line - 1], []).append(line)
         self._until = len(columns)
         first = self._first.get(key)
-        return [] if first is None else [first, *self._clashes.get(key, ())]
+        return [] if first is None else [first, *self._collisions.get(key, ())]
 
 
 def _chain(number: int, following: array[int]) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Finding anything by its id or a unique prefix of it: a record, a context entry or a session."""
+"""Look up a record, a context entry or a session by its id or a unique prefix of it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
 
 MIN_PREFIX: Final = 4
-"""Fewest characters of an id that are looked up."""
-_SHOWN: Final = 5
+"""Fewest characters of a prefix."""
+_MAX_NAMED: Final = 5
+"""Ids that the error about an ambiguous prefix names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,11 @@ class LookupResult:
     """What an id names.
 
     Attributes:
-        kind: What it is; `entry` is a context of the manifest.
+        kind: Which of the following it is; an entry is a context of the manifest.
         id: The whole id.
-        record: The record, when it is one.
-        entry: The entry exactly as stored, when it is one; None also for one that is not a JSON object.
-        session: The session, when it is one.
+        record: The record.
+        entry: The entry exactly as stored; None if it is not a JSON object.
+        session: The session.
     """
 
     kind: Literal["record", "entry", "session"]
@@ -36,11 +37,11 @@ class LookupResult:
 
 
 def look_up(trail: Trail, prefix: str) -> LookupResult:
-    """Return the one thing whose id begins with `prefix`; a whole id always wins over longer ones.
+    """Return the record, entry or session whose id starts with `prefix`; exact matches win.
 
     Raises:
         UnknownId: Nothing has such an id, or the prefix is shorter than `MIN_PREFIX`.
-        AmbiguousId: Several things have.
+        AmbiguousId: Several have.
     """
     whole = look_up_exact(trail, prefix)
     if whole is not None:
@@ -63,11 +64,11 @@ def look_up(trail: Trail, prefix: str) -> LookupResult:
 
 
 def look_up_exact(trail: Trail, identifier: str) -> LookupResult | None:
-    """Return the one thing with this whole id, None when there is none; the log is not searched for it.
+    """Return the record, entry or session with this whole id, without searching the log.
 
     Raises:
         UnknownId: The id is shorter than `MIN_PREFIX`.
-        AmbiguousId: Several things have this id.
+        AmbiguousId: Several have this id.
     """
     if len(identifier) < MIN_PREFIX:
         raise UnknownId(
@@ -92,8 +93,8 @@ def _session(trail: Trail, identifier: str) -> LookupResult:
 
 def _only(prefix: str, found: Sequence[LookupResult]) -> LookupResult:
     if len(found) > 1:
-        named = ", ".join(f"{each.kind} {each.id[:20]}" for each in found[:_SHOWN])
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        named = ", ".join(f"{each.kind} {each.id[:20]}" for each in found[:_MAX_NAMED])
+        more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
         raise AmbiguousId(
             f"{prefix!r} begins {len(found)} ids: {named}{more}", hint="give more characters"
         )

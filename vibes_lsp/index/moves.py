@@ -169,7 +169,9 @@ class MovedIn:
         self._last_version: tuple[str, Text | None] | None = None
 
     def of(self, path: str, former_paths: Sequence[str], text: Text) -> Iterator[str]:
-        """Give the ids of annotations whose text is whole in a file now, and was not when it was made.
+        """Yield the ids of annotations of other files whose text moved into a file.
+
+        The text is whole in this file now, and was not when the annotation was made.
 
         Args:
             path: Relative to the project, forward slashes.
@@ -238,7 +240,7 @@ class MovedIn:
         return self._ranges[name]
 
     def _other_files(self, path: str, former_paths: Sequence[str]) -> Iterator[str]:
-        """Give the files that annotations may have come from: those of the folder first, then by name."""
+        """Yield the files that annotations may have come from: first those of the same folder."""
         folder = path.rpartition("/")[0]
         near = self._by_folder.get(folder, ())
         others = chain(
@@ -302,7 +304,7 @@ class MovedIn:
         return {each.id for each, where in zip(known, located, strict=True) if where.start is None}
 
     def _disproved(self, name: str, moved: Sequence[MovedOutRange]) -> set[str]:
-        """Return those whose text their own file had before the edit: copies prove nothing (R14)."""
+        """Return those whose text was in their file before the edit: a copy proves nothing."""
         if not moved or self._original_texts is None:
             return set()
         ids = {each.id for each in moved}

@@ -1,4 +1,4 @@
-"""Versions older than an edit that have its text: then a match with its anchors proves nothing (R14).
+"""Find versions older than an edit that have its text: then matching anchors prove nothing (R14).
 
 Each version is read once for all annotations of its file, and results are cached until HEAD moves.
 """
@@ -25,7 +25,7 @@ from vibes_lsp.model.vocabulary import Action
 _MAX_BYTES: Final = 24 << 20
 """About how much is read of the versions of one file."""
 _ALL_OLDER: Final = 32
-"""Versions before an edit that are all read; of older ones as many as `_MAX_BYTES` allows, evenly."""
+"""Versions before an edit that are all read; older ones are thinned out to `_MAX_BYTES`."""
 _MAX_COMPARED: Final = 8
 """Versions that may have a text: so many of the newest are compared, and as many of the others."""
 
@@ -144,7 +144,7 @@ class OlderTextSearch:
     def _possible(
         self, path: str, annotations: Sequence[SearchedAnnotation]
     ) -> dict[str, tuple[Version, ...]]:
-        """Return the older versions that may have each text, newest first; from the cache if right."""
+        """Return the older versions that may have each text, newest first."""
         versions = self._versions(path)
         older: dict[str, list[Version]] = {}
         keys: dict[str, tuple[str, int, datetime]] = {}
@@ -183,7 +183,7 @@ class OlderTextSearch:
     def _read_lines(
         self, versions: Sequence[Version]
     ) -> Iterator[tuple[Version, frozenset[bytes]]]:
-        """Give the lines of all newest versions and of some of the others."""
+        """Yield the lines of all newest versions and of some of the others."""
         first = self._history.contents(versions[0]) if versions else None
         step = max(1, len(first or b"") * len(versions) // _MAX_BYTES)
         for version in (*versions[:_ALL_OLDER], *versions[_ALL_OLDER::step]):
@@ -220,7 +220,7 @@ class OlderTextSearch:
         annotation: SearchedAnnotation,
         later_starts: Sequence[tuple[LineMaps, int]],
     ) -> int | None:
-        """Return the line of a text in a version; None without it, or for a copy at another place."""
+        """Return the line of a text in a version; None if absent or a copy at another place."""
         text, recorded = self._read(version), annotation.recorded_range
         if text is None:
             return None

@@ -1,4 +1,4 @@
-"""Inline completions that were accepted and are not in the log yet: they wait in `spool/held/`, whoever holds them, and show all the same."""
+"""Accepted inline completions that are not in the log yet: files in `spool/held/`."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import FileSignature, file_signature, read_file
 
-_AFTER_ALL: Final = 1 << 62
-"""The line of what is in no log: it comes after all that is."""
+_AFTER_LOG: Final = 1 << 62
+"""The line number of pending records: after all lines of the log."""
 _MAX_FILE: Final = 16 << 20
 
 
 class PendingCompletions:
-    """What waits in one trail.
+    """The pending completions of one trail.
 
     Args:
-        directory: The trail.
+        directory: The audit directory.
     """
 
     def __init__(self, directory: AuditDir) -> None:
         self._folder = directory.pending_completions
-        self._seen: dict[str, FileSignature] = {}
-        self._held: dict[str, LogRecord | None] = {}
+        self._signatures: dict[str, FileSignature] = {}
+        self._records: dict[str, LogRecord | None] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._held)
+        return bool(self._records)
 
     def refresh(self) -> bool:
-        """Take in what changed on disk; say whether anything did."""
+        """Read what changed on disk, and return whether anything did."""
         found = dict(self._files())
-        if found == self._seen:
+        if found == self._signatures:
             return False
-        changed = {name for name, each in found.items() if self._seen.get(name) != each}
-        self._held = {
+        changed = {name for name, each in found.items() if self._signatures.get(name) != each}
+        self._records = {
             name: record
-            for name, record in self._held.items()
+            for name, record in self._records.items()
             if name in found and name not in changed
         }
         for name in changed:
-            held = _read(self._folder / name)
-            if held is not None:
-                self._held[name] = _annotation(held)
-        self._seen = found
+            content = _read(self._folder / name)
+            if content is not None:
+                self._records[name] = _annotation(content)
+        self._signatures = found
         return True
 
     def lineages_in(self, path: str) -> list[Lineage]:
-        """Return what waits for a file.
+        """Return the pending annotations of a file.
 
         Args:
             path: Relative to the project, forward slashes.
@@ -64,7 +64,7 @@ class PendingCompletions:
         wanted = normal_path(path)
         found = [
             record
-            for record in self._held.values()
+            for record in self._records.values()
             if record and normal_path(record.text("file_path") or "") == wanted
         ]
         return [Lineage((record,), record, is_pending=True) for record in found]
@@ -74,7 +74,7 @@ class PendingCompletions:
             names = [
                 entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".json")
             ]
-        except OSError:  # nothing was ever held
+        except OSError:  # there is no such folder
             return
         for name in names:
             try:
@@ -86,23 +86,23 @@ class PendingCompletions:
 
 
 def _read(path: Path) -> Members | None:
-    """Return what a file holds; None when it is not ours."""
+    """Return the content of a file; None if it is not in our format."""
     try:
         data = read_file(path, limit=_MAX_FILE)
-        held = {} if data is None else parse_object(data)
+        content = {} if data is None else parse_object(data)
     except (MalformedJson, UnreadableFile):
         return None
-    return held if text(held, "path") and isinstance(held.get("records"), list) else None
+    return content if text(content, "path") and isinstance(content.get("records"), list) else None
 
 
-def _annotation(held: Members) -> LogRecord | None:
-    """Return the annotation that is held; None when it is none yet, or not what a completion makes."""
-    records = held["records"]
+def _annotation(content: Members) -> LogRecord | None:
+    """Return the pending annotation; None without one, or if no completion could make it."""
+    records = content["records"]
     record = records[0] if isinstance(records, list) and records else None
     if not isinstance(record, dict) or (record.get("type"), record.get("file_path")) != (
         RecordType.LINE,
-        held["path"],
+        content["path"],
     ):
         return None
-    found = LogRecord(_AFTER_ALL, text(record, "annotation_id") or "", record)
+    found = LogRecord(_AFTER_LOG, text(record, "annotation_id") or "", record)
     return found if found.id and record.get("action") in (Action.CREATE, Action.MODIFY) else None

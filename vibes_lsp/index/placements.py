@@ -1,4 +1,4 @@
-"""Placements: annotations in a text, shown once each, and what a cached placement depends on (R18)."""
+"""Annotations in a text: shown once each (R18), verified or not, and what they depend on."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ class PlacementDependencies:
     Args:
         trail: The trail, refreshed.
         path: Relative to the project, forward slashes.
-        history: What git knows of the file's annotations.
+        history: What git says about the file's annotations.
     """
 
     def __init__(self, trail: Trail, path: str, history: FileHistory) -> None:

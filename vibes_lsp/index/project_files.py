@@ -1,4 +1,4 @@
-"""The project's files as saved: read one, name recorded paths that are none, filter by content (R19).
+"""The project's saved files: reading, paths that name none (R19), and filters by content.
 
 `RangeFilters` tells from the bytes of a file whether recorded ranges may be in it. Decoding each
 file and locating in it takes ten times as long, and nearly all files of a project contain none.
@@ -30,7 +30,7 @@ _MAX_TRIES: Final = 64
 
 
 def read_source(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: str = _HINT) -> Text:
-    """Return the text of a file of the project; raises what `read_content` does."""
+    """Return the text of a file of the project; raises like `read_content`."""
     return Text.from_bytes(read_content(project, path, limit=limit, hint=hint))
 
 
@@ -41,10 +41,10 @@ def read_content(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: st
         project: The project's root.
         path: Relative to it.
         limit: Largest file that is read, in bytes.
-        hint: What to do when it is not there.
+        hint: The hint of the error if the file does not exist.
 
     Raises:
-        UnreadableFile: It is not there, cannot be read, or is a link out of the project (R19).
+        UnreadableFile: It does not exist, cannot be read, or links out of the project (R19).
     """
     if not is_inside(project / path, project) and not is_circular(project / path):
         raise UnreadableFile(f"{path} leads out of the project")
@@ -54,7 +54,7 @@ def read_content(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: st
     return data
 
 
-_WORDS: Final = {
+_REASONS: Final = {
     PathKind.ABSOLUTE: "absolute",
     PathKind.ESCAPING: "leaves the project",
     PathKind.UNUSABLE: "not a path",
@@ -64,10 +64,10 @@ ABSENT: Final = "not there"
 
 
 def foreign_paths(paths: Iterable[str], project: Path) -> dict[str, str]:
-    """Return the paths that name no file below `project`, each with the reason in words."""
+    """Return the paths that name no file of the project, with the reason in words (R19)."""
     foreign: dict[str, str] = {}
     for path in paths:
-        reason = _WORDS.get(path_kind(path))
+        reason = _REASONS.get(path_kind(path))
         if reason is None and not _is_file(project / normal_path(path)):
             reason = ABSENT
         if reason is not None:
@@ -78,34 +78,34 @@ def foreign_paths(paths: Iterable[str], project: Path) -> dict[str, str]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name that this system cannot have
+    except (OSError, ValueError):  # not a valid name on this system
         return False
 
 
 class RawLines:
-    """The lines of a file as bytes: ends of lines and a byte-order mark are no part of them (R14).
+    """The lines of a file as bytes, without line ends and byte-order mark (R14).
 
     Args:
-        content: The file.
+        content: The bytes of the file.
     """
 
     def __init__(self, content: bytes) -> None:
         self._content = content.removeprefix(_BOM)
 
     def __len__(self) -> int:
-        """Return how many lines there are."""
+        """Return the number of lines."""
         return self._content.count(b"\n") + (
             not self._content.endswith(b"\n") and self._content != b""
         )
 
     @cached_property
     def digest(self) -> bytes:
-        """What tells the lines from others."""
+        """A hash of the content without the byte-order mark."""
         return hashlib.sha256(self._content).digest()
 
     @cached_property
     def lines(self) -> list[bytes]:
-        """The lines."""
+        """The lines, in order."""
         lines = self._content.split(b"\n")
         if not lines[-1]:
             lines.pop()
@@ -113,24 +113,24 @@ class RawLines:
 
     @cached_property
     def content(self) -> bytes:
-        """The lines, LF before and after each."""
+        """The lines with LF before and after each."""
         return b"\n%b\n" % b"\n".join(self.lines)
 
     @cached_property
-    def known(self) -> frozenset[bytes]:
-        """The lines, in no order."""
+    def unique(self) -> frozenset[bytes]:
+        """The distinct lines."""
         return frozenset(self.lines)
 
 
 class RangeFilter:
-    """A recorded range that is looked for.
+    """A filter for files that may contain a recorded range; never wrong when it says no.
 
     Attributes:
         recorded: The range.
-        first: Its first line, which has to stand in a file; None when that is not known.
+        first: Its first line, which a file must contain; None if unknown.
     """
 
-    __slots__ = ("_begun", "_is_readable", "_whole", "first", "recorded_range")
+    __slots__ = ("_context", "_is_readable", "_whole", "first", "recorded_range")
 
     def __init__(self, recorded: AnchoredRange) -> None:
         self.recorded_range = recorded
@@ -140,34 +140,34 @@ class RangeFilter:
         self.first = _encoded(first.removesuffix("\r")) if newline and self._is_readable else None
         pieces, cut = ((), True) if context is None else read_context(context)
         self._whole = [*map(_encoded, pieces[:-1] if cut else pieces)]
-        self._begun = (
+        self._context = (
             b""
             if context is None
             else b"\n" + b"\n".join(map(_encoded, pieces)) + (b"" if cut else b"\n")
         )
 
     def may_be_in(self, file: RawLines) -> bool:
-        """Whether the range may stand in a file whole: where its context does, or where it was recorded."""
+        """Whether a file may contain the whole range: at its context, or where it was recorded."""
         if not self._is_readable:
             return True
-        if self.first is not None and self.first not in file.known:
+        if self.first is not None and self.first not in file.unique:
             return False
-        return self._is_at(file, self.recorded_range.start) or self._is_behind_context(file)
+        return self._is_at(file, self.recorded_range.start) or self._is_at_context(file)
 
-    def _is_behind_context(self, file: RawLines) -> bool:
-        if not self._begun or not all(line in file.known for line in self._whole):
+    def _is_at_context(self, file: RawLines) -> bool:
+        if not self._context or not all(line in file.unique for line in self._whole):
             return False
         last = len(file.lines) - self.recorded_range.length + 1
-        number, before, looks = 1, 0, 0
-        found = file.content.find(self._begun)
+        number, before, tries = 1, 0, 0
+        found = file.content.find(self._context)
         while found >= 0:
             number, before = number + file.content.count(b"\n", before, found), found
             if number > last:
                 return False
-            looks += 1
-            if looks > _MAX_TRIES or self._is_at(file, number):
+            tries += 1
+            if tries > _MAX_TRIES or self._is_at(file, number):
                 return True
-            found = file.content.find(self._begun, found + 1)
+            found = file.content.find(self._context, found + 1)
         return False
 
     def _is_at(self, file: RawLines, start: int) -> bool:
@@ -180,36 +180,38 @@ class RangeFilter:
 
 
 class RangeFilters:
-    """Some recorded ranges.
+    """A filter for files that may contain any of some recorded ranges.
 
     Args:
-        ranges: What is looked for.
+        ranges: The ranges.
 
     Attributes:
-        digest: What tells them from others.
+        digest: A hash of the ranges.
     """
 
     def __init__(self, ranges: Iterable[AnchoredRange]) -> None:
-        self._others: list[RangeFilter] = []
+        self._without_first: list[RangeFilter] = []
         self._by_first: dict[bytes, list[RangeFilter]] = {}
         seen = hashlib.sha256()
         for each in map(RangeFilter, ranges):
             seen.update(repr(each.recorded_range).encode("utf-8", "backslashreplace"))
             (
-                self._others if each.first is None else self._by_first.setdefault(each.first, [])
+                self._without_first
+                if each.first is None
+                else self._by_first.setdefault(each.first, [])
             ).append(each)
         self.digest: Final = seen.digest()
 
     def may_be_in(self, file: RawLines) -> bool:
-        """Whether any of them may stand in a file whole."""
-        return self._is_any(self._others, file) or any(
-            self._is_any(self._by_first[first], file)
-            for first in self._by_first.keys() & file.known
+        """Whether a file may contain any of the ranges whole."""
+        return self._any_may_be_in(self._without_first, file) or any(
+            self._any_may_be_in(self._by_first[first], file)
+            for first in self._by_first.keys() & file.unique
         )
 
     @staticmethod
-    def _is_any(sought: Sequence[RangeFilter], file: RawLines) -> bool:
-        return any(each.may_be_in(file) for each in sought)
+    def _any_may_be_in(filters: Sequence[RangeFilter], file: RawLines) -> bool:
+        return any(each.may_be_in(file) for each in filters)
 
 
 def _encoded(line: str) -> bytes:

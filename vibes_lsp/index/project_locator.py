@@ -1,4 +1,4 @@
-"""Locate the annotations in a project's files with all that git knows: for commands, which may wait."""
+"""Locate the annotations in a project's files with git's history: for commands, which may wait."""
 
 from __future__ import annotations
 
@@ -126,12 +126,12 @@ class ProjectLocator:
         return None if self._repository is None else self._repository.nearest_ancestor(commits)
 
     def prefetch(self) -> None:
-        """Prepare for questions about all files: read git's history, derive all commits."""
+        """Prepare for questions about all files: read git's history, resolve all commits."""
         self.prefetch_history()
         self.resolve_commits(self.trail.lineages())
 
     def prefetch_history(self) -> None:
-        """Read git's history once for all files; derive no commits."""
+        """Read git's history once for all files; resolve no commits."""
         self._histories.prefetch()
 
     def annotated_files(self) -> list[str]:
@@ -160,14 +160,14 @@ class ProjectLocator:
         return path in self._histories.annotated_files or self._histories.may_have_moved_in(file)
 
     def resolve_commits(self, lineages: Sequence[Lineage]) -> None:
-        """Derive the commits of annotations that record none, into `resolved_commits`."""
+        """Resolve the commits of annotations that record none, into `resolved_commits`."""
         if self._repository is not None and self._commits is not None:
             self.resolved_commits.update(
                 resolve_commits(lineages, self._repository, self.trail.directory, self._commits)
             )
 
     def file_history(self, path: str, text: Text) -> FileHistory:
-        """Return what git knows of a file's annotations, and derive their commits.
+        """Return the history of a file's annotations, and resolve their commits.
 
         Args:
             path: Relative to the project, forward slashes.
@@ -182,7 +182,7 @@ class ProjectLocator:
         return self._histories.of(path, text)
 
     def versions_of(self, path: str) -> Iterator[tuple[str, Text]]:
-        """Give the versions of a file that git has, newest first, each with its name then."""
+        """Yield the versions of a file that git has, newest first, each with its name then."""
         for version in () if self._history is None else self._history.versions(path).versions:
             data = None if self._history is None else self._history.contents(version)
             if data is not None:
@@ -193,7 +193,7 @@ class ProjectLocator:
         return self._histories.former_paths(path)
 
     def moved_in(self, path: str, text: Text) -> tuple[str, ...]:
-        """Return the ids of annotations of other files whose text is in a file now, and only there."""
+        """Return the ids of annotations of other files whose text moved into a file."""
         return self._histories.moved_in(path, text)
 
     def locate(self, path: str, text: Text) -> list[Placement]:
@@ -218,7 +218,7 @@ class ProjectLocator:
     ) -> list[Placement]:
         """Return what `locate_without_history` did, with git asked for the uncertain ones.
 
-        Their commits must have been derived.
+        Their commits must have been resolved.
         """
         history = self._histories.own_history(path, uncertain_lineages(placements), text)
         return with_locations(placements, relocate(text, placements, history), len(text.lines))
@@ -226,9 +226,9 @@ class ProjectLocator:
     def contradicted(
         self, path: str, text: Text, placements: Sequence[Placement]
     ) -> dict[str, Since | None]:
-        """Return the annotations that git contradicts (R15): the commit with the lines, by first id.
+        """Return the annotations that git contradicts (R15), with the commit that has their lines.
 
-        Their commits must have been derived.
+        The keys are ids of first records. Their commits must have been resolved.
         """
         history = self._histories.own_history(path, [each.lineage for each in placements], text)
         pairs = zip(placements, relocate(text, placements, history), strict=True)

@@ -1,4 +1,4 @@
-"""Records decoded on demand, the edges between them, and the range that a record names (R7, R14)."""
+"""Decoded records of the log: annotations with their range, edges and sessions (R5, R7, R14)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         line: Its 1-based line.
-        id: Its `annotation_id` as stored, else the one its content has (R3).
+        id: Its `annotation_id` as stored, else the one computed from its content (R3).
         members: Exactly what is on disk.
     """
 
@@ -33,7 +33,7 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def type(self) -> str:
-        """The record's type, empty when it has none."""
+        """The record's type; empty if it has none."""
         return self.text("type") or ""
 
     @property
@@ -48,17 +48,17 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def moment(self) -> datetime:
-        """The record's instant; one that cannot be read comes before all others."""
+        """The record's timestamp; year 1 if it cannot be parsed."""
         return parse_timestamp(self.text("timestamp") or "") or _NEVER
 
     @property
     def rank(self) -> tuple[datetime, int]:
-        """Place in the order of events: time, then place in the log (R7)."""
+        """The order of events: by time, then by line (R7)."""
         return self.moment, self.line
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False):
-    """A relation as it reads, "source [type] target", whichever names its ends have on disk (R5)."""
+    """A relation "source [type] target"; on disk, its ends have either of two names (R5)."""
 
     record: LogRecord
     type: str
@@ -69,22 +69,22 @@ class Edge(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def metadata(self) -> Members:
-        """The edge's `metadata`, empty when it has none."""
+        """The edge's `metadata`; empty if it has none."""
         return mapping(self.record.members, "metadata")
 
     @property
     def reason(self) -> str | None:
-        """Why a supersedes edge was written, where it says so (R7)."""
+        """The `reason` of a supersedes edge, if it gives one (R7)."""
         return text(self.metadata, "reason")
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedSession:
-    """One session.
+    """A session as recorded (RFC 7.5).
 
     Attributes:
         id: Its `session_id`.
-        starts: Its start records in the order of the log; a sound log has one.
+        starts: Its start records in log order; normally one.
         ends: Its end records; none while it is open.
     """
 
@@ -94,22 +94,22 @@ class LoggedSession:
 
     @property
     def start(self) -> LogRecord | None:
-        """The first start; None when only an end was recorded."""
+        """The first start; None if only an end was recorded."""
         return self.starts[0] if self.starts else None
 
     @property
     def is_open(self) -> bool:
-        """Whether the session was started and never ended."""
+        """Whether the session was started and not ended."""
         return bool(self.starts) and not self.ends
 
     def text(self, name: str) -> str | None:
-        """Return a member of the session as its start, else its end, gives it."""
+        """Return a member that is a string, of the start records or else of the end records."""
         values = (record.text(name) for record in (*self.starts, *self.ends))
         return next((value for value in values if value is not None), None)
 
 
 def read_edge(record: LogRecord) -> Edge:
-    """Return the edge that a record states; a missing type of an end means annotation (R5)."""
+    """Return the edge of an edge record; an end without a type is an annotation (R5)."""
     return Edge(
         record,
         record.text("edge_type") or "",
@@ -121,12 +121,12 @@ def read_edge(record: LogRecord) -> Edge:
 
 
 def is_supersedes(edge: Edge) -> bool:
-    """Whether the edge joins or replaces annotations."""
+    """Whether this is a supersedes edge, which joins or replaces annotations."""
     return edge.type == EdgeType.SUPERSEDES
 
 
 def recorded_lines(record: LogRecord) -> tuple[int, int] | None:
-    """Return the range that a record gives; None when it gives none that makes sense."""
+    """Return the recorded lines, first and last; None if there is no valid range."""
     start, end = integer(record.members, "line_start"), integer(record.members, "line_end")
     if record.type != RecordType.LINE or start is None or end is None or not 1 <= start <= end:
         return None
@@ -134,9 +134,10 @@ def recorded_lines(record: LogRecord) -> tuple[int, int] | None:
 
 
 def recorded_range(members: Sequence[LogRecord], current: LogRecord) -> AnchoredRange | None:
-    """Return the range of a lineage: where the current record has it, anchors of the oldest; None when it has none that makes sense.
+    """Return the range of a lineage; None if the current record has no valid range.
 
-    It is as long as what its hash was made of, should a later record have given it more lines or fewer.
+    It starts where the current record says, has the anchors of the oldest record, and is as long as
+    the text that its hash was computed from, even if a later record has more or fewer lines.
     """
     lines = recorded_lines(current)
     if lines is None:
@@ -157,9 +158,9 @@ def recorded_range(members: Sequence[LogRecord], current: LogRecord) -> Anchored
 
 
 def _first(members: Sequence[LogRecord], name: str) -> str | None:
-    """Return an anchor as the oldest member has it: anchors describe what the AI wrote, whatever came later (R14).
+    """Return an anchor of the oldest member that has it: it describes what the AI wrote (R14).
 
-    The context of blank lines is empty or a line break; it means something beside a hash.
+    An empty string counts: it is the context of blank lines.
     """
     for member in members:
         value = member.text(name)

@@ -1,4 +1,4 @@
-"""Reviews of annotations (R6): who gave which verdict on which text, read from edges in either direction."""
+"""Reviews of annotations, read from edges in either direction, and the review status (R6)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from vibes_lsp.risk.review_status import ReviewAnswer, ReviewStatus, deciding_an
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One reviewer's answer.
+    """One review; members are None if the edge lacks them.
 
     Attributes:
         annotation: Id of the record that was reviewed.
-        by: The reviewer's name; None when the edge does not say.
-        kind: Whether a person or an AI answered; unknown in edges of other tools.
-        verdict: The answer; None when the edge does not say.
-        text: Anchor hash of the lines that were reviewed; None when the edge does not say.
+        reviewer: The reviewer's name.
+        kind: Whether a person or an AI reviewed; unknown in edges of other tools.
+        verdict: The verdict.
+        text_hash: Anchor hash of the lines that were reviewed.
         note: The reviewer's remark.
         edge: The edge that records it.
     """
@@ -42,7 +42,7 @@ def read_reviews(edges: Iterable[Edge], find: Callable[[str], LogRecord | None])
 
     Args:
         edges: Any edges.
-        find: Looks a record up by its id, to tell the review from the reviewed.
+        find: Returns a record by its id, to tell the review from the reviewed record.
     """
     reviews = [
         review
@@ -53,11 +53,11 @@ def read_reviews(edges: Iterable[Edge], find: Callable[[str], LogRecord | None])
 
 
 def is_text_unchanged(review: Review, lines: Sequence[str] | None) -> bool | None:
-    """Whether the lines are as they were reviewed; None when the edge does not say what they were.
+    """Whether the lines are as they were reviewed; None if the review does not name their hash.
 
     Args:
         review: The review.
-        lines: The lines of the annotation as they are now; None where they are not found.
+        lines: The lines of the annotation as they are now; None if they are not found.
     """
     if review.text_hash is None:
         return None
@@ -67,12 +67,12 @@ def is_text_unchanged(review: Review, lines: Sequence[str] | None) -> bool | Non
 def review_status_of(
     reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False
 ) -> ReviewStatus:
-    """Return where an annotation stands with its reviewers (R6).
+    """Return the review status of an annotation (R6).
 
     Args:
         reviews: In the order of events.
-        lines: Its lines as they are now; None where they are not found.
-        is_removed: Whether it is about what was removed, which nothing can change any more.
+        lines: Its lines as they are now; None if they are not found.
+        is_removed: Whether it is about removed lines, which cannot change any more.
     """
     return review_status(_answers(reviews, lines, is_removed=is_removed))
 
@@ -80,12 +80,12 @@ def review_status_of(
 def deciding_review(
     reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool = False
 ) -> Review | None:
-    """Return the review that decides what `standing` says; None where there is none (R6).
+    """Return the review that decides `review_status_of`; None without one (R6).
 
     Args:
         reviews: In the order of events.
-        lines: Its lines as they are now; None where they are not found.
-        is_removed: As for `standing`.
+        lines: Its lines as they are now; None if they are not found.
+        is_removed: As for `review_status_of`.
     """
     _, number = deciding_answer(_answers(reviews, lines, is_removed=is_removed))
     return None if number is None else reviews[number]
@@ -117,7 +117,7 @@ def _read(edge: Edge, find: Callable[[str], LogRecord | None]) -> Review | None:
 
 
 def _reviewed(edge: Edge, find: Callable[[str], LogRecord | None]) -> str | None:
-    """Which end was reviewed: the annotation; of two, the one that is no review itself."""
+    """Return the reviewed end: the annotation; of two, the one that is not a review."""
     source, target = (kind == NodeType.ANNOTATION for kind in (edge.source_type, edge.target_type))
     if source and target:
         record = find(edge.source)

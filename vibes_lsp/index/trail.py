@@ -1,4 +1,4 @@
-"""One audit trail as it is now: the facade that everything above the index asks."""
+"""`Trail`: one audit trail as it is now. The layers above the index read trails through it."""
 
 from __future__ import annotations
 
@@ -22,46 +22,50 @@ class Trail:
     """The log and the manifest of one audit directory.
 
     Args:
-        directory: Where the trail lies.
-        nearest: Decides between several ends of a lineage, by git; see `Nearest`.
-        beside: Another follower of it in this program, perhaps in another thread: the manifest is read once for both.
-        now_ns: The clock that file times are compared with.
+        directory: The audit directory.
+        nearest_commit: Chooses between several ends of a lineage, by git.
+        shared_with: Another `Trail` of the same directory, perhaps in another thread, with which to
+            share what was read of the manifest.
+        now_ns: The clock to compare file times with.
 
     Attributes:
         log: The annotation log.
         manifest: The context entries as of the last refresh.
-        manifest_cache: What all who follow the trail in this program have read of the manifest.
+        manifest_cache: What was read of the manifest, shared by all `Trail`s of the directory.
     """
 
     def __init__(
         self,
         directory: AuditDir,
         *,
-        nearest: NearestCommit | None = None,
-        beside: Trail | None = None,
+        nearest_commit: NearestCommit | None = None,
+        shared_with: Trail | None = None,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self.directory = directory
         self.log = LogIndex(directory.log, now_ns=now_ns)
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.manifest_cache: ManifestCache = (
-            ManifestCache() if beside is None else beside.manifest_cache
+            ManifestCache() if shared_with is None else shared_with.manifest_cache
         )
-        self._nearest = nearest
-        self._lineage_cache = LineageCache(self.log, nearest)
+        self._nearest_commit = nearest_commit
+        self._lineage_cache = LineageCache(self.log, nearest_commit)
 
     def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
-        """Take in what changed on disk; say whether anything did. Call it before every answer: it costs two stats."""
+        """Read what changed on disk, and return whether anything did.
+
+        Call it before every answer: it costs two `stat` calls if nothing changed.
+        """
         changed = self.log.refresh(thorough=thorough, progress=progress)
         manifest = read_manifest(
             self.directory, self.manifest, manifest_cache=self.manifest_cache
-        )  # after the log: entries are written before the records that name them
+        )  # read after the log, because entries are written before the records that name them
         changed = changed or manifest is not self.manifest
         self.manifest = manifest
         return changed
 
     def annotated_paths(self) -> list[str]:
-        """Return the paths that annotations name, as recorded, in the order of their first record."""
+        """Return the paths of annotations as recorded, in the order of their first record."""
         return [path for path in self.log.columns.annotations if path]
 
     def lineages_in(self, path: str) -> list[Lineage]:
@@ -73,11 +77,11 @@ class Trail:
         return self._lineage_cache.lineages_in(path)
 
     def is_independent_of_head(self, path: str) -> bool:
-        """Whether what `lineages_in` has just said of a file rests on the log alone, and not also on which commit is nearest."""
+        """Whether the last `lineages_in` of a file depended on the log only, not on git's HEAD."""
         return self._lineage_cache.is_independent_of_head(path)
 
     def files_changed_since(self, line: int) -> frozenset[str]:
-        """Return the files of which `lineages_in` may say something else by what follows a line of the log: what that names or is tied to."""
+        """Return the files whose lineages the records after a line of the log may have changed."""
         columns = self.log.columns
         new = [
             number
@@ -96,16 +100,16 @@ class Trail:
                     for each in self.log.with_id(end)
                     if each.is_annotation
                 )
-        tied = (
+        joined = (
             each
             for lineage in self._lineage_cache.lineages_of(records)
             for one in lineage.ids
             for each in self.log.with_id(one)
         )
-        return frozenset(normal_path(each.text("file_path") or "") for each in (*records, *tied))
+        return frozenset(normal_path(each.text("file_path") or "") for each in (*records, *joined))
 
     def lineage_of(self, identifier: str) -> Lineage | None:
-        """Return the lineage that an annotation belongs to; None when no line or function record has this id."""
+        """Return the lineage of an annotation; None if no line or function record has this id."""
         record = self.log.by_id(identifier)
         if record is None or not record.is_annotation:
             return None
@@ -119,7 +123,7 @@ class Trail:
         )
 
     def lineages(self) -> list[Lineage]:
-        """Return all lineages, oldest first. Decodes every annotation: for reports, not for hovers."""
+        """Return all lineages, oldest first. Decodes every annotation: for reports, not hovers."""
         code = EDGE_TYPES.index(EdgeType.SUPERSEDES)
         columns = self.log.columns
         lines = [
@@ -129,27 +133,27 @@ class Trail:
         ]
         edges = [read_edge(record) for record in self.log.records(lines)]
         return build_lineages(
-            self.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION), edges, self._nearest
+            self.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION), edges, self._nearest_commit
         )
 
     def lineages_since(self, moment: datetime) -> list[Lineage]:
-        """Return the lineages with an annotation from some time on, oldest first; of a long log little is decoded."""
-        wanted = self.log.annotations_since(moment)
+        """Return the lineages with an annotation since a time, oldest first; decodes little."""
+        since = self.log.annotations_since(moment)
         return self._lineage_cache.lineages_of(
-            record for record in wanted if record.moment >= moment
+            record for record in since if record.moment >= moment
         )
 
     def edges_of(self, lineage: Lineage) -> tuple[list[Edge], list[Edge]]:
-        """Return the edges out of and into any member: edges of one are edges of all (R7)."""
+        """Return the edges from and to all members of a lineage (R7)."""
         out = [edge for identifier in lineage.ids for edge in self.log.edges(source=identifier)]
         into = [edge for identifier in lineage.ids for edge in self.log.edges(target=identifier)]
         return out, into
 
     def reviews_of(self, lineage: Lineage) -> list[Review]:
-        """Return the reviews that any member was given, in the order of events (R6)."""
+        """Return the reviews of all members of a lineage, in the order of events (R6)."""
         kind = EdgeType.REVIEWED_BY
         reviewed = self.log.edge_ends(kind)
-        if not reviewed or not any(id_key(each) in reviewed for each in lineage.ids):  # as of most
+        if not reviewed or not any(id_key(each) in reviewed for each in lineage.ids):
             return []
         found = [
             edge
@@ -167,5 +171,5 @@ class Trail:
         ]
 
     def files_of_session(self, session: str) -> frozenset[str]:
-        """Return the files that a session's annotations are about."""
+        """Return the files that a session's annotations name."""
         return frozenset(map(normal_path, self.log.columns.session_files.get(session, ())))

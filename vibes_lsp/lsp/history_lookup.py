@@ -162,7 +162,9 @@ class HistoryLookup:
         locator = self._locator
         if locator is None:
             locator = self._locator = ProjectLocator(
-                Trail(self._beside.directory, nearest=self._nearest, beside=self._beside)
+                Trail(
+                    self._beside.directory, nearest_commit=self._nearest, shared_with=self._beside
+                )
             )
         locator.refresh(request.renamed)
         files = {path: locator.file_history(path, text) for path, text in request.texts.items()}

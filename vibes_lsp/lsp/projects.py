@@ -73,7 +73,7 @@ class Project:
 
     def __init__(self, directory: AuditDir, *, previews_risk: bool = False) -> None:
         nearest = NearestAncestor()
-        trail = Trail(directory, nearest=nearest)
+        trail = Trail(directory, nearest_commit=nearest)
         self.directory = directory
         self.pending = PendingCompletions(directory)
         self.history = HistoryLookup(trail)

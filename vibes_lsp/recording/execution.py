@@ -44,7 +44,7 @@ class Execution:
         beside: Trail | None,
     ) -> None:
         self._directory: Final = directory
-        self._trail: Final = Trail(directory, beside=beside)
+        self._trail: Final = Trail(directory, shared_with=beside)
         self._writer: Final = AuditWriter(directory, manifest_cache=self._trail.manifest_cache)
         self._repeats: Final = CompletedRequests(directory)
         self._now = now

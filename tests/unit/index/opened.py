@@ -19,7 +19,7 @@ ENVIRONMENT = "e0" * 32
 
 def opened(root: Path, nearest: NearestCommit | None = None) -> Trail:
     """Read the trail of the project at `root` as it is now."""
-    trail = Trail(AuditDir(root / ".ai-audit"), nearest=nearest)
+    trail = Trail(AuditDir(root / ".ai-audit"), nearest_commit=nearest)
     trail.refresh()
     return trail
 

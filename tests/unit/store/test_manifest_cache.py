@@ -30,7 +30,7 @@ def test_what_this_program_has_folded_it_does_not_read(
 ) -> None:
     """A manifest may have a hundred megabytes, and the next request would wait for it."""
     trail = Trail(directory)
-    beside = Trail(directory, beside=trail)
+    beside = Trail(directory, shared_with=trail)
     writer = AuditWriter(directory, manifest_cache=trail.manifest_cache)
     for each in (trail, beside):
         each.refresh()
