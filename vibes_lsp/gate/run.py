@@ -250,7 +250,7 @@ class _Run:
     def _item(self, checked: CheckedAnnotation, content: Text, standing: ReviewStatus) -> GateItem:
         placement, policy = checked.placement, self._policy
         by_record = (
-            self._options.use_stored_scores or not policy.scores
+            self._options.use_stored_scores or not policy.computes_scores
         )  # R27: of an unknown algorithm there is nothing else
         live = None if by_record else self._scorer.score(placement, content)
         score = stored_score(placement) if by_record else live.value if live is not None else None
@@ -340,9 +340,9 @@ class _Run:
             for each in custom_signals(record)
             if each.signal in self._policy.weights or self._rules.uses_signal(each.signal)
         ]
-        if (asked or self._options.use_stored_scores or not self._policy.scores) and not covers(
-            record, *RISK_MEMBERS
-        ):
+        if (
+            asked or self._options.use_stored_scores or not self._policy.computes_scores
+        ) and not covers(record, *RISK_MEMBERS):
             message = (
                 f"the id of record {record.id[:16]} does not cover its risk, by which it is judged"
             )

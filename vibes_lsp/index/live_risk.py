@@ -60,7 +60,7 @@ class Scorer:
         """
         return (
             compute_score(self.measured(placement, content), self._policy)
-            if self._policy.scores
+            if self._policy.computes_scores
             else None
         )
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.commit_resolution import CommitResolver
-from vibes_lsp.history.committed import CommittedFiles
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import recorded_commit, resolve_commits
@@ -19,6 +18,7 @@ from vibes_lsp.maintenance.commit_attribution import (
     group_by_commit,
     has_locatable_lines,
 )
+from vibes_lsp.maintenance.committed_files import CommittedFiles
 from vibes_lsp.model.vocabulary import BackfillWhen, SupersedesReason
 from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.recorder import Recorder

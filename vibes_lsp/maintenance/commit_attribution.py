@@ -21,8 +21,8 @@ from vibes_lsp.anchors.locating import locate
 from vibes_lsp.anchors.occurrences import copies
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
-from vibes_lsp.history.committed import CommittedFile, CommittedFiles
 from vibes_lsp.index.lineage import Lineage
+from vibes_lsp.maintenance.committed_files import CommittedFile, CommittedFiles
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
@@ -95,7 +95,7 @@ class CommitAttribution:
 
     def is_absent(self, lineage: Lineage, path: str, commits: Sequence[str]) -> bool:
         """Return whether an annotation's file has none of its lines in any of these commits."""
-        known = (self.files.at(path, commit) for commit in commits)
+        known = (self.files.read(path, commit) for commit in commits)
         return not any(
             _is_found(lineage, Text.from_bytes(file.content), path)
             for file in known
@@ -103,16 +103,18 @@ class CommitAttribution:
         )
 
     def _candidates(self, path: str, commit: str) -> Iterator[CommittedFile]:
-        own = self.files.at(path, commit)
+        own = self.files.read(path, commit)
         if own is not None and self.is_allowed(own.commit):
             yield own
-        yield from (file for file in self.files.later(path, commit) if self.is_allowed(file.commit))
+        yield from (
+            file for file in self.files.later_versions(path, commit) if self.is_allowed(file.commit)
+        )
 
     def _introduces(self, lineage: Lineage, where: _FoundLines, file: CommittedFile) -> bool:
         """Return whether none of a commit's parents has these lines."""
         earlier = (
             _find([lineage], Text.from_bytes(content), file.path)[0]
-            for content in self.files.before(file)
+            for content in self.files.parent_contents(file)
         )
         return all(before is None or before.lines != where.lines for before in earlier)
 

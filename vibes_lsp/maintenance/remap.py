@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.commit_resolution import CommitResolver
-from vibes_lsp.history.committed import CommittedFiles
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.lineage_commits import resolve_commits, rewritten_commits
@@ -20,6 +19,7 @@ from vibes_lsp.maintenance.commit_attribution import (
     group_by_commit,
     has_locatable_lines,
 )
+from vibes_lsp.maintenance.committed_files import CommittedFiles
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, EdgeType, RecordType, SupersedesReason
@@ -105,7 +105,7 @@ def _remap(context: RecordingContext) -> tuple[Draft, Remapped]:
         files.prefetch(list({path for path, _ in groups}))
         attribution = CommitAttribution(files, lambda _: True)
         for (path, commit), group in groups.items():
-            own = files.at(path, commit.commit)
+            own = files.read(path, commit.commit)
             in_changed_file = [
                 each
                 for each in group

@@ -55,7 +55,7 @@ def risk_members(
         custom: The caller's own signals.
     """
     policy = situation.config.policy
-    if not policy.scores:
+    if not policy.computes_scores:
         return {}
     environment = _entry(situation, text(record, "environment_hash"))
     session, path = text(record, "session_id"), text(record, "file_path") or ""

@@ -1,5 +1,6 @@
-"""PRISM (RFC 10.4): what is measured, what each signal is worth, the sum, its band, and the rules of review. Pure.
+"""PRISM risk scores (RFC 10.4), pure.
 
-The way of a score: `measured` (what is known) -> `signals` (a factor for each) -> `scoring` (the sum and its band); `policy` says how much each
-counts. `rules` is the language of `review_rules`, `tiers` the table of models, `standing` what reviews are worth.
+`signals` turns measurements into a factor per signal, `scoring` combines the factors into a score
+and its band, `policy` holds the project's weights and thresholds. `rules` is the language of
+`review_rules`, `review_status` says what the reviews of an annotation amount to.
 """

@@ -1,4 +1,4 @@
-"""What a project decided about risk (RFC 10.4.6): weights, bounds, baselines, tiers and rules, with the reference's where it is silent."""
+"""A project's risk policy (RFC 10.4.6), with the reference values where it says nothing."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from vibes_lsp.model.config import Config
 
 WEIGHTED_AVERAGE: Final = "weighted_average"
-"""The reference algorithm (RFC 10.4.2), and the only one that we know."""
+"""The reference algorithm (RFC 10.4.2), and the only one implemented."""
 MAX_RULES: Final = 100
-"""Rules that are read; more would be a way to make every answer slow."""
+"""Maximum number of rules: each costs time in every answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A condition, and what it asks for.
+    """A review rule.
 
     Attributes:
-        condition: As the policy has it.
-        action: What is asked for where it holds.
-        expression: The condition, parsed.
+        condition: As written in the policy.
+        action: The action required where the condition is true.
+        expression: The parsed condition.
     """
 
     condition: str
@@ -38,16 +38,16 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How risk is scored and judged.
+    """How risk is scored and which reviews it requires.
 
     Attributes:
         enabled: Whether PRISM is on (R27).
-        algorithm: The name of the scoring function.
-        weights: Of each signal; one that is not named weighs nothing.
+        algorithm: The scoring function's name.
+        weights: Weights by signal; 0 for signals not named.
         thresholds: Lower bounds of the bands.
-        baselines: What counts as 1.0, of the signals that have no upper end.
-        tiers: Of models, by patterns of their names; before those of the packaged table.
-        rules: What is asked for beside the bands.
+        baselines: What counts as 1.0, for signals without an upper end.
+        tiers: Model tiers by name pattern; they precede the built-in table.
+        rules: Review rules beside the bands.
         level: The project's assurance level.
     """
 
@@ -61,25 +61,25 @@ class Policy:
     level: str = AssuranceLevel.MEDIUM
 
     @property
-    def scores(self) -> bool:
-        """Whether there are live scores: PRISM is on, and the algorithm is one that we know (R27)."""
+    def computes_scores(self) -> bool:
+        """Whether scores are computed: PRISM is on, and the algorithm is implemented (R27)."""
         return self.enabled and self.algorithm == WEIGHTED_AVERAGE
 
     @property
     def preview(self) -> Policy:
-        """The same with PRISM on, and without its rules: what `vibes.risk.preview` shows."""
+        """A copy with PRISM on and without rules, as `vibes.risk.preview` shows it."""
         return self if self.enabled else replace(self, enabled=True, rules=())
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyProblem:
-    """Something in the policy that cannot be used.
+    """A part of the policy that cannot be used.
 
     Attributes:
-        field: The member of the configuration.
+        field: The configuration's member.
         message: What is wrong with it.
-        offset: The character of the member's text at which it goes wrong.
-        is_known: Whether the standard allows it, and it is only that we do not know it.
+        offset: The character of the member's text where it goes wrong.
+        is_known: False if the standard allows the value, but it is not implemented here.
     """
 
     field: str
@@ -89,11 +89,11 @@ class PolicyProblem:
 
 
 def read_policy(config: Config, members: Members) -> tuple[Policy, list[PolicyProblem]]:
-    """Return the policy of a configuration, and what is wrong with its meaning; a rule that cannot be parsed is left out.
+    """Return the policy of a configuration and its problems; unparsable rules are left out.
 
     Args:
-        config: The configuration, its form checked.
-        members: What the file says: rules are numbered as there.
+        config: The configuration, already validated.
+        members: The file's content, in which rules are numbered.
     """
     scoring = config.risk_scoring
     level = config.assurance_level.value
@@ -101,7 +101,10 @@ def read_policy(config: Config, members: Members) -> tuple[Policy, list[PolicyPr
         return Policy(level=level), []
     rules, problems = _rules(mapping(members, "risk_scoring"))
     if scoring.algorithm != WEIGHTED_AVERAGE:
-        message = f"{scoring.algorithm[:60]!r} is not known here: stored scores are shown, and none is computed; known is {WEIGHTED_AVERAGE!r}"
+        message = (
+            f"unknown algorithm {scoring.algorithm[:60]!r}: expected {WEIGHTED_AVERAGE!r};"
+            " stored scores are shown, none are computed"
+        )
         problems.insert(0, PolicyProblem("risk_scoring.algorithm", message, is_known=False))
     policy = Policy(
         scoring.enabled,
@@ -117,7 +120,7 @@ def read_policy(config: Config, members: Members) -> tuple[Policy, list[PolicyPr
 
 
 def _rules(scoring: Members) -> tuple[list[Rule], list[PolicyProblem]]:
-    """Return the rules that can be used; what is wrong with their form was said before."""
+    """Return the usable rules and their problems; other checks report malformed rules."""
     given = scoring.get("review_rules")
     rules: list[Rule] = []
     problems: list[PolicyProblem] = []

@@ -1,4 +1,4 @@
-"""The language of review rules (RFC 10.4.6, R20): conditions over signals, parsed and never evaluated as code."""
+"""The language of review rules (RFC 10.4.6, R20): conditions over signals, never run as code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Quantity: TypeAlias = float | str
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A signal, or its value between 0 and 1, by the name that it has among the quantities."""
+    """A signal (`NAME`), or its normalized value (`NAME.value`)."""
 
     text: str
 
@@ -28,7 +28,7 @@ Operand: TypeAlias = Name | Quantity
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two operands, and how they are compared."""
+    """A comparison of two operands."""
 
     left: Operand
     sign: str
@@ -37,7 +37,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Whether an operand is one of some literals."""
+    """Whether an operand is in a list of literals."""
 
     operand: Operand
     choices: tuple[Quantity, ...]
@@ -45,21 +45,21 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The opposite of an expression."""
+    """The negation of an expression."""
 
     negated: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Expressions that all hold."""
+    """A conjunction."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Expressions of which one holds."""
+    """A disjunction."""
 
     parts: tuple[Expression, ...]
 
@@ -67,42 +67,42 @@ class Or:
 Expression: TypeAlias = "Comparison | Membership | Not | And | Or"
 
 
-def evaluate_condition(expression: Expression, quantities: Mapping[str, Quantity]) -> bool:
-    """Return whether a condition is true; not where it depends on what is not known.
+def evaluate_condition(expression: Expression, variables: Mapping[str, Quantity]) -> bool:
+    """Return whether a condition is true; False if that depends on an unknown signal.
 
     Args:
         expression: The condition.
-        quantities: What each name stands for; see `scoring.quantities`.
+        variables: The value of each name; see `scoring.rule_variables`.
     """
-    return _truth(expression, quantities) is True
+    return _truth(expression, variables) is True
 
 
-def _truth(expression: Expression, quantities: Mapping[str, Quantity]) -> bool | None:
-    """Return true, false, or None for unknown."""
+def _truth(expression: Expression, variables: Mapping[str, Quantity]) -> bool | None:
+    """Return True, False, or None for unknown."""
     match expression:
         case Comparison(left, sign, right):
-            one, other = _resolved(left, quantities), _resolved(right, quantities)
+            one, other = _resolved(left, variables), _resolved(right, variables)
             return (
                 None
                 if one is None or other is None or isinstance(one, str) != isinstance(other, str)
                 else _SIGNS[sign](one, other)
             )
         case Membership(operand, choices):
-            one = _resolved(operand, quantities)
+            one = _resolved(operand, variables)
             return None if one is None else one in choices
         case Not(negated):
-            truth = _truth(negated, quantities)
+            truth = _truth(negated, variables)
             return None if truth is None else not truth
         case And(parts):
-            truths = [_truth(part, quantities) for part in parts]
+            truths = [_truth(part, variables) for part in parts]
             return False if False in truths else None if None in truths else True
         case Or(parts):
-            truths = [_truth(part, quantities) for part in parts]
+            truths = [_truth(part, variables) for part in parts]
             return True if True in truths else None if None in truths else False
 
 
 def signals_in(expression: Expression) -> frozenset[str]:
-    """Return the names that a condition asks for."""
+    """Return the names in a condition."""
     match expression:
         case Comparison(left, _, right):
             return frozenset(each.text for each in (left, right) if isinstance(each, Name))
@@ -114,8 +114,8 @@ def signals_in(expression: Expression) -> frozenset[str]:
             return frozenset().union(*map(signals_in, parts))
 
 
-def _resolved(operand: Operand, quantities: Mapping[str, Quantity]) -> Quantity | None:
-    return quantities.get(operand.text) if isinstance(operand, Name) else operand
+def _resolved(operand: Operand, variables: Mapping[str, Quantity]) -> Quantity | None:
+    return variables.get(operand.text) if isinstance(operand, Name) else operand
 
 
 _SIGNS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
@@ -130,14 +130,14 @@ _SIGNS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 MAX_LENGTH: Final = 2_000
 MAX_DEPTH: Final = 20
-"""Deepest nesting of parentheses and NOT."""
+"""Maximum nesting of parentheses and NOT."""
 
 _EQUALITY: Final = frozenset({"==", "!="})
 _WORDS: Final[Mapping[str, Sequence[str]]] = {
     Signal.ACTION_TYPE: list(Action),
     Signal.MODEL_CAPABILITY_TIER: list(Tier),
 }
-"""The signals that are words, with all that there are."""
+"""The signals whose values are words, with all values."""
 _KEYWORDS: Final = frozenset({"AND", "OR", "NOT", "IN"})
 _TOKEN: Final = re.compile(
     r"(?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -157,21 +157,22 @@ class _Token:
 
     @property
     def keyword(self) -> str | None:
-        """The keyword that this is, in capitals."""
+        """The keyword in capitals; None for other tokens."""
         upper = self.text.upper()
         return upper if self.kind == "name" and upper in _KEYWORDS else None
 
 
 def parse_condition(condition: str) -> Expression:
-    """Return a condition as an expression.
+    """Parse a condition.
 
     Raises:
-        BrokenRule: It is not in the language, names an unknown signal, or is too long or too deep; with the offset of the character.
+        BrokenRule: A syntax error, an unknown signal, or a condition too long or too deep; with the
+            offset of the character.
     """
     if len(condition) > MAX_LENGTH:
-        raise BrokenRule(f"a condition has at most {MAX_LENGTH:,} characters", MAX_LENGTH)
+        raise BrokenRule(f"condition too long: at most {MAX_LENGTH:,} characters", MAX_LENGTH)
     parser = _Parser(_tokens(condition))
-    expression = parser.either()
+    expression = parser.parse_or()
     parser.finish()
     return expression
 
@@ -186,40 +187,41 @@ def _tokens(condition: str) -> list[_Token]:
             return [*tokens, _Token("end", "", offset)]
         found = _TOKEN.match(condition, offset)
         if found is None:
-            raise BrokenRule(_stray(condition, offset), offset)
+            raise BrokenRule(_unexpected(condition, offset), offset)
         tokens.append(_Token(found.lastgroup or "", found[0], offset))
         offset = found.end()
 
 
-def _stray(condition: str, offset: int) -> str:
+def _unexpected(condition: str, offset: int) -> str:
     match condition[offset]:
         case "=":
-            return "'=' is no comparison: write '=='"
+            return "unexpected '=': use '=='"
         case "'" | '"':
-            return "this text is never closed"
-        case "&" | "|" | "!":
-            return "write AND, OR and NOT"
+            return "unterminated string"
+        case "&" | "|" | "!" as operator_sign:
+            return f"unexpected {operator_sign!r}: use AND, OR or NOT"
         case character:
-            return f"{character!r} means nothing here"
+            return f"unexpected character {character!r}"
 
 
 class _Parser:
-    """Reads tokens from left to right; every method takes those of one rule of the grammar."""
+    """A recursive descent parser; each method parses one rule of the grammar."""
 
     def __init__(self, tokens: Sequence[_Token]) -> None:
         self._tokens = tokens
         self._next = 0
         self._depth = 0
 
-    def either(self) -> Expression:
-        parts = self._separated("OR", self._both)
+    def parse_or(self) -> Expression:
+        parts = self._parse_separated("OR", self._parse_and)
         return parts[0] if len(parts) == 1 else Or(parts)
 
     def finish(self) -> None:
         token = self._token
         if token.kind != "end":
             raise BrokenRule(
-                f"{token.text!r} is not expected after a whole condition: AND or OR?", token.offset
+                f"unexpected {token.text!r} after a complete condition: expected AND or OR",
+                token.offset,
             )
 
     @property
@@ -231,128 +233,126 @@ class _Parser:
         self._next += token.kind != "end"
         return token
 
-    def _separated(self, keyword: str, part: Callable[[], Expression]) -> tuple[Expression, ...]:
+    def _parse_separated(
+        self, keyword: str, part: Callable[[], Expression]
+    ) -> tuple[Expression, ...]:
         parts = [part()]
         while self._token.keyword == keyword:
             self._take()
             parts.append(part())
         return tuple(parts)
 
-    def _both(self) -> Expression:
-        parts = self._separated("AND", self._negated)
+    def _parse_and(self) -> Expression:
+        parts = self._parse_separated("AND", self._parse_not)
         return parts[0] if len(parts) == 1 else And(parts)
 
-    def _negated(self) -> Expression:
+    def _parse_not(self) -> Expression:
         token = self._token
         if token.keyword != "NOT" and token.text != "(":
-            return self._comparison()
+            return self._parse_comparison()
         self._take()
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise BrokenRule(f"nested deeper than {MAX_DEPTH} levels", token.offset)
-        inner = Not(self._negated()) if token.keyword == "NOT" else self.either()
+        inner = Not(self._parse_not()) if token.keyword == "NOT" else self.parse_or()
         if token.text == "(":
-            self._mark(")", token)
+            self._expect(")", token)
         self._depth -= 1
         return inner
 
-    def _comparison(self) -> Expression:
-        first, left = self._token, self._operand()
+    def _parse_comparison(self) -> Expression:
+        first, left = self._token, self._parse_operand()
         token = self._take()
         if token.keyword == "IN":
-            return Membership(left, self._choices(left))
+            return Membership(left, self._parse_list(left))
         if token.keyword == "NOT" and self._token.keyword == "IN":
             self._take()
-            return Not(Membership(left, self._choices(left)))
+            return Not(Membership(left, self._parse_list(left)))
         if token.kind != "sign":
             raise BrokenRule(
-                f"a comparison is expected after {first.text!r}: ==, !=, <, <=, >, >= or IN",
+                f"expected a comparison after {first.text!r}: ==, !=, <, <=, >, >= or IN",
                 token.offset,
             )
-        second, right = self._token, self._operand()
+        second, right = self._token, self._parse_operand()
         _check_pair(left, right, second.offset)
         if token.text not in _EQUALITY and _is_word(left):
             raise BrokenRule(
-                f"words have no order: compare them with ==, != or IN, not with {token.text!r}",
+                f"{token.text!r} cannot compare words: use ==, != or IN",
                 token.offset,
             )
         return Comparison(left, token.text, right)
 
-    def _choices(self, operand: Operand) -> tuple[Quantity, ...]:
-        opening = self._mark("(", None)
+    def _parse_list(self, operand: Operand) -> tuple[Quantity, ...]:
+        opening = self._expect("(", None)
         choices: list[Quantity] = []
         while True:
-            token, choice = self._token, self._operand()
+            token, choice = self._token, self._parse_operand()
             if isinstance(choice, Name):
-                raise BrokenRule("a list holds numbers and quoted texts", token.offset)
+                raise BrokenRule("a list may contain only numbers and quoted strings", token.offset)
             _check_pair(operand, choice, token.offset)
             choices.append(choice)
             if self._token.text != ",":
                 break
             self._take()
-        self._mark(")", opening)
+        self._expect(")", opening)
         return tuple(choices)
 
-    def _mark(self, mark: str, opening: _Token | None) -> _Token:
+    def _expect(self, mark: str, opening: _Token | None) -> _Token:
         token = self._take()
         if token.kind != "mark" or token.text != mark:
-            words = (
-                f"{mark!r} is expected"
-                if opening is None
-                else f"this {opening.text!r} is never closed"
-            )
+            words = f"expected {mark!r}" if opening is None else f"unclosed {opening.text!r}"
             raise BrokenRule(words, token.offset if opening is None else opening.offset)
         return token
 
-    def _operand(self) -> Operand:
+    def _parse_operand(self) -> Operand:
         token = self._take()
         match token.kind:
             case "number":
                 number = float(token.text)
                 if math.isinf(number):
-                    raise BrokenRule(f"{token.text[:40]} is out of range", token.offset)
+                    raise BrokenRule(f"number {token.text[:40]} is out of range", token.offset)
                 return number
             case "text":
                 return token.text[1:-1]
             case "name" if token.keyword is None:
-                return _name(token)
+                return _parse_name(token)
             case _:
-                raise BrokenRule("a signal, a number or a quoted text is expected", token.offset)
+                raise BrokenRule("expected a signal, a number or a quoted string", token.offset)
 
 
-def _name(token: _Token) -> Name:
+def _parse_name(token: _Token) -> Name:
     signal, dot, member = token.text.partition(".")
     if signal not in set(Signal) and not is_custom_signal(signal):
         close = get_close_matches(signal, list(Signal), 1)
         words = (
             f"did you mean {close[0]}?"
             if close
-            else "a name of your own has a namespace, as in org:name; a word stands in quotes"
+            else "put words in quotes; a custom signal has a namespace, as in org:name"
         )
-        raise BrokenRule(f"{signal[:60]!r} is no signal; {words}", token.offset)
+        raise BrokenRule(f"unknown signal {signal[:60]!r}: {words}", token.offset)
     if dot and member != "value":
         raise BrokenRule(
-            f"a signal has nothing but .value, not .{member[:40]}", token.offset + len(signal)
+            f"unknown member .{member[:40]}: a signal has only .value", token.offset + len(signal)
         )
     return Name(token.text)
 
 
 def _is_word(operand: Operand) -> bool:
-    """Whether an operand is a word, and not a number."""
+    """Whether an operand's value is a word and not a number."""
     return operand.text in _WORDS if isinstance(operand, Name) else isinstance(operand, str)
 
 
 def _check_pair(one: Operand, other: Operand, offset: int) -> None:
-    """Refuse what can never be equal.
+    """Check that two operands can be equal.
 
     Raises:
-        BrokenRule: A number is compared with a word, or a signal with a word that it never is.
+        BrokenRule: A number is compared with a word, or a signal with a word that it never has.
     """
     if _is_word(one) != _is_word(other):
-        raise BrokenRule("a number is compared with a word", offset)
+        raise BrokenRule("cannot compare a number with a word", offset)
     for named, word in ((one, other), (other, one)):
         if isinstance(named, Name) and isinstance(word, str) and word not in _WORDS[named.text]:
             raise BrokenRule(
-                f"{named.text} is never {word[:40]!r}: it is one of {', '.join(_WORDS[named.text])}",
+                f"invalid {named.text} {word[:40]!r}: expected {', '.join(_WORDS[named.text])}",
                 offset,
             )

@@ -1,4 +1,4 @@
-"""The reference algorithm (RFC 10.4.2): a weighted average over the available signals, and its band (RFC 10.4.3)."""
+"""The PRISM score: a weighted average of signals (RFC 10.4.2), and its band (RFC 10.4.3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FROM_ABOVE: Final = tuple(reversed(Band))
 
 
 def band_of(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> Band:
-    """Return the highest band whose bound the score reaches; the score must not be rounded before (R21)."""
+    """Return the highest band whose threshold an unrounded score reaches (R21)."""
     for band in _FROM_ABOVE:
         bound = thresholds.get(band)
         if (DEFAULT_THRESHOLDS[band] if bound is None else bound) <= score:
@@ -29,7 +29,7 @@ def band_of(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS)
 
 
 def format_score(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESHOLDS) -> str:
-    """Return a score for people: two decimals, or as many as it takes to stay within its band."""
+    """Return a score for display: two decimals, or as many as keep it in its band."""
     band = band_of(score, thresholds)
     return next(
         (
@@ -42,16 +42,16 @@ def format_score(score: float, thresholds: Mapping[Band, float] = DEFAULT_THRESH
 
 
 _DIGITS: Final = 12
-"""Further digits are noise of the arithmetic, which must not decide a band: ten times 0.6 is 0.6."""
+"""Digits kept: rounding errors beyond them must not decide a band (ten times 0.6 is 0.6)."""
 
 
 class Score(msgspec.Struct, frozen=True):
     """How risky an annotation is.
 
     Attributes:
-        value: From 0 to 1, not rounded for people (R21).
-        band: Its severity.
-        factors: What it is made of.
+        value: From 0 to 1, not rounded for display (R21).
+        band: Its band.
+        factors: The factors it is computed from.
     """
 
     value: float
@@ -60,31 +60,34 @@ class Score(msgspec.Struct, frozen=True):
 
 
 def compute_score(measured: Measurements, policy: Policy) -> Score | None:
-    """Return the score of an annotation; None where no signal that weighs anything is available."""
+    """Compute the score of an annotation; None if no signal with a weight is available."""
     factors = compute_factors(measured, policy)
     value = weighted_average([(factor.weight, factor.value) for factor in factors])
     return None if value is None else Score(value, band_of(value, policy.thresholds), factors)
 
 
 def weighted_average(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Return the sum of weight times value, divided by the sum of weights (RFC 10.4.2); None where nothing weighs anything.
+    """Return the sum of weight times value over the sum of weights (RFC 10.4.2).
 
-    What is not available is not among the pairs, so that its weight goes to the others in proportion.
+    Unavailable signals are not among the pairs, so their weight is shared in proportion.
 
     Args:
-        pairs: Weight, from 0 up, and value, from 0 to 1, of each available signal.
+        pairs: Weight, at least 0, and value, from 0 to 1, of each available signal.
+
+    Returns:
+        None if all weights are 0.
     """
-    shares, whole = _shares(tuple([weight for weight, _ in pairs]))
-    if not whole:
+    shares, total = _shares(tuple([weight for weight, _ in pairs]))
+    if not total:
         return None
     return min(
-        1.0, max(0.0, round(fsum(map(mul, shares, [value for _, value in pairs])) / whole, _DIGITS))
+        1.0, max(0.0, round(fsum(map(mul, shares, [value for _, value in pairs])) / total, _DIGITS))
     )
 
 
-@lru_cache(maxsize=256)  # the same for all annotations of which the same is known
+@lru_cache(maxsize=256)  # annotations with the same signals share it
 def _shares(weights: tuple[float, ...]) -> tuple[Sequence[float], float]:
-    """Return weights as shares of the heaviest, whose sum does not overflow, and that sum; 0 where nothing weighs anything."""
+    """Return weights relative to the largest, and their sum, which cannot overflow."""
     heaviest = max(weights, default=0.0)
     if heaviest <= 0:
         return (), 0.0
@@ -93,7 +96,7 @@ def _shares(weights: tuple[float, ...]) -> tuple[Sequence[float], float]:
 
 
 def rule_variables(factors: Sequence[Factor]) -> Mapping[str, Quantity]:
-    """Return what the names in rules stand for (R20): the measured quantity by `NAME`, the normalised value by `NAME.value`."""
+    """Return the variables of rules (R20): the quantity as `NAME`, the value as `NAME.value`."""
     found: dict[str, Quantity] = {}
     for factor in factors:
         found[factor.signal] = factor.quantity

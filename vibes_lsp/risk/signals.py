@@ -1,4 +1,8 @@
-"""The signals of PRISM (RFC 10.4.1): from a measurement to a value between 0 and 1, with the reason in words."""
+"""The signals of PRISM (RFC 10.4.1): from a measurement to a value from 0 to 1, with a reason.
+
+The table of model tiers is coarse on purpose: it says what a family of models is sold as, not how a
+model does on a task.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,11 @@ from vibes_lsp.risk.rules import Quantity
 
 
 class PromptLength(msgspec.Struct, frozen=True, gc=False):
-    """How long a prompt is.
+    """The length of a prompt.
 
     Attributes:
-        tokens: Its tokens.
-        bytes: The bytes that they were estimated from; None where the producer counted (R22).
+        tokens: Number of tokens.
+        bytes: The bytes they were estimated from; None if the tool counted them (R22).
     """
 
     tokens: int
@@ -33,7 +37,7 @@ class PromptLength(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class CustomSignal:
-    """A signal that a recorder gave (RFC 10.4.1): its name has a namespace, its value lies between 0 and 1."""
+    """A recording tool's signal (RFC 10.4.1): a name with a namespace, a value from 0 to 1."""
 
     signal: str
     value: float
@@ -41,19 +45,19 @@ class CustomSignal:
 
 
 class Measurements(msgspec.Struct, frozen=True, gc=False):
-    """The sources of the eight signals, and the values of further ones; what is None is not known, and its signal is left out.
+    """What the signals are computed from; the signal of an unknown measurement (None) is left out.
 
     Attributes:
         temperature: The model's parameter.
-        action: What the AI did; of a remapped record, what its root did (R27).
-        lines: Number of lines that the annotation is about.
-        total_lines: Number of lines of the whole file.
-        files: Number of files that its session touched.
-        level: The assurance level it was recorded at.
-        review_status: What its reviews say.
-        prompt: How long its prompt is.
+        action: What the AI did; for a remapped record what its root did (R27).
+        lines: Number of annotated lines.
+        total_lines: Number of lines of the file.
+        files: Number of files that the session touched.
+        level: The assurance level of the record.
+        review_status: The result of its reviews.
+        prompt: The length of its prompt.
         model: The model's name.
-        custom: What the recorder gave besides.
+        custom: Signals from the recording tool.
     """
 
     temperature: float | None = None
@@ -69,19 +73,19 @@ class Measurements(msgspec.Struct, frozen=True, gc=False):
 
 
 _BYTES_PER_TOKEN = 4
-"""A rule of thumb that holds for English and for source text; other scripts have more bytes and more tokens for each character."""
+"""A rule of thumb for English and source code; other scripts have more of both."""
 
 
 def estimated_length(prompt: str) -> PromptLength:
-    """Return how long a prompt is, by its bytes (R22)."""
+    """Estimate the length of a prompt from its bytes (R22)."""
     size = len(prompt.encode("utf-8", "surrogatepass"))
     return PromptLength(-(-size // _BYTES_PER_TOKEN), size)
 
 
 _VALUE_DIGITS: Final = 6
-"""Of a normalised value: few enough to be stored, so that anybody can compute a stored score again from its factors."""
+"""Digits of a value: few enough to store, so that a stored score can be recomputed."""
 _HIGHEST_TEMPERATURE: Final = 2.0
-_KEPT: Final = 4_096
+_CACHED: Final = 4_096
 (
     _TEMPERATURE,
     _ACTION_TYPE,
@@ -115,10 +119,10 @@ REVIEW_STATUS_VALUES: Final[Mapping[ReviewStatus, float]] = {
 _REVIEW_STATUS_REASONS: Final[Mapping[ReviewStatus, str]] = {
     ReviewStatus.UNREVIEWED: "no review edge found",
     ReviewStatus.APPROVED: "a person approved these lines as they are",
-    ReviewStatus.UNKNOWN: "a review edge that does not say who reviewed which text",
+    ReviewStatus.UNKNOWN: "a review edge without reviewer or reviewed text",
     ReviewStatus.STALE: "reviewed, but the lines have changed since",
     ReviewStatus.REJECTED: "rejected in review",
-    ReviewStatus.AI: "reviewed by an AI, by no person",
+    ReviewStatus.AI: "reviewed by an AI only",
 }
 
 
@@ -127,10 +131,10 @@ class Factor(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         signal: Its name.
-        quantity: What was measured, as rules compare it (R20).
-        value: The same between 0 and 1.
-        weight: How much it counts.
-        reason: Where the value comes from, in words.
+        quantity: The measured value, which rules compare (R20).
+        value: The normalized value, from 0 to 1.
+        weight: Its weight.
+        reason: Where the value comes from.
     """
 
     signal: str
@@ -141,7 +145,7 @@ class Factor(msgspec.Struct, frozen=True, gc=False):
 
 
 def compute_factors(measured: Measurements, policy: Policy) -> tuple[Factor, ...]:
-    """Return a factor for each signal that is available, in the order of the RFC, then what the recorder gave."""
+    """Return a factor for each available signal, in the RFC's order, then the custom signals."""
     weights, baselines, model = policy.weights, policy.baselines, measured.model
     found = [
         _temperature(measured.temperature, weights.get(_TEMPERATURE, 0.0)),
@@ -160,7 +164,7 @@ def compute_factors(measured: Measurements, policy: Policy) -> tuple[Factor, ...
         ),
     ]
     for each in measured.custom:
-        reason = each.reason or "given without a reason"
+        reason = each.reason or "no reason given"
         found.append(
             _factor(each.signal, each.value, each.value, weights.get(each.signal, 0.0), reason)
         )
@@ -168,7 +172,7 @@ def compute_factors(measured: Measurements, policy: Policy) -> tuple[Factor, ...
 
 
 def factors_as_recorded(factors: Sequence[Factor]) -> list[JsonValue]:
-    """Return factors as records have them (RFC 10.4.4)."""
+    """Return factors as records store them (RFC 10.4.4)."""
     return [
         {"signal": each.signal, "value": each.value, "weight": each.weight, "reason": each.reason}
         for each in factors
@@ -179,26 +183,26 @@ def _factor(signal: str, quantity: Quantity, value: float, weight: float, reason
     return Factor(signal, quantity, round(min(1.0, max(0.0, value)), _VALUE_DIGITS), weight, reason)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _temperature(temperature: float | None, weight: float) -> Factor | None:
     """min(temperature / 2.0, 1.0)."""
     if temperature is None or not 0 <= temperature < math.inf:
         return None
-    words = f"temperature {temperature:g}, where {_HIGHEST_TEMPERATURE:g} counts as 1.0"
-    return _factor(_TEMPERATURE, temperature, temperature / _HIGHEST_TEMPERATURE, weight, words)
+    reason = f"temperature {temperature:g}, where {_HIGHEST_TEMPERATURE:g} counts as 1.0"
+    return _factor(_TEMPERATURE, temperature, temperature / _HIGHEST_TEMPERATURE, weight, reason)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _action_type(action: str | None, weight: float) -> Factor | None:
-    """What was done, by the RFC's reference values."""
+    """The RFC's reference value of the action."""
     if action is None or action not in ACTION_VALUES:
         return None
     return _factor(_ACTION_TYPE, action, ACTION_VALUES[action], weight, f"the action is {action}")
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _scope_lines(lines: int | None, total: int | None, weight: float) -> Factor | None:
-    """The share of the file that it is about, at most 1.0."""
+    """The annotated share of the file, at most 1.0."""
     if not lines or not total:
         return None
     share = min(1.0, lines / total)
@@ -207,9 +211,9 @@ def _scope_lines(lines: int | None, total: int | None, weight: float) -> Factor 
     )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _scope_files(files: int | None, baseline: float, weight: float) -> Factor | None:
-    """Files touched in the session, against a baseline."""
+    """Files touched in the session, relative to a baseline."""
     if not files:
         return None
     words = "1 file" if files == 1 else f"{files:,} files"
@@ -222,9 +226,9 @@ def _scope_files(files: int | None, baseline: float, weight: float) -> Factor | 
     )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _assurance_gap(level: str | None, weight: float) -> Factor | None:
-    """What was not captured."""
+    """How much was not captured."""
     if level is None or level not in GAP_VALUES:
         return None
     return _factor(
@@ -236,20 +240,20 @@ def _assurance_gap(level: str | None, weight: float) -> Factor | None:
     )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _human_review_present(review_status: ReviewStatus, weight: float) -> Factor | None:
-    """0.0 where a person approved what stands there now, else 1.0 (R6)."""
+    """0.0 if a person approved the current lines, else 1.0 (R6)."""
     value = REVIEW_STATUS_VALUES[review_status]
     return _factor(
         _HUMAN_REVIEW_PRESENT, value, value, weight, _REVIEW_STATUS_REASONS[review_status]
     )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _prompt_token_count(
     prompt: PromptLength | None, baseline: float, weight: float
 ) -> Factor | None:
-    """Tokens of the prompt, against a baseline; estimated unless the producer counted (R22)."""
+    """Tokens of the prompt relative to a baseline; estimated unless counted by the tool (R22)."""
     if prompt is None or prompt.tokens < 0:
         return None
     counted = f"{prompt.tokens:,} tokens as counted by the tool"
@@ -267,7 +271,7 @@ def _prompt_token_count(
     )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _model_capability_tier(model: str, tier: str | None, weight: float) -> Factor | None:
     """The tier of the model, by table (R22)."""
     return (
@@ -285,7 +289,7 @@ TIER_VALUES: Final[Mapping[str, float]] = {
     Tier.SMALL: 0.8,
     Tier.LEGACY: 1.0,
 }
-"""What each tier is worth: a smaller or older model is a higher risk."""
+"""The value of each tier: smaller and older models are a higher risk."""
 
 MODEL_TIERS: Final[Mapping[str, str]] = {
     "claude-*": Tier.GENERAL,
@@ -339,34 +343,34 @@ MODEL_TIERS: Final[Mapping[str, str]] = {
     "phi-*": Tier.SMALL,
     "starcoder*": Tier.LEGACY,
 }
-"""Tiers by patterns of names, `*` for anything and `?` for one character."""
+"""Built-in tiers by name pattern, with the wildcards `*` and `?`."""
 
 _SEPARATORS: Final = re.compile(r"[\s_]+")
 _MAX_NAME: Final = 200
 
 
 def tier_of(model: str, overrides: Mapping[str, str] = {}) -> str | None:
-    """Return the tier of a model; None for one that no pattern knows.
+    """Return the tier of a model; None if no pattern matches.
 
-    Names are compared in lower case, with hyphens for blanks, and without the provider before the last slash. Of several patterns the longest
-    counts, whatever their order; any of the policy's goes before all of the table's.
+    Names are compared in lower case, with hyphens for blanks, and without the provider before the
+    last slash. The longest matching pattern wins; the policy's patterns precede the built-in ones.
 
     Args:
-        model: The model's name, as its environment entry has it.
-        overrides: The policy's tiers by patterns.
+        model: The model's name, as in its environment entry.
+        overrides: The policy's tiers by pattern.
     """
     return _tier(model[:_MAX_NAME], tuple(overrides.items()))
 
 
 @lru_cache(maxsize=256)  # a trail has many annotations and few models
 def _tier(model: str, overrides: tuple[tuple[str, str], ...]) -> str | None:
-    name = _plain(model).rpartition("/")[2]
+    name = _normalize(model).rpartition("/")[2]
     for table in (dict(overrides), MODEL_TIERS):
-        fitting = [pattern for pattern in table if fnmatchcase(name, _plain(pattern))]
-        if fitting:
-            return table[max(fitting, key=lambda pattern: (len(pattern), pattern))]
+        matching = [pattern for pattern in table if fnmatchcase(name, _normalize(pattern))]
+        if matching:
+            return table[max(matching, key=lambda pattern: (len(pattern), pattern))]
     return None
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return _SEPARATORS.sub("-", name.strip().lower())

@@ -86,4 +86,4 @@ def test_a_broken_rule_is_reported_at_its_character(project: Project) -> None:
         "config-field",
         "risk_scoring.review_rules.0.condition",
     )
-    assert "'bogus' is no signal" in finding.message
+    assert "unknown signal 'bogus'" in finding.message

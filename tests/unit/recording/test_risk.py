@@ -63,7 +63,7 @@ def test_what_the_caller_says_counts_as_the_policy_says(tmp_path: Path) -> None:
     record = recorded(project, signals=signals)
     assert record["risk_factors"][-2:] == [
         {"signal": "org:sensitive", "value": 0.9, "weight": 0.5, "reason": "stores keys"},
-        {"signal": "org:unweighted", "value": 0, "weight": 0, "reason": "given without a reason"},
+        {"signal": "org:unweighted", "value": 0, "weight": 0, "reason": "no reason given"},
     ]
     assert record["risk_score"] == round((0.3727 + 0.5 * 0.9) / 1.3, 4)
 

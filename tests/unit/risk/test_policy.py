@@ -46,7 +46,7 @@ def test_the_rfcs_example_is_in_force_as_it_stands() -> None:
     )
     assert config.problems == ()
     assert [rule.action for rule in config.policy.rules] == ["require_review", "flag"]
-    assert (config.policy.scores, config.policy.level) == (True, "high")
+    assert (config.policy.computes_scores, config.policy.level) == (True, "high")
 
 
 def test_without_a_risk_part_prism_is_off() -> None:
@@ -58,8 +58,8 @@ def test_without_a_risk_part_prism_is_off() -> None:
     ]
     for scoring in parts:
         policy = parse_config(json.dumps({**FRAME, **scoring}).encode()).policy
-        assert not policy.scores
-        assert policy.preview.scores
+        assert not policy.computes_scores
+        assert policy.preview.computes_scores
     assert parse_config(b"{").policy == Policy()
 
 
@@ -79,7 +79,11 @@ def test_what_is_given_is_laid_over_the_defaults() -> None:
 def test_an_algorithm_that_we_do_not_know_computes_nothing() -> None:
     config = loaded(algorithm="ours")
     assert problems(config) == [("algorithm", None)]
-    assert (config.policy.enabled, config.policy.scores, config.policy.preview.scores) == (
+    assert (
+        config.policy.enabled,
+        config.policy.computes_scores,
+        config.policy.preview.computes_scores,
+    ) == (
         True,
         False,
         False,
@@ -155,7 +159,7 @@ def test_what_is_no_number_costs_only_itself(number: str) -> None:
         "later.0",
         "risk_scoring.weights.temperature",
     ]
-    assert config.policy.scores
+    assert config.policy.computes_scores
     assert config.policy.weights == {**DEFAULT_WEIGHTS, "org:x": 8}
     assert config.members["later"] == [None]
 

@@ -7,11 +7,11 @@ import pytest
 from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
 from vibes_lsp.risk.review_status import ReviewAnswer, review_status
 
-APPROVED = ReviewAnswer(ReviewerKind.HUMAN, Verdict.APPROVED, holds=True)
-STALE = ReviewAnswer(ReviewerKind.HUMAN, Verdict.APPROVED, holds=False)
-REJECTED = ReviewAnswer(ReviewerKind.HUMAN, Verdict.REJECTED, holds=True)
-BY_AI = ReviewAnswer(ReviewerKind.AI, Verdict.APPROVED, holds=True)
-REJECTED_BY_AI = ReviewAnswer(ReviewerKind.AI, Verdict.REJECTED, holds=True)
+APPROVED = ReviewAnswer(ReviewerKind.HUMAN, Verdict.APPROVED, is_unchanged=True)
+STALE = ReviewAnswer(ReviewerKind.HUMAN, Verdict.APPROVED, is_unchanged=False)
+REJECTED = ReviewAnswer(ReviewerKind.HUMAN, Verdict.REJECTED, is_unchanged=True)
+BY_AI = ReviewAnswer(ReviewerKind.AI, Verdict.APPROVED, is_unchanged=True)
+REJECTED_BY_AI = ReviewAnswer(ReviewerKind.AI, Verdict.REJECTED, is_unchanged=True)
 BARE = ReviewAnswer(ReviewerKind.UNKNOWN)
 TEXTLESS = ReviewAnswer(ReviewerKind.HUMAN, Verdict.APPROVED)
 REJECTED_BY_SOMEBODY = ReviewAnswer(ReviewerKind.UNKNOWN, Verdict.REJECTED)

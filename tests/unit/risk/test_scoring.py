@@ -9,7 +9,7 @@ import pytest
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
-from vibes_lsp.risk.scoring import compute_score, weighted_average
+from vibes_lsp.risk.scoring import band_of, compute_score, weighted_average
 from vibes_lsp.risk.signals import CustomSignal, Measurements, PromptLength
 
 NOTHING = dict.fromkeys(
@@ -161,3 +161,29 @@ def test_the_band_is_of_the_score_before_it_is_rounded() -> None:
 def test_weights_as_large_as_numbers_get_do_not_overflow() -> None:
     assert weighted_average([(1.7e308, 1.0), (1.7e308, 0.5)]) == 0.75
     assert weighted_average([(5e-324, 1.0), (5e-324, 0.0)]) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("score", "band"),
+    [
+        (0, "low"),
+        (0.2999, "low"),
+        (0.3, "medium"),
+        (0.59999, "medium"),
+        (0.6, "high"),
+        (0.7999999, "high"),
+        (0.8, "critical"),
+        (1, "critical"),
+    ],
+)
+def test_the_bounds_of_the_rfc(score: float, band: str) -> None:
+    assert band_of(score) == band
+
+
+def test_a_project_may_set_some_of_them() -> None:
+    assert band_of(0.5, {Band.CRITICAL: 0.5}) == Band.CRITICAL
+    assert band_of(0.5, {Band.MEDIUM: 0.55}) == Band.LOW
+
+
+def test_below_every_bound_is_low() -> None:
+    assert band_of(0.1, {Band.LOW: 0.2}) == Band.LOW

@@ -1,4 +1,4 @@
-"""A project's files as commits have them, with what was there before: for finding the commit that brought some lines (R4)."""
+"""A project's files in its commits and their parents, to find which commit brought lines (R4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 
 _LATER: Final = 64
-"""Commits after a record's own in which its lines are looked for."""
+"""Maximum number of commits after a record's own in which its lines are searched."""
 _SECONDS: Final = 20.0
 
 
@@ -27,10 +27,10 @@ class CommittedFile:
 
     Attributes:
         path: Relative to the project.
-        commit: The commit's whole hash.
+        commit: The commit's full hash.
         moment: The committer's time, UTC.
-        content: Its bytes there.
-        parents: The commits before.
+        content: Its bytes.
+        parents: The parent commits.
     """
 
     path: str
@@ -41,21 +41,23 @@ class CommittedFile:
 
 
 class CommittedFiles:
-    """The files of one project in its commits. A context manager, since it keeps git running; what git cannot answer is left out.
+    """The files of a project in its commits; a context manager, because it keeps git running.
+
+    What git cannot answer is left out.
 
     Args:
-        repository: Where the project is tracked.
+        repository: The repository that tracks the project.
         project: The folder that paths are relative to.
 
     Attributes:
-        repository: Where the project is tracked.
+        repository: As given.
     """
 
     def __init__(self, repository: Repository, project: Path) -> None:
         self.repository = repository
-        self._blobs = GitObjects(repository.root)
+        self._objects = GitObjects(repository.root)
         self._prefix = repository.prefix_of(project)
-        self._touched: dict[str, list[tuple[str, datetime]]] = {}
+        self._changes: dict[str, list[tuple[str, datetime]]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -66,11 +68,11 @@ class CommittedFiles:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._blobs.close()
+        self._objects.close()
 
-    def at(self, path: str, commit: str) -> CommittedFile | None:
-        """Return a file as a commit has it, by this name; None where it has none that is a file of this repository."""
-        found = self._blobs.commit(commit)
+    def read(self, path: str, commit: str) -> CommittedFile | None:
+        """Return a file at a commit; None if the commit has no file of this path."""
+        found = self._objects.commit(commit)
         content = self._contents(path, commit)
         return (
             None
@@ -80,53 +82,53 @@ class CommittedFiles:
 
     def commit_time(self, commit: str) -> datetime | None:
         """Return the committer's time of a commit, UTC."""
-        found = self._blobs.commit(commit)
+        found = self._objects.commit(commit)
         return None if found is None else found.moment
 
-    def before(self, file: CommittedFile) -> Iterator[bytes]:
-        """Give the contents that the file had in the commits before, in those that have it."""
+    def parent_contents(self, file: CommittedFile) -> Iterator[bytes]:
+        """Yield the contents of a file in the commit's parents that have it."""
         for parent in file.parents:
             content = self._contents(file.path, parent)
             if content is not None:
                 yield content
 
     def prefetch(self, paths: Sequence[str], since: datetime | None = None) -> None:
-        """Find out which of HEAD's ancestors touched some files, for `later`; all at once, which is as quick as one.
+        """Find the ancestors of HEAD that changed some files, with one `git log`.
 
         Args:
             paths: Relative to the project.
-            since: Look at commits from then on only.
+            since: Consider only commits from then on.
         """
         names = {self._prefix + normal_path(path): path for path in paths if _is_inside(path)}
-        self._touched = {path: [] for path in paths}
+        self._changes = {path: [] for path in paths}
         revisions = ["HEAD"] if since is None else [f"--since={int(since.timestamp())}", "HEAD"]
         try:
             with closing(
                 file_changes(self.repository, revisions, names, merges=True, seconds=_SECONDS)
-            ) as walked:
-                for touch in walked:
-                    self._touched[names[touch.path]].append((touch.commit, touch.moment))
+            ) as changes:
+                for change in changes:
+                    self._changes[names[change.path]].append((change.commit, change.moment))
         except HistoryUnavailable:
             return
 
-    def later(self, path: str, commit: str) -> Iterator[CommittedFile]:
-        """Give a file as the commits after another one left it, oldest first; call `prefetch` before."""
-        start = self._blobs.commit(commit)
+    def later_versions(self, path: str, commit: str) -> Iterator[CommittedFile]:
+        """Yield a file at later commits that changed it, oldest first; call `prefetch` first."""
+        start = self._objects.commit(commit)
         if start is None:
             return
         after = [
             name
-            for name, moment in reversed(self._touched.get(path, ()))
+            for name, moment in reversed(self._changes.get(path, ()))
             if moment >= start.moment and name != start.id
         ]
         for name in after[:_LATER]:
-            file = self.at(path, name)
+            file = self.read(path, name)
             if file is not None:
                 yield file
 
     def _contents(self, path: str, commit: str) -> bytes | None:
         return (
-            self._blobs.contents(f"{commit}:{self._prefix}{normal_path(path)}")
+            self._objects.contents(f"{commit}:{self._prefix}{normal_path(path)}")
             if _is_inside(path)
             else None
         )
