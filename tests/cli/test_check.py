@@ -80,7 +80,7 @@ def test_ten_findings_of_a_check_are_shown_and_all_on_request(
     project.writer.raw_log(b"oops\n" * 13)
     some, everything = within("check", cwd=project.root), within("check", "--all", cwd=project.root)
     assert some.out.count("[log-line]") == 10
-    assert "  … and 3 more of log-line; --all prints them" in some.lines
+    assert "  … 3 more of log-line; use --all for all" in some.lines
     assert everything.out.count("[log-line]") == 13
     assert some.lines[-1] == everything.lines[-1] == "13 errors, 0 warnings, 0 notes"
 

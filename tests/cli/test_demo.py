@@ -32,7 +32,7 @@ def test_it_has_one_of_each_kind(tmp_path: Path) -> None:
     done = vibes("demo", "shop", cwd=tmp_path)
     root = tmp_path / "shop"
     assert (done.code, done.err) == (0, "")
-    assert done.lines[0].startswith(f"{root}: three AI tools wrote a small shop")
+    assert done.lines[0].startswith(f"{root}: a small shop that three AI tools wrote")
     for line in [line for line in done.lines if line.startswith("  vibes ")]:
         assert vibes(*line.split("  ")[1].split()[1:], cwd=root).code == 0, line
 

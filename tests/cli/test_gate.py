@@ -202,12 +202,12 @@ def test_lines_of_the_log_that_are_no_records_are_said(project: Gated, within: V
 
 def test_a_folder_is_no_file_to_gate(project: Gated, within: Vibes) -> None:
     project.write(risky=False)
-    for name, said in ((".", ". is no file"), ("gone.py", "gone.py is not there")):
+    for name, said in ((".", ". is not a file"), ("gone.py", "gone.py does not exist")):
         done = within("gate", name, cwd=project.root)
         assert (done.code, done.out, done.err) == (
             2,
             "",
-            f"vibes: {said}; give files of the project\n",
+            f"vibes: {said}; name files of the project\n",
         )
 
 
@@ -281,7 +281,7 @@ def test_the_table_shows_what_stops_first(project: Gated) -> None:
     assert [line.split()[0] for line in done.lines if ".py" in line] == ["block", "block,", "flag"]
     assert "rule: temperature > 0.8" in done.out
     assert done.lines[-2:] == [
-        "3 annotations: 1 blocked, 1 approved, 1 flagged; blocked from 0.8",
+        "3 annotations: 1 blocked, 1 approved, 1 flagged; blocked at 0.8 or more",
         "Gate: FAIL",
     ]
     project.review(identifier)

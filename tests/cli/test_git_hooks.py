@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +14,6 @@ from tests.cli.hooked import CALL, OTHER, Hooked, executable, health
 from tests.cli.running import vibes
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.running import Vibes
 
 pytestmark = pytest.mark.skipif(
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 def test_a_commit_runs_the_back_fill(hooked: Hooked) -> None:
     done = vibes("init", "--git-hooks", cwd=hooked.root)
     assert (done.code, done.err) == (0, "")
-    assert done.lines[-1] == f"hook {hooked.hook}: each commit brings the trail up to date"
+    assert done.lines[-1] == f"hook {hooked.hook}: installed; each commit updates the audit trail"
     assert hooked.commit() == [CALL]
     assert sorted(
         path.name for path in hooked.hook.parent.glob("[!.]*") if not path.name.endswith(".sample")
@@ -37,9 +36,7 @@ def test_a_hook_that_was_there_runs_with_its_arguments_input_and_exit_code(
 ) -> None:
     executable(hooked.hook, OTHER)
     done = within("init", "--git-hooks", cwd=hooked.root)
-    assert (
-        done.lines[-1] == "  after it runs the one that was there before: pre-commit.before-vibes"
-    )
+    assert done.lines[-1] == "  the previous hook runs after it: pre-commit.before-vibes"
     run = hooked.run("one", "two words", given="input\n", OTHER_EXIT="7")
     assert run.returncode == 7
     assert hooked.said() == [CALL, "other one two words", "input"]
@@ -112,7 +109,7 @@ def test_taking_it_out_leaves_what_was_there(hooked: Hooked, within: Vibes, kind
     within("init", "--git-hooks", cwd=hooked.root)
     assert hooked.commit() == [CALL, *(["other "] if kind in {"file", "link"} else [])]
     done = within("init", "--remove-git-hooks", cwd=hooked.root)
-    assert done.lines[0] == f"hook {hooked.hook}: taken away"
+    assert done.lines[0] == f"hook {hooked.hook}: removed"
     assert [
         (path.name, stat.S_IMODE(path.lstat().st_mode), path.is_symlink())
         for path in sorted(hooked.hook.parent.iterdir())
@@ -120,7 +117,7 @@ def test_taking_it_out_leaves_what_was_there(hooked: Hooked, within: Vibes, kind
     assert kind in {"none", "dangling link"} or hooked.hook.read_text() == OTHER
     assert hooked.commit() == (["other "] if kind in {"file", "link"} else [])
     assert within("init", "--remove-git-hooks", cwd=hooked.root).lines == [
-        f"hook {hooked.hook}: there was none of ours"
+        f"hook {hooked.hook}: not installed"
     ]
 
 

@@ -25,10 +25,7 @@ def test_hooks_in_the_work_tree(hooked: Hooked, within: Vibes) -> None:
     hook = executable(hooked.root / "tools" / "hooks" / "pre-commit", OTHER)
     (hooked.root / "sub").mkdir()
     done = within("init", "../", "--git-hooks", cwd=hooked.root / "sub")
-    assert (
-        done.lines[-1]
-        == "  it lies in the work tree (core.hooksPath): commit it to have it everywhere"
-    )
+    assert done.lines[-1] == "  it is in the work tree (core.hooksPath): commit it to share it"
     assert "vibes=''" in hook.read_text(), "no path of this machine in a file for everybody"
     assert hooked.commit() == [CALL, "other "]
     assert not hooked.hook.exists()
@@ -135,6 +132,6 @@ def test_the_doctor_tells_of_every_way_in_which_it_does_not_run(
     assert seen() == ("problem", f"git does not run {hooked.hook}: core.hooksPath is 'tools'")
     assert hooked.commit() == []
     assert within("init", "--remove-git-hooks", cwd=hooked.root).lines == [
-        f"hook {hooked.hook}: taken away"
+        f"hook {hooked.hook}: removed"
     ]
     assert seen()[0] == "note"

@@ -184,7 +184,7 @@ def test_stats_give_the_trail_in_numbers(sound: CompleteTrail) -> None:
     done = vibes("stats", cwd=sound.root)
     assert (done.code, done.err) == (0, "")
     for row in (
-        "annotations        5, of which 0 history",
+        "annotations        5, of which 0 superseded",
         "actions            4 create, 1 modify",
         "log records        25",
     ):

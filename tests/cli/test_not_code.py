@@ -57,7 +57,7 @@ def test_blame_still_says_what_it_is_below_the_text(
 def test_it_waits_for_no_review(project: Project, within: Vibes) -> None:
     assert told(within, project, "review")["placements"] == []
     assert told(within, project, "find", "--unreviewed")["placements"] == []
-    assert "nothing waits" in within("review", "--list", cwd=project.root).out
+    assert "nothing to review" in within("review", "--list", cwd=project.root).out
 
 
 @pytest.mark.parametrize("flags", [(), ("--base", "HEAD~1"), ("--stored",)])
@@ -95,7 +95,7 @@ def test_find_has_no_reviews_and_says_why_it_doubts_others(
 ) -> None:
     done = within("find", cwd=project.root)
     if kind == "review":
-        assert done.lines[-1] == "nothing found"
+        assert done.lines[-1] == "no annotations found"
     else:
         assert done.lines[-1] == "1 unverified: git had its text before it was recorded"
 

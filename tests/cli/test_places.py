@@ -170,8 +170,8 @@ def test_blame_of_a_folder_says_what_to_run_instead(
 ) -> None:
     (story.root / "sub" / "folder").mkdir(parents=True)
     done = within("blame", folder, cwd=story.root / "sub")
-    hint = f"give a file; `vibes find --file {folder}` lists what is in all of its files"
-    assert (done.code, done.out, done.err) == (2, "", f"vibes: {folder} is a folder; {hint}\n")
+    expected = f"vibes: {folder} is a folder: expected a file; for a folder, use `vibes find --file {folder}`\n"
+    assert (done.code, done.out, done.err) == (2, "", expected)
 
 
 @pytest.mark.parametrize("named", [[], ["--audit-dir", "../.ai-audit"], ["--audit-dir", ".."]])
@@ -217,7 +217,7 @@ def test_find_answers_each_question(
     assert [f"a.py:{start}-{start + 3}" in shown.out for start in (4, 10)] == [
         start in found for start in (4, 10)
     ]
-    assert ("nothing found" in shown.out) == (not found)
+    assert ("no annotations found" in shown.out) == (not found)
 
 
 def test_find_says_who_stands_where_with_reviewers(story: Project, within: Vibes) -> None:
@@ -257,7 +257,7 @@ def test_find_refuses_what_is_no_date(story: Project, within: Vibes) -> None:
     assert (done.code, done.out) == (2, "")
     assert (
         done.err
-        == "vibes: --since 'yesterday' is not a date; write it like 2026-02-03 or 2026-02-03T10:00Z\n"
+        == "vibes: invalid date 'yesterday' for --since: expected 2026-02-03 or 2026-02-03T10:00Z\n"
     )
 
 
@@ -281,7 +281,7 @@ def test_coverage_counts_lines_of_tracked_files(story: Project, within: Vibes) -
     )
     assert "a.py" in listed
     assert ("b.py" in listed, "b.py" in everything) == (False, True)
-    assert listed.rstrip().endswith("in all, of 2 files")
+    assert listed.rstrip().endswith("total of 2 files")
 
 
 def test_verified_claimed_and_edited_lines_are_told_apart(story: Project, within: Vibes) -> None:
@@ -331,10 +331,7 @@ def test_diff_marks_what_is_only_claimed(story: Project, within: Vibes) -> None:
 def test_coverage_says_which_files_git_does_not_track_yet(story: Project, within: Vibes) -> None:
     repository = Repository(story.root)
     before = within("coverage", cwd=story.root)
-    assert (
-        before.lines[-1]
-        == "1 annotated file is not counted: git does not track it; `git add` changes that"
-    )
+    assert before.lines[-1] == "1 annotated file is not counted: not tracked by git; use `git add`"
     repository.commit("all")
     assert "git" not in within("coverage", cwd=story.root).out
 
@@ -350,7 +347,7 @@ def test_coverage_counts_no_lines_of_files_elsewhere(story: Project, within: Vib
 def test_coverage_of_nothing_says_what_counts(tmp_path: Path, within: Vibes) -> None:
     project = Project(tmp_path / "empty")
     project.config()
-    assert "there is no file that counts" in within("coverage", cwd=project.root).lines[-1]
+    assert "no files to count" in within("coverage", cwd=project.root).lines[-1]
 
 
 def test_bands_are_those_of_the_score_as_it_is_now(tmp_path: Path, within: Vibes) -> None:

@@ -159,7 +159,7 @@ def test_there_is_no_query_without_an_end(project: Project, within: Vibes, timeo
 def test_there_is_no_answer_to_nothing(project: Project, within: Vibes, sql: str) -> None:
     done = within("query", "--", sql, cwd=project.root)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("vibes: there is no SQL; give one SELECT")
+    assert done.err.startswith("vibes: empty query: expected one SELECT")
 
 
 def test_rows_are_bounded_and_it_is_said(project: Project, within: Vibes) -> None:
@@ -168,7 +168,7 @@ def test_rows_are_bounded_and_it_is_said(project: Project, within: Vibes) -> Non
     )
     assert (len(done.json["rows"]), done.json["truncated"]) == (2, True)
     assert (
-        "the first 2; there are more"
+        "first 2 rows; there are more"
         in within("query", "SELECT annotation_id FROM edges", "--limit", "2", cwd=project.root).out
     )
 
@@ -191,7 +191,7 @@ def test_columns_that_do_not_fit_are_said_and_cells_are_cut(
         for heading, name in zip(shown, every, strict=False)
     )
     assert done.lines[-1].startswith(
-        f"{len(left_out)} of {len(every)} columns are not shown; --json has all: {left_out[0]}"
+        f"{len(left_out)} of {len(every)} columns not shown; use --json for all: {left_out[0]}"
     )
     few = within("query", "SELECT hash, tool_name FROM environments", cwd=project.root)
     assert "not shown" not in few.out
@@ -279,5 +279,5 @@ def test_thousands_of_columns_are_shown_as_far_as_they_fit(
     as_on_a_terminal(monkeypatch)
     done = within("query", statement, cwd=project.root)
     assert done.code == 0
-    assert "of 2000 columns are not shown" in done.out
+    assert "of 2000 columns not shown" in done.out
     assert max(map(len, done.lines[:-1])) <= 80

@@ -50,7 +50,7 @@ def test_the_list_answers_each_question(
 ) -> None:
     assert listed(within, story, *question.split()) == found
     assert (
-        "nothing waits" in within("review", "--list", *question.split(), cwd=story.root).out
+        "nothing to review" in within("review", "--list", *question.split(), cwd=story.root).out
     ) == (not found)
 
 

@@ -61,7 +61,7 @@ def test_each_is_shown_with_what_it_takes_to_judge(story: Waiting) -> None:
         "  not chosen: BLAKE2",
         "  because: It was asked for.",
         "review: rejected by Ada 2026-",
-        ", of other lines: Not yet.",
+        ", stale: Not yet.",
         "\n4 + def digest(payload: bytes) -> str:\n",
         "\n6 ~     seen = hashlib.sha1(payload)\n",
     ):
@@ -72,7 +72,7 @@ def test_a_key_for_each_verdict(story: Waiting) -> None:
     with terminal("review", cwd=story.root) as shown:
         assert "a.py:4-7" in answer(shown, "a")
         assert "b/c.py:4-7" in answer(shown, "r")
-        shown.see("why? ")
+        shown.see("note (Enter: none, Ctrl-D: back): ")
         shown.press("No tests, no salt.\n")
         assert "a.py:10-13" in answer(shown, "s")
         shown.see("1 approved, 1 rejected, 1 left")
@@ -102,7 +102,7 @@ def test_going_back_gives_another_verdict(story: Waiting, within: Vibes) -> None
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "a", "b")
         assert "approved by Ada Example" in answer(shown, "r")
-        shown.see("why? ")
+        shown.see("note (Enter: none, Ctrl-D: back): ")
         shown.press("\n")
         answer(shown, "q")
         shown.see("0 approved, 1 rejected, 2 left")
@@ -114,7 +114,7 @@ def test_going_back_gives_another_verdict(story: Waiting, within: Vibes) -> None
 def test_thinking_better_of_a_rejection(story: Waiting) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "r")
-        shown.see("why? ")
+        shown.see("note (Enter: none, Ctrl-D: back): ")
         shown.press("\x04")
         answer(shown, "q")
         assert shown.end() == 0
@@ -181,7 +181,7 @@ def test_what_changes_before_its_turn_is_shown_as_it_is_then(story: Waiting) -> 
         shown.press("s")
         text = shown.see("0 approved, 0 rejected, 3 left")
         assert "b/c.py: " in text
-        assert "is no longer there" in text
+        assert "not found any more" in text
         assert "a.py:10" not in text
         assert shown.end() == 0
 
@@ -229,7 +229,7 @@ def test_a_program_that_was_suspended_listens_again(story: Waiting) -> None:
 def test_what_is_no_single_key_is_no_verdict(story: Waiting) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "\x1b[A", "aaa", "?")
-        assert "approve: the lines are right as they stand" in answer(shown, "q")
+        assert "a  approve these lines" in answer(shown, "q")
         assert shown.end() == 0
     assert story.verdicts() == []
 
@@ -240,9 +240,9 @@ def test_more_lines_than_one_can_see_are_approved_only_when_all_were_shown(story
     story.file("long.py", long)
     with terminal("review", "--file", "long.py", cwd=story.root) as shown:
         text = answer(shown, "a")
-        assert "100 of 400 lines are not shown" in text
+        assert "100 of 400 lines not shown" in text
         assert "value_300 " not in text
-        assert "not all of its lines were shown" in answer(shown, "v")
+        assert "not all lines were shown" in answer(shown, "v")
         assert "value_399 = 399" in answer(shown, "a")
         shown.see("1 approved")
         assert shown.end() == 0
@@ -282,7 +282,7 @@ def test_without_a_name_nobody_is_asked(story: Waiting) -> None:
 
 def test_nothing_waits(story: Waiting) -> None:
     with terminal("review", "--band", "low", cwd=story.root) as shown:
-        shown.see("nothing waits for a review")
+        shown.see("nothing to review")
         assert shown.end() == 0
 
 

@@ -78,7 +78,7 @@ def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, within: Vi
             ["init", "--assurance-level", "total"],
             "Invalid value for '--assurance-level': 'total' is not one of 'low', 'medium', 'high'.",
         ),
-        (["init", "--extensions", "py"], "'py' is not an extension; write them like .py,.ts"),
+        (["init", "--extensions", "py"], "invalid extension 'py': expected a list such as .py,.ts"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(

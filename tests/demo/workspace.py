@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.trails.repository import Repository
-from vibes_lsp.demo.story import tell
+from vibes_lsp.demo.story import create_demo
 
 
 @dataclass(frozen=True)
@@ -46,5 +46,5 @@ def build(root: Path) -> Workspace:
     Args:
         root: The folder; created when it is not there.
     """
-    told = tell(root.absolute())
-    return Workspace(told.root, told.hashing, told.review)
+    demo = create_demo(root.absolute())
+    return Workspace(demo.root, demo.hashing, demo.review)

@@ -240,18 +240,13 @@ def test_by_hand_everything_due_is_written_once(work: Workspace) -> None:
     commit = work.step("commit", "-m", "One")
     work.go_on("Two")
     before = (work.path / LOG).read_bytes()
-    assert (
-        "2 annotations would get their commit" in vibes("backfill", "--dry-run", cwd=work.path).out
-    )
+    assert "2 annotations would be backfilled" in vibes("backfill", "--dry-run", cwd=work.path).out
     assert (work.path / LOG).read_bytes() == before
     done = vibes("backfill", "--json", cwd=work.path).json
     assert (len(done["backfilled"]), done["pending"]) == (2, [])
     assert [record["type"] for record in done["records"]] == ["line", "function"]
     assert work.filled_in() == {annotation: commit, function: commit}
-    assert (
-        vibes("backfill", cwd=work.path).out
-        == "0 annotations got their commit, 0 stay as they are\n"
-    )
+    assert vibes("backfill", cwd=work.path).out == "0 annotations backfilled, 0 unchanged\n"
     work.step("commit", "-am", "Filled in")
     work.is_sound()
 

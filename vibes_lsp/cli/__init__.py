@@ -1,1 +1,1 @@
-"""The `vibes` command: one module for each subcommand, each translating to one use case and back."""
+"""The `vibes` command: each module translates a command to one use case, and its result to text."""

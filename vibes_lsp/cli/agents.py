@@ -1,4 +1,7 @@
-"""Agents that say so: what a program that runs commands for an AI leaves in their environment (`docs/reviewing.md`)."""
+"""Recognises agents by the variables they set, and refuses a person's review from them.
+
+`docs/reviewing.md` says what this proves and what it does not.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,17 @@ VARIABLES: Final = (
     "CURSOR_AGENT",
     "GEMINI_CLI",
 )
-"""Variables that agents set for the commands which they run."""
+"""Variables that agents set for the commands they run."""
 
 
 class AgentAsPerson(VibesError):
-    """An agent asks for what only a person may say."""
+    """An agent tries to give a person's review."""
 
     code = "agent-as-person"
 
 
 def refuse_agents() -> None:
-    """Stop where an agent runs this; one that hides it is not found out.
+    """Stop when an agent runs this command; an agent that removes its variable is not detected.
 
     Raises:
         AgentAsPerson: The environment says that an agent runs this.
@@ -33,6 +36,7 @@ def refuse_agents() -> None:
     name = next((each for each in VARIABLES if os.environ.get(each)), None)
     if name is not None:
         raise AgentAsPerson(
-            f"a person's review is not for an agent to give, and {name} says that one runs this",
-            hint="an AI reviews with `vibes record review` and reviewerKind ai; a person unsets the variable",
+            f"an agent cannot give a person's review, and {name} says that an agent runs this",
+            hint="an AI uses `vibes record review` with reviewerKind ai;"
+            " a person unsets the variable",
         )

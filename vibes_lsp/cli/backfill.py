@@ -1,52 +1,59 @@
-"""`vibes backfill`: write into the log which commits brought annotations (R4); with `--pre-commit`, what git's hook calls."""
+"""`vibes backfill` (R4) and `vibes remap` (RFC 7.3.1, R4b): which commits annotations belong to."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from vibes_lsp.cli.findings import print_records
-from vibes_lsp.cli.finishing import finish
-from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
-from vibes_lsp.cli.output import plain, print_json, print_line, print_warning
+from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
+from vibes_lsp.cli.output import escape, print_json, print_line, print_table, print_warning
+from vibes_lsp.cli.project import audit_directory, finish_recording
 from vibes_lsp.errors import VibesError, report
 from vibes_lsp.maintenance.backfill import backfill
+from vibes_lsp.maintenance.remap import remap
+from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.recording import Recorder
 from vibes_lsp.recording import as_json as result_as_json
 
 
-@click.command("backfill")
+@click.command("backfill", epilog=examples("vibes backfill --dry-run", "vibes backfill"))
 @click.option(
     "--pre-commit",
     is_flag=True,
-    help="Called by git's hook: fold, back-fill and stage the trail; never stops the commit.",
+    help="Mode of the git hook: fold, backfill and stage; never stops the commit.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@dry_run_option
 @json_option
 @audit_dir_option
 def command(pre_commit: bool, dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
-    """Write into the log which commits brought annotations; not of the last commit, which may be amended."""
+    """Add commit hashes to annotations.
+
+    Records again each annotation whose commit is known by now. Skips the last commit, which may
+    still be amended.
+    """
     if pre_commit:
-        _prepare(audit_dir)
+        _prepare_commit(audit_dir)
         return
-    recorder = Recorder(directory_of(audit_dir))
+    recorder = Recorder(audit_directory(audit_dir))
     result = backfill(recorder, dry_run=dry_run)
     if not dry_run:
-        finish(recorder)
+        finish_recording(recorder)
     if as_json:
         print_json(result_as_json(result))
         return
-    print_records(result.records)
-    verb = "would get" if dry_run else "got"
+    _print_records(result.records)
+    would = "would be " if dry_run else ""
     print_line(
-        f"{len(result.backfilled)} annotations {verb} their commit, {len(result.pending)} stay as they are"
+        f"{len(result.backfilled)} annotations {would}backfilled, {len(result.pending)} unchanged"
     )
 
 
-def _prepare(audit_dir: Path | None) -> None:
-    """Prepare a commit. Whatever happens, the commit goes on."""
+def _prepare_commit(audit_dir: Path | None) -> None:
+    """Update and stage the audit trail; problems are warnings, so that the commit goes on."""
     try:
         from vibes_lsp.maintenance.pre_commit import prepare_commit  # noqa: PLC0415
 
@@ -54,9 +61,51 @@ def _prepare(audit_dir: Path | None) -> None:
         for each in prepared:
             for problem in each.problems:
                 print_warning(
-                    f"{each.directory.path.name} of {plain(each.directory.project.name)}: {problem.message}"
+                    f"{each.directory.path.name} of {escape(each.directory.project.name)}:"
+                    f" {problem.message}"
                 )
     except VibesError as error:
         print_warning(error.message)
-    except Exception as error:  # noqa: BLE001  # a bug of ours must not keep anyone from committing
-        print_warning(f"the audit trail was not brought up to date: {report(error).message}")
+    except Exception as error:  # noqa: BLE001  # an internal error must not stop a commit
+        print_warning(f"the audit trail was not updated: {report(error).message}")
+
+
+@click.command("remap", epilog=examples("vibes remap --dry-run", "vibes remap"))
+@dry_run_option
+@json_option
+@audit_dir_option
+def remap_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> None:
+    """Update annotations after a rebase or squash.
+
+    Finds the new commit of each annotation whose commit is no longer in the history of HEAD.
+    """
+    recorder = Recorder(audit_directory(audit_dir))
+    result = remap(recorder, dry_run=dry_run)
+    if not dry_run:
+        finish_recording(recorder)
+    if as_json:
+        print_json(result_as_json(result))
+        return
+    _print_records(result.records)
+    would = "would be " if dry_run else ""
+    print_line(
+        f"{len(result.remapped)} {would}remapped, {len(result.orphaned)} {would}orphaned,"
+        f" {len(result.unchanged)} unchanged"
+    )
+
+
+def _print_records(records: Sequence[Mapping[str, Any]]) -> None:
+    """Print annotations with their new commit; nothing when there are none."""
+    rows = [
+        (record["annotation_id"][:12], _place(record), record["commit_hash"][:12], record["action"])
+        for record in records
+    ]
+    if rows:
+        print_table(["id", "place", "commit", "action"], rows, wrap="place")
+
+
+def _place(record: Mapping[str, Any]) -> str:
+    # written records have all their members
+    if record["type"] == RecordType.LINE:
+        return f"{record['file_path']}:{record['line_start']}-{record['line_end']}"
+    return f"{record['file_path']} {record['function_name']}"

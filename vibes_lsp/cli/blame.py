@@ -1,4 +1,4 @@
-"""`vibes blame FILE`: per line the annotation, its placement, its band."""
+"""`vibes blame FILE`: which annotation owns each line, with its state, risk and review."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ import click
 
 from vibes_lsp.anchors.located import LineKind
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.cli.options import (
-    audit_dir_option,
-    git_option,
-    json_option,
-    open_project,
-    path_in_project,
-)
-from vibes_lsp.cli.output import KIND_MARKS, plain, plain_code, print_json, styled
+from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
+from vibes_lsp.cli.output import KIND_MARKS, escape, escape_code, print_json, print_styled
+from vibes_lsp.cli.project import open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.reports.blame import Blame, blame, kind_of, owners
-from vibes_lsp.reports.words import model_name, review_label, whereabouts
+from vibes_lsp.reports.blame import Blame, blame_file, line_kind, line_owners
+from vibes_lsp.reports.placements import describe_location, model_name, review_label
 
 
-@click.command("blame")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.command(
+    "blame",
+    epilog=examples(
+        "vibes blame src/auth.py",
+        "vibes blame src/auth.py --json",
+        "git show HEAD:src/auth.py | vibes blame src/auth.py --contents -",
+    ),
+)
+@click.argument("file", type=click.Path(path_type=Path), help="File of the project.")
 @click.option(
     "--contents",
     type=click.Choice(["-"]),
-    help="Take the file's text from standard input: unsaved, for instance.",
+    help="Text of the file from standard input, such as unsaved text.",
 )
 @git_option
 @audit_dir_option
@@ -38,14 +40,15 @@ from vibes_lsp.reports.words import model_name, review_label, whereabouts
 def command(
     file: Path, contents: str | None, git: bool, audit_dir: Path | None, as_json: bool
 ) -> None:
-    """Show which annotation owns each line of FILE, and whether that is verified.
+    """Show which annotation owns each line of a file.
 
-    `+` marks lines as the AI wrote them, `?` lines that are claimed only, `~` lines edited since.
+    Marks: + verified AI line, ? claimed without proof, ~ edited since. A ? after a state means
+    that other places fit as well.
     """
-    if os.path.isdir(file):  # noqa: PTH112  # whatever the name is
+    if os.path.isdir(file):  # noqa: PTH112  # Path.is_dir raises for some names
         raise UnreadableFile(
-            f"{file} is a folder",
-            hint=f"give a file; `vibes find --file {file}` lists what is in all of its files",
+            f"{file} is a folder: expected a file",
+            hint=f"for a folder, use `vibes find --file {file}`",
         )
     project = open_project(audit_dir, near=file)
     path = path_in_project(file, project.trail.directory.project)
@@ -55,44 +58,52 @@ def command(
         else read_source(project.trail.directory.project, path)
     )
     with project.locator(use_git=git, use_cache=True) as locator:
-        found = blame(locator, path, text, project.scorer)
+        blame = blame_file(locator, path, text, project.scorer)
     if as_json:
-        print_json(found.as_json())
+        print_json(blame.as_json())
         return
-    _print(found)
+    _print(blame)
 
 
-def _print(found: Blame) -> None:
-    owned = owners(found.placements)
-    labels = {id(placement): _label(found, placement) for placement in owned.values()}
+def _print(blame: Blame) -> None:
+    """Print the lines, then the placements that own none or are not verified."""
+    owners = line_owners(blame.placements)
+    labels = {id(placement): _label(blame, placement) for placement in owners.values()}
     width = max(map(len, labels.values()), default=0)
-    digits = len(str(len(found.text.lines)))
-    for number, line in enumerate(found.text.lines, 1):
-        placement = owned.get(number)
-        whose = LineKind.HUMAN if placement is None else kind_of(placement, number)
+    digits = len(str(len(blame.text.lines)))
+    for number, line in enumerate(blame.text.lines, 1):
+        placement = owners.get(number)
+        kind = LineKind.HUMAN if placement is None else line_kind(placement, number)
         label = "" if placement is None else labels[id(placement)]
-        if placement is not None and whose == LineKind.HUMAN:
-            label = f"{plain(placement.current.id)[:8]} a person's"
-        mark, style = KIND_MARKS[whose]
+        if placement is not None and kind == LineKind.HUMAN:
+            label = f"{escape(placement.current.id)[:8]} a person's"
+        mark, style = KIND_MARKS[kind]
         marked = f"{label:<{width}} {mark} " if labels else " "
-        styled([(marked, style), (f"{number:>{digits}} ", "dim"), (plain_code(line, 500), "")])
-    for placement in found.placements:
+        print_styled(
+            [(marked, style), (f"{number:>{digits}} ", "dim"), (escape_code(line, 500), "")]
+        )
+    for placement in blame.placements:
         if placement.owned_ranges and why_unverified(placement) is None:
             continue
-        kind = "history" if placement.is_history else placement.lineage.action or "edit"
-        styled(
+        role = "history" if placement.is_history else placement.lineage.action or "edit"
+        print_styled(
             [
-                (f"{plain(placement.current.id)[:8]} {plain(kind, 20)}: ", "bold"),
-                (whereabouts(placement), ""),
+                (f"{escape(placement.current.id)[:8]} {escape(role, 20)}: ", "bold"),
+                (describe_location(placement), ""),
             ]
         )
 
 
-def _label(found: Blame, placement: Placement) -> str:
-    facts = found.report.placement(placement)
-    band = f" {facts['band']}" if facts["band"] is not None else ""
-    review = review_label(facts)
-    reviewed = f" {review}" if review is not None else ""
-    why_unverified = "?" if placement.located.ambiguous else ""
-    captured = " captured" if facts.get("captured") else ""
-    return f"{plain(placement.current.id)[:8]} {plain(model_name(facts))[:24]} {placement.located.state.value}{why_unverified}{captured}{band}{reviewed}"
+def _label(blame: Blame, placement: Placement) -> str:
+    """Return id, model, state, risk band and review of a placement."""
+    facts = blame.report.placement(placement)
+    located = placement.located
+    parts = [
+        escape(placement.current.id)[:8],
+        escape(model_name(facts))[:24],
+        f"{located.state.value}{'?' if located.ambiguous else ''}",
+        "captured" if facts.get("captured") else "",
+        str(facts["band"] or ""),
+        review_label(facts) or "",
+    ]
+    return " ".join(part for part in parts if part)

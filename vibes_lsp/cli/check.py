@@ -11,45 +11,58 @@ from vibes_lsp import __version__
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.checks.report import Report, check_trail, pass_or_fail
-from vibes_lsp.cli.findings import print_finding
-from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option, now
-from vibes_lsp.cli.output import plain, print_json, print_line, progress, styled
+from vibes_lsp.cli.options import audit_dir_option, examples, json_option, sarif_option
+from vibes_lsp.cli.output import (
+    escape,
+    print_finding,
+    print_json,
+    print_line,
+    print_styled,
+    progress,
+)
+from vibes_lsp.cli.project import audit_directory, now
 from vibes_lsp.reports.sarif import findings_sarif
 
-_SHOWN = 10
+_MAX_PER_CHECK = 10
 
 
-@click.command("check")
+@click.command(
+    "check", epilog=examples("vibes check", "vibes check --base origin/main", "vibes check --sarif")
+)
 @audit_dir_option
 @click.option(
-    "--base", metavar="REV", help="Every record of this revision must still be there, unchanged."
+    "--base", metavar="REV", help="Revision whose records must all be present and unchanged."
 )
-@click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 for code scanning.")
+@sarif_option
 @click.option(
     "--all",
-    "everything",
+    "show_all",
     is_flag=True,
-    help=f"Print every finding, not only the first {_SHOWN} of a check.",
+    help=f"All findings.  [default: {_MAX_PER_CHECK} of each check]",
 )
 @json_option
 def command(
-    audit_dir: Path | None, base: str | None, sarif: bool, everything: bool, as_json: bool
+    audit_dir: Path | None, base: str | None, sarif: bool, show_all: bool, as_json: bool
 ) -> int:
-    """Check the trail. Exits 1 when any finding is an error."""
+    """Check the audit trail for compliance.
+
+    Prints the compliance report of the standard and every finding with its place. Exits 1 when any
+    finding is an error.
+    """
     with progress() as step:
-        report = check_trail(open_context(directory_of(audit_dir), now(), step), base)
+        report = check_trail(open_context(audit_directory(audit_dir), now(), step), base)
     if sarif:
         print_json(findings_sarif(report.findings, __version__))
     elif as_json:
         print_json(report.as_json())
     else:
-        _print(report, everything=everything)
+        _print(report, show_all=show_all)
     return 0 if report.passed else 1
 
 
-def _print(report: Report, *, everything: bool) -> None:
+def _print(report: Report, *, show_all: bool) -> None:
     print_line("VIBES Standard Compliance Check")
-    print_line(f"Project: {plain(report.project, 100)}")
+    print_line(f"Project: {escape(report.project, 100)}")
     print_line(f"Assurance Level: {report.level}")
     print_line(f"Files found: {', '.join(report.files) or 'none'}")
     for label, passed in (
@@ -57,7 +70,9 @@ def _print(report: Report, *, everything: bool) -> None:
         ("Schema compliance", report.schema_passes),
         ("Result", report.passed),
     ):
-        styled([(f"{label}: ", ""), (pass_or_fail(passed), "green" if passed else "bold red")])
+        print_styled(
+            [(f"{label}: ", ""), (pass_or_fail(passed), "green" if passed else "bold red")]
+        )
     print_line()
     print_line(_counts("Records", report.records))
     print_line(_counts("Entries", report.entries))
@@ -65,7 +80,7 @@ def _print(report: Report, *, everything: bool) -> None:
     print_line(_counts("Annotation ids", report.annotation_ids))
     if report.findings:
         print_line()
-        _print_findings(report.findings, everything=everything)
+        _print_findings(report.findings, show_all=show_all)
     print_line()
     print_line(
         ", ".join(
@@ -79,19 +94,14 @@ def _counts(label: str, counts: dict[str, int]) -> str:
     return f"{label}: {sum(counts.values()):,}" + (f" ({parts})" if parts else "")
 
 
-def _print_findings(findings: tuple[Finding, ...], *, everything: bool) -> None:
-    seen: Counter[str] = Counter()
+def _print_findings(findings: tuple[Finding, ...], *, show_all: bool) -> None:
+    printed: Counter[str] = Counter()
     totals = Counter(finding.check.id for finding in findings)
     for finding in findings:
-        seen[finding.check.id] += 1
-        if everything or seen[finding.check.id] <= _SHOWN:
+        check = finding.check.id
+        printed[check] += 1
+        if show_all or printed[check] <= _MAX_PER_CHECK:
             print_finding(finding)
-        elif seen[finding.check.id] == _SHOWN + 1:
-            styled(
-                [
-                    (
-                        f"  … and {totals[finding.check.id] - _SHOWN:,} more of {finding.check.id}; --all prints them",
-                        "dim",
-                    )
-                ]
-            )
+        elif printed[check] == _MAX_PER_CHECK + 1:
+            rest = totals[check] - _MAX_PER_CHECK
+            print_styled([(f"  … {rest:,} more of {check}; use --all for all", "dim")])

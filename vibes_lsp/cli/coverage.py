@@ -1,4 +1,4 @@
-"""`vibes coverage`: how much of the project an AI wrote."""
+"""`vibes coverage`: the share of AI lines in each file."""
 
 from __future__ import annotations
 
@@ -7,46 +7,50 @@ from pathlib import Path
 import click
 
 from vibes_lsp.checks.finding import pluralize
-from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
+from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
 from vibes_lsp.cli.output import print_json, print_line, print_table
+from vibes_lsp.cli.project import open_project
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.reports.coverage import FileCoverage, coverage, total, untracked
+from vibes_lsp.reports.coverage import (
+    FileCoverage,
+    measure_coverage,
+    total_coverage,
+    untracked_files,
+)
 
 
-@click.command("coverage")
-@click.option("--all", "everything", is_flag=True, help="List files without AI lines as well.")
+@click.command("coverage", epilog=examples("vibes coverage", "vibes coverage --all --json"))
+@click.option("--all", "show_all", is_flag=True, help="Files without AI lines as well.")
 @git_option
 @audit_dir_option
 @json_option
-def command(everything: bool, git: bool, audit_dir: Path | None, as_json: bool) -> None:
-    """Count the AI's lines of each tracked file: verified, claimed and edited."""
+def command(show_all: bool, git: bool, audit_dir: Path | None, as_json: bool) -> None:
+    """Show the share of AI lines in each file.
+
+    Counts verified, claimed and edited lines of the tracked files; the share is that of verified
+    lines.
+    """
     project = open_project(audit_dir)
     directory = project.trail.directory
     repository = open_repository(directory.project)
     with project.locator(use_git=git, use_cache=True) as locator:
-        files = coverage(locator, project.config.tracking, repository)
-        left_out = untracked(locator, project.config.tracking, repository)
-    whole = total(files)
+        files = measure_coverage(locator, project.config.tracking, repository)
+        untracked = untracked_files(locator, project.config.tracking, repository)
+    total = total_coverage(files)
     if as_json:
-        print_json({"files": [file.as_json() for file in files], "total": whole.numbers()})
+        print_json({"files": [file.as_json() for file in files], "total": total.numbers()})
         return
-    listed = [file for file in files if everything or file.counts]
+    listed = [file for file in files if show_all or file.counts]
     rows = [_row(file, file.path) for file in listed]
-    rows.append(_row(whole, f"in all, of {len(files):,} files"))
+    rows.append(_row(total, f"total of {len(files):,} files"))
     numbers = ("share", "verified", "claimed", "edited", "lines")
     print_table((*numbers, "file"), rows, right=numbers)
-    if left_out:
-        said = (
-            "file is not counted: git does not track it",
-            "files are not counted: git does not track them",
-        )
-        print_line(
-            f"{pluralize(len(left_out), f'annotated {said[0]}', f'annotated {said[1]}')}; `git add` changes that"
-        )
+    if untracked:
+        one, many = "annotated file is not counted", "annotated files are not counted"
+        count = pluralize(len(untracked), one, many)
+        print_line(f"{count}: not tracked by git; use `git add`")
     elif not files:
-        print_line(
-            "there is no file that counts: git has to track it, where there is git, and so has the project (config.json)"
-        )
+        print_line("no files to count: expected files that git and config.json track")
 
 
 def _row(file: FileCoverage, name: str) -> tuple[object, ...]:

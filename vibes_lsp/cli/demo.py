@@ -1,4 +1,4 @@
-"""`vibes demo`: a small real workspace to look at, made in a folder of the user's."""
+"""`vibes demo`: create a sample repository."""
 
 from __future__ import annotations
 
@@ -6,39 +6,46 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.cli.init import program
-from vibes_lsp.cli.options import json_option
-from vibes_lsp.cli.output import plain, print_json, print_line
+from vibes_lsp.cli.init import program_path
+from vibes_lsp.cli.options import examples, json_option
+from vibes_lsp.cli.output import escape, print_json, print_line
 
-TRIES = (
-    ("blame src/auth.py", "line by line: who wrote it, and is that still true?"),
-    ("find --unreviewed", "what no person has reviewed, wherever it is now"),
-    ("show {hashing}", "a risky edit, and all that led to it"),
-    ("diff", "what people have changed of the AI's lines"),
-    ("check", "whether the trail is whole"),
+SUGGESTIONS = (
+    ("blame src/auth.py", "who wrote each line, and is that verified?"),
+    ("find --unreviewed", "AI code that no person has reviewed"),
+    ("show {hashing}", "a risky edit with its prompt and reasoning"),
+    ("diff", "AI lines that people have changed"),
+    ("check", "is the audit trail complete and correct?"),
 )
-"""What to type in the workspace, and what it answers."""
+"""Commands to try in the sample repository, and what they show."""
 
 
-@click.command("demo")
-@click.argument("folder", type=click.Path(path_type=Path), default=Path("vibes-demo"))
+@click.command("demo", epilog=examples("vibes demo", "vibes demo shop"))
+@click.argument(
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path("vibes-demo"),
+    help="New or empty folder.  [default: vibes-demo]",
+)
 @json_option
 def command(folder: Path, as_json: bool) -> None:
-    """Make a small repository in FOLDER, which has to be new or empty: three AI tools wrote a shop, and people changed it since."""
-    from vibes_lsp.demo.story import tell  # noqa: PLC0415
+    """Create a small sample repository.
+
+    Three AI tools wrote its code; people have reviewed and changed some of it since.
+    """
+    from vibes_lsp.demo.story import create_demo  # noqa: PLC0415
     from vibes_lsp.maintenance.hook_installation import install_hook  # noqa: PLC0415
 
-    told = tell(folder.absolute())
-    install_hook(told.root, program=program())
+    demo = create_demo(folder.absolute())
+    install_hook(demo.root, program=program_path())
     if as_json:
-        print_json({"path": str(told.root)})
+        print_json({"path": str(demo.root)})
         return
-    print_line(
-        f"{plain(told.root)}: three AI tools wrote a small shop; since then people have inserted a block, edited a line,"
-    )
-    print_line("moved a function and taken one out. Go there, and try:")
+    print_line(f"{escape(demo.root)}: a small shop that three AI tools wrote.")
+    print_line("Since the last commit, people have inserted a block, edited a line,")
+    print_line("moved a function and removed one. In that folder, try:")
     print_line()
-    for words, answer in TRIES:
-        print_line(f"  vibes {words.format(hashing=told.hashing[:8]):<20} {answer}")
+    for words, answer in SUGGESTIONS:
+        print_line(f"  vibes {words.format(hashing=demo.hashing[:8]):<20} {answer}")
     print_line()
     print_line("Or open src/auth.py in an editor that runs vibes-lsp.")

@@ -1,4 +1,4 @@
-"""`vibes diff`: only the AI's lines of a change, with prompt, state, risk and review."""
+"""`vibes diff`: only the AI lines of a change, with prompt, state, risk and review."""
 
 from __future__ import annotations
 
@@ -7,43 +7,56 @@ from typing import Final
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
+from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
 from vibes_lsp.cli.output import (
     KIND_MARKS,
-    plain,
-    plain_code,
+    escape,
+    escape_code,
     print_json,
     print_line,
+    print_styled,
     print_warning,
-    styled,
 )
-from vibes_lsp.reports.blame import kind_of
-from vibes_lsp.reports.changes import ChangedFile, ChangedRange, Changes, changes
-from vibes_lsp.reports.words import model_name, review_words, title, whereabouts
+from vibes_lsp.cli.project import open_project
+from vibes_lsp.reports.blame import line_kind
+from vibes_lsp.reports.diff import ChangedFile, ChangedRange, Changes, collect_changes
+from vibes_lsp.reports.placements import (
+    describe_edit,
+    describe_location,
+    describe_review,
+    model_name,
+)
 
 _MAX_LINE: Final = 500
 _MAX_PROMPT: Final = 300
 
 
-@click.command("diff")
-@click.argument("span", required=False, metavar="[BASE..HEAD | BASE]")
+@click.command(
+    "diff", epilog=examples("vibes diff", "vibes diff main...HEAD", "vibes diff HEAD --json")
+)
+@click.argument(
+    "span",
+    required=False,
+    metavar="[RANGE]",
+    help="BASE..HEAD for two commits, BASE...HEAD for HEAD since it left BASE, BASE for the"
+    " work tree.  [default: HEAD]",
+)
 @git_option
 @audit_dir_option
 @json_option
 def command(span: str | None, git: bool, audit_dir: Path | None, as_json: bool) -> None:
-    """Show the AI's lines of a change, and only those.
+    """Show only the AI lines of a change.
 
-    BASE..HEAD compares two commits, BASE...HEAD what HEAD adds since the two parted, BASE the work tree with a commit; without an
-    argument the work tree is compared with HEAD.
+    Marks: + verified AI line, ? claimed without proof, ~ edited since.
     """
     project = open_project(audit_dir)
     with project.locator(use_git=git) as locator:
-        found = changes(locator, span, project.scorer, project.config.tracking)
+        found = collect_changes(locator, span, project.scorer, project.config.tracking)
     for path in found.unread:
-        print_warning(f"{path} cannot be read, and is left out")
+        print_warning(f"cannot read {path}; left out")
     if found.is_elsewhere:
         print_warning(
-            "the later commit is no ancestor of HEAD: this trail may not have what was recorded for it"
+            "the later commit is not an ancestor of HEAD: this audit trail may lack its records"
         )
     if as_json:
         print_json(found.as_json())
@@ -62,15 +75,13 @@ def _print(found: Changes) -> None:
 
 
 def _print_file(file: ChangedFile) -> None:
-    renamed = f" (was {plain(file.former)})" if file.former is not None else ""
+    renamed = f" (was {escape(file.former)})" if file.former is not None else ""
     counts = f"  {file.counts.words()} of {file.changed:,} changed lines"
-    styled([(f"{plain(file.path)}{renamed}", "bold"), (counts, "dim")])
-    told: str | None = None
+    print_styled([(f"{escape(file.path)}{renamed}", "bold"), (counts, "dim")])
+    printed: str | None = None
     for changed in file.ranges:
-        if (
-            told != changed.placement.current.id
-        ):  # what one annotation says is said once, though it owns several ranges in a row
-            told = changed.placement.current.id
+        if printed != changed.placement.current.id:  # once for several ranges in a row
+            printed = changed.placement.current.id
             _print_annotation(file, changed)
         _print_lines(file, changed)
     print_line()
@@ -79,32 +90,32 @@ def _print_file(file: ChangedFile) -> None:
 def _print_annotation(file: ChangedFile, changed: ChangedRange) -> None:
     placement = changed.placement
     facts = file.facts[placement.current.id]
-    figures = file.report.figures(facts)
-    said = [
-        plain(model_name(facts), 40),
-        plain(title(placement), 60),
-        whereabouts(placement),
-        f"risk {figures}" if figures is not None else "",
-        review_words(facts),
+    risk = file.report.describe_risk(facts)
+    parts = [
+        escape(model_name(facts), 40),
+        escape(describe_edit(placement), 60),
+        describe_location(placement),
+        f"risk {risk}" if risk is not None else "",
+        describe_review(facts),
     ]
-    styled(
+    print_styled(
         [
-            (f"  {plain(placement.current.id)[:8]} ", "bold"),
-            (" · ".join(plain(each) for each in said if each), ""),
+            (f"  {escape(placement.current.id)[:8]} ", "bold"),
+            (" · ".join(escape(each) for each in parts if each), ""),
         ]
     )
     prompt = facts.get("prompt")
     if isinstance(prompt, str):
-        styled([("  prompt: ", "dim"), (plain(prompt, _MAX_PROMPT), "italic")])
+        print_styled([("  prompt: ", "dim"), (escape(prompt, _MAX_PROMPT), "italic")])
 
 
 def _print_lines(file: ChangedFile, changed: ChangedRange) -> None:
     width = len(str(changed.end))
     for number in range(changed.start, changed.end + 1):
-        mark, style = KIND_MARKS[kind_of(changed.placement, number)]
-        styled(
+        mark, style = KIND_MARKS[line_kind(changed.placement, number)]
+        print_styled(
             [
                 (f"  {number:>{width}} ", "dim"),
-                (f"{mark} {plain_code(file.text.lines[number - 1], _MAX_LINE)}", style),
+                (f"{mark} {escape_code(file.text.lines[number - 1], _MAX_LINE)}", style),
             ]
         )

@@ -1,4 +1,4 @@
-"""`vibes export`: the trail in another form."""
+"""`vibes export`: an audit trail of current records only."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, git_option, json_option, open_project
-from vibes_lsp.cli.output import plain, print_json, print_line, print_warning
+from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
+from vibes_lsp.cli.output import escape, print_json, print_line, print_warning
+from vibes_lsp.cli.project import open_project
 from vibes_lsp.errors import UnsupportedVersion
 from vibes_lsp.maintenance.export import CurrentTrail, current_trail
 from vibes_lsp.model.members import mapping
@@ -17,29 +18,32 @@ from vibes_lsp.store.initialise import check_export_folder, export_trail
 from vibes_lsp.store.versions import unsupported_versions
 
 _REASONS = {
-    "history": "replaced by later ones",
-    "repeated": "repeats",
-    "lost": "whose text is gone",
-    "contradicted": "whose lines git had before",
-    "guessed": "that only may be where they seem to be",
+    "history": "superseded",
+    "repeated": "repeated",
+    "lost": "lost: their text is gone",
+    "contradicted": "contradicted: git has their lines from before",
+    "guessed": "at uncertain places",
     "absent": "of files that are not here",
 }
 
 
-@click.command("export")
+@click.command("export", epilog=examples("vibes export --current current-records"))
 @click.option(
     "--current",
     "folder",
     type=click.Path(path_type=Path),
     metavar="DIR",
     required=True,
-    help="Where to; new or empty.",
+    help="New or empty folder for the result.",
 )
 @git_option
 @audit_dir_option
 @json_option
 def command(folder: Path, git: bool, audit_dir: Path | None, as_json: bool) -> None:
-    """Write a trail of current records only to DIR/.ai-audit: each annotation once, with the lines that it has now."""
+    """Export current records to a new audit trail.
+
+    Writes DIR/.ai-audit with each annotation once, on the lines where it is now.
+    """
     project = open_project(audit_dir)
     directory = project.trail.directory
     unsupported = unsupported_versions(project.config, project.trail.manifest)
@@ -53,7 +57,7 @@ def command(folder: Path, git: bool, audit_dir: Path | None, as_json: bool) -> N
         current = current_trail(locator)
     exported = export_trail(folder, current.files(read_file(directory.config)), source=directory)
     for blob in current.missing_blobs:
-        print_warning(f"{blob[:200]} is named by an entry and cannot be read; it was left out")
+        print_warning(f"cannot read {blob[:200]}, which an entry names; left out")
     if as_json:
         print_json({"directory": str(exported.path), **current.as_json()})
     else:
@@ -65,7 +69,7 @@ def _print(exported: AuditDir, current: CurrentTrail) -> None:
     records = ", ".join(
         f"{count:,} {kind}" for kind, count in mapping(numbers, "records").items() if count
     )
-    print_line(plain(exported.path))
+    print_line(escape(exported.path))
     print_line(f"  records   {records or 'none'}")
     print_line(f"  entries   {len(current.entries):,}")
     left_out = mapping(numbers, "leftOut")

@@ -1,8 +1,9 @@
-"""`vibes find`: where code is now that answers a question."""
+"""`vibes find`: annotations that match a filter, and where their lines are now."""
 
 from __future__ import annotations
 
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -10,39 +11,53 @@ import click
 from vibes_lsp.anchors.located import State
 from vibes_lsp.cli.options import (
     audit_dir_option,
+    band_option,
+    examples,
+    file_option,
     git_option,
     json_option,
-    open_project,
-    path_in_project,
+    model_option,
+    prompt_option,
+    session_option,
+    tool_option,
 )
-from vibes_lsp.cli.output import plain, print_json, print_line, print_table
+from vibes_lsp.cli.output import escape, print_json, print_line, print_table
+from vibes_lsp.cli.project import open_project, path_in_project
 from vibes_lsp.errors import VibesError
 from vibes_lsp.index.placements import Placement, why_unverified
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.model.vocabulary import Band
-from vibes_lsp.reports.find import Question, find
-from vibes_lsp.reports.words import model_name, review_label
+from vibes_lsp.reports.find import Filter, find_placements
+from vibes_lsp.reports.placements import model_name, review_label
 
 
-@click.command("find")
-@click.option("--model", metavar="TEXT", help="Whose model's name contains this.")
-@click.option("--tool", metavar="TEXT", help="Whose tool's name contains this.")
-@click.option("--prompt", metavar="TEXT", help="Whose prompt contains this.")
-@click.option("--session", metavar="ID", help="Of the session whose id begins so.")
-@click.option("--commit", metavar="HASH", help="Of the commit whose hash begins so.")
-@click.option(
-    "--since", metavar="DATE", help="Made at this time (2026-02-03 or 2026-02-03T10:00Z) or later."
+@click.command(
+    "find",
+    epilog=examples(
+        "vibes find --unreviewed",
+        "vibes find --model opus --since 2026-02-01",
+        "vibes find --prompt password --json",
+    ),
 )
+@model_option
+@tool_option
+@prompt_option
+@session_option
+@click.option("--commit", metavar="HASH", help="Commit hash or its beginning.")
 @click.option(
-    "--band", type=click.Choice([band.value for band in Band]), help="With risk in this band."
+    "--since",
+    metavar="DATE",
+    help="Earliest time of recording, such as 2026-02-03 or 2026-02-03T10:00Z.",
 )
-@click.option("--state", type=click.Choice([state.value for state in State]), help="In this state.")
-@click.option("--file", type=click.Path(path_type=Path), help="In this file or folder.")
+@band_option
 @click.option(
-    "--unreviewed",
-    is_flag=True,
-    help="That nobody has reviewed as they are now; an AI's review is none.",
+    "--state",
+    type=click.Choice([state.value for state in State]),
+    help="Result of the search for the lines.",
+)
+@file_option
+@click.option(
+    "--unreviewed", is_flag=True, help="Only code that no person has reviewed as it is now."
 )
 @git_option
 @audit_dir_option
@@ -62,22 +77,17 @@ def command(  # noqa: PLR0917
     audit_dir: Path | None,
     as_json: bool,
 ) -> None:
-    """Find current annotations, and where their lines are now."""
-    moment = None
-    if since is not None:
-        moment = parse_timestamp(since if "T" in since else f"{since}T00:00Z")
-        if moment is None:
-            raise VibesError(
-                f"--since {since!r} is not a date",
-                hint="write it like 2026-02-03 or 2026-02-03T10:00Z",
-            )
+    """Find annotations and where their lines are now.
+
+    Lists current annotations that match all options. A ? after a state means that other places
+    fit as well.
+    """
+    earliest = None if since is None else _parse_date(since)
     project = open_project(audit_dir)
-    place = None if file is None else path_in_project(file, project.trail.directory.project)
-    question = Question(
-        model, tool, prompt, session, commit, moment, band, state, unreviewed, place
-    )
+    path = None if file is None else path_in_project(file, project.trail.directory.project)
+    wanted = Filter(model, tool, prompt, session, commit, earliest, band, state, unreviewed, path)
     with project.locator(use_git=git, use_cache=True) as locator:
-        found = find(locator, question, project.scorer)
+        found = find_placements(locator, wanted, project.scorer)
     if as_json:
         print_json({"placements": [facts for _, facts in found]})
         return
@@ -91,7 +101,16 @@ def command(  # noqa: PLR0917
     ).items():
         print_line(f"{count:,} unverified: {why}")
     if not found:
-        print_line("nothing found")
+        print_line("no annotations found")
+
+
+def _parse_date(text: str) -> datetime:
+    moment = parse_timestamp(text if "T" in text else f"{text}T00:00Z")
+    if moment is None:
+        raise VibesError(
+            f"invalid date {text!r} for --since: expected 2026-02-03 or 2026-02-03T10:00Z"
+        )
+    return moment
 
 
 def _row(placement: Placement, facts: Members) -> tuple[object, ...]:
@@ -102,9 +121,9 @@ def _row(placement: Placement, facts: Members) -> tuple[object, ...]:
     )
     name = f" {facts['functionName']}" if "functionName" in facts else ""
     return (
-        plain(placement.current.id)[:8],  # cut last: what shows as its code is longer
+        escape(placement.current.id)[:8],  # cut after escaping, which makes text longer
         f"{facts['filePath']}{lines}{name}",
         f"{facts['state']}{'?' if facts['ambiguous'] else ''}",
-        plain(review_label(facts) or "-"),
-        plain(model_name(facts))[:20],
+        escape(review_label(facts) or "-"),
+        escape(model_name(facts))[:20],
     )

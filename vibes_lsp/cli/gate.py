@@ -1,4 +1,4 @@
-"""`vibes gate`: stops what is too risky, or what the project's rules want reviewed (RFC 10.4.5, 10.4.6)."""
+"""`vibes gate`: block code that is too risky or needs review (RFC 10.4.5, 10.4.6)."""
 
 from __future__ import annotations
 
@@ -11,48 +11,65 @@ from typing import Final
 import click
 
 from vibes_lsp import __version__
-from vibes_lsp.cli.findings import print_finding
-from vibes_lsp.cli.options import audit_dir_option, json_option, now, open_trail, path_in_project
-from vibes_lsp.cli.output import print_json, print_line, print_table, progress, styled
+from vibes_lsp.cli.options import audit_dir_option, examples, json_option, sarif_option
+from vibes_lsp.cli.output import (
+    print_finding,
+    print_json,
+    print_line,
+    print_styled,
+    print_table,
+    progress,
+)
+from vibes_lsp.cli.project import now, open_trail, path_in_project
 from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.gate.decide import parse_threshold
 from vibes_lsp.gate.inputs import load_inputs
 from vibes_lsp.gate.report import GateItem, GateReport, markdown_summary, summary_line
 from vibes_lsp.gate.run import GateOptions, run_gate
 from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.reports.placements import describe_review
 from vibes_lsp.reports.sarif import findings_sarif
-from vibes_lsp.reports.words import review_words
 from vibes_lsp.store.audit_dir import AuditDir
 
-_MAX_SHOWN: Final = 100
+_MAX_ITEMS: Final = 100
 _MAX_FINDINGS: Final = 50
 
 
-@click.command("gate")
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--base", metavar="REV", help="Judge what was changed since REV, by the policy of REV."
+@click.command(
+    "gate",
+    epilog=examples(
+        "vibes gate --base origin/main",
+        "vibes gate --base origin/main --markdown",
+        "vibes gate --threshold high src/auth.py",
+    ),
 )
+@click.argument(
+    "files",
+    nargs=-1,
+    type=click.Path(path_type=Path),
+    help="Files to check.  [default: all files; with --base, changed files]",
+)
+@click.option("--base", metavar="REV", help="Revision to compare with; its policy and rules apply.")
 @click.option(
     "--threshold",
     default="critical",
     metavar="BAND|NUMBER",
-    help="The band or score from which code is blocked.",
+    help="Risk band or score at which code is blocked.",
     show_default=True,
 )
 @click.option(
     "--stored",
     is_flag=True,
-    help="Go by the scores and factors that records carry, not by what is known now.",
+    help="Scores as recorded, not as computed now.",
 )
 @click.option(
     "--all",
-    "everything",
+    "all_records",
     is_flag=True,
-    help="Count every record of the log, whatever became of it, approved or not.",
+    help="All records of the log, including superseded and approved ones.",
 )
-@click.option("--markdown", is_flag=True, help="Print Markdown for a pull request.")
-@click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 for code scanning.")
+@click.option("--markdown", is_flag=True, help="Markdown output for a pull request.")
+@sarif_option
 @audit_dir_option
 @json_option
 def command(  # noqa: PLR0917
@@ -60,25 +77,24 @@ def command(  # noqa: PLR0917
     base: str | None,
     threshold: str,
     stored: bool,
-    everything: bool,
+    all_records: bool,
     markdown: bool,
     sarif: bool,
     audit_dir: Path | None,
     as_json: bool,
 ) -> int:
-    """Stop what is too risky, or what the project's rules want reviewed. Exits 1 when anything is stopped.
+    """Block code that is too risky or needs review.
 
-    FILES are those that are meant; by default the whole project, or with --base what has changed.
+    Exits 1 when code is blocked or lacks a required review.
     """
     if markdown + sarif + as_json > 1:
         raise VibesError(
-            "--markdown, --sarif and --json are three ways to say one thing",
-            hint="give one of them",
+            "--markdown, --sarif and --json cannot be combined", hint="use one of them"
         )
     bound = parse_threshold(threshold)
-    with _uncollected():
+    with _without_garbage_collection():
         trail = open_trail(audit_dir)
-        only = _only(files, trail.directory) if files else None
+        only = _relative_paths(files, trail.directory) if files else None
         inputs = load_inputs(trail, base)
         with ProjectLocator(trail) as locator, progress() as step:
             report = run_gate(
@@ -89,7 +105,7 @@ def command(  # noqa: PLR0917
                     bound,
                     only,
                     use_stored_scores=stored,
-                    all_records=everything,
+                    all_records=all_records,
                     with_commits=as_json,
                     progress=step,
                 ),
@@ -106,8 +122,8 @@ def command(  # noqa: PLR0917
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Have nothing looked for that could be thrown away: annotations are kept until the end, and to walk them again and again takes a fifth of the time."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Disable garbage collection: annotations live until the end, and walking them takes 20 %."""
     gc.disable()
     try:
         yield
@@ -115,15 +131,19 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def _only(files: Sequence[Path], directory: AuditDir) -> frozenset[str]:
-    """Return files that the user named, relative to the project; those of the trail itself hold no code."""
+def _relative_paths(files: Sequence[Path], directory: AuditDir) -> frozenset[str]:
+    """Return the files relative to the project, without those of the audit directory.
+
+    Raises:
+        UnreadableFile: One does not exist, or is not a file.
+    """
     found = frozenset(path_in_project(file, directory.project) for file in files)
     missing = next(
         (path for path in sorted(found) if not (directory.project / path).is_file()), None
     )
     if missing is not None:
-        what = "is no file" if (directory.project / missing).exists() else "is not there"
-        raise UnreadableFile(f"{missing} {what}", hint="give files of the project")
+        what = "is not a file" if (directory.project / missing).exists() else "does not exist"
+        raise UnreadableFile(f"{missing} {what}", hint="name files of the project")
     return frozenset(path for path in found if path.split("/")[0] != directory.path.name)
 
 
@@ -131,26 +151,28 @@ def _print(report: GateReport) -> None:
     shown = list(report.listed)
     if shown:
         print_table(
-            ("", "where", "risk", "why"), [_row(item) for item in shown[:_MAX_SHOWN]], wrap="why"
+            ("", "where", "risk", "why"), [_row(item) for item in shown[:_MAX_ITEMS]], wrap="why"
         )
-    if len(shown) > _MAX_SHOWN:
-        print_line(f"… and {len(shown) - _MAX_SHOWN:,} more; --json has all")
+    if len(shown) > _MAX_ITEMS:
+        print_line(f"… and {len(shown) - _MAX_ITEMS:,} more; use --json for all")
     for finding in report.findings[:_MAX_FINDINGS]:
         print_finding(finding)
     if len(report.findings) > _MAX_FINDINGS:
-        print_line(f"… and {len(report.findings) - _MAX_FINDINGS:,} more findings; --json has all")
+        print_line(
+            f"… and {len(report.findings) - _MAX_FINDINGS:,} more findings; use --json for all"
+        )
     if shown or report.findings:
         print_line()
-    print_line(f"{summary_line(report)}; blocked from {report.bound:g}")
-    styled([("Gate: ", ""), ("PASS", "green") if report.passed else ("FAIL", "bold red")])
+    print_line(f"{summary_line(report)}; blocked at {report.bound:g} or more")
+    print_styled([("Gate: ", ""), ("PASS", "green") if report.passed else ("FAIL", "bold red")])
 
 
 def _row(item: GateItem) -> tuple[object, ...]:
     rules = "; ".join(item.reasons[:2])
-    said = [f"rule: {rules}" if rules else "", review_words(item.facts)]
+    parts = [f"rule: {rules}" if rules else "", describe_review(item.facts)]
     return (
         item.verdict,
         item.location,
         item.score_text or "",
-        " · ".join(part for part in said if part),
+        " · ".join(part for part in parts if part),
     )

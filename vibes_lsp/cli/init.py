@@ -1,4 +1,4 @@
-"""`vibes init`: create what is missing of an audit directory (R13), and the hook that keeps it up to date (R4)."""
+"""`vibes init`: create an audit directory (R13) and the hook that keeps it up to date (R4)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from vibes_lsp import __version__
-from vibes_lsp.cli.options import json_option, now
-from vibes_lsp.cli.output import plain, print_json, print_line
+from vibes_lsp.cli.options import examples, json_option
+from vibes_lsp.cli.output import escape, print_json, print_line
+from vibes_lsp.cli.project import now
 from vibes_lsp.errors import VibesError
 from vibes_lsp.maintenance.hook_installation import (
     HookChange,
@@ -24,21 +25,37 @@ from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.store.initialise import initialise
 
 
-@click.command("init")
-@click.argument("folder", type=click.Path(path_type=Path), default=Path())
+@click.command(
+    "init",
+    epilog=examples(
+        "vibes init --git-hooks",
+        "vibes init --project-name shop --extensions .py,.ts",
+        "vibes init --remove-git-hooks",
+    ),
+)
+@click.argument(
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Folder of the project.  [default: current folder]",
+)
+@click.option("--project-name", metavar="NAME", help="Project name.  [default: name of the folder]")
 @click.option(
-    "--project-name", metavar="NAME", help="Name of the project; by default its folder's."
+    "--assurance-level",
+    type=click.Choice([level.value for level in AssuranceLevel]),
+    default="medium",
+    show_default=True,
+    help="Recorded detail: tool and model (low), also prompts (medium), also reasoning (high).",
 )
 @click.option(
-    "--assurance-level", type=click.Choice([level.value for level in AssuranceLevel]), default="medium", show_default=True,
-    help="low: tool and model; medium: prompts as well; high: reasoning as well.",
-)  # fmt: skip
-@click.option("--extensions", metavar=".A,.B", help="Track only files with these extensions.")
+    "--extensions", metavar=".A,.B", help="Extensions of tracked files.  [default: all files]"
+)
 @click.option(
     "--git-hooks/--remove-git-hooks",
     "hooks",
     default=None,
-    help="Have each commit bring the trail up to date, by a pre-commit hook that runs the one that is there as well; or undo that, and no more.",
+    help="Pre-commit hook that updates the audit trail: installation or removal."
+    "  [default: no change]",
 )
 @json_option
 def command(  # noqa: PLR0917
@@ -49,22 +66,26 @@ def command(  # noqa: PLR0917
     hooks: bool | None,
     as_json: bool,
 ) -> None:
-    """Create .ai-audit/ in FOLDER, or complete one; existing records and settings stay unchanged."""
+    """Create the audit trail of a project.
+
+    Creates .ai-audit/ or completes an existing one; existing records and settings do not change.
+    A pre-commit hook that already exists still runs after the one installed here.
+    """
     if hooks is False:
-        _show({}, remove_hook(folder.absolute()), as_json=as_json)
+        _print_hook({}, remove_hook(folder.absolute()), as_json=as_json)
         return
     made = initialise(
         folder,
-        project_name=_text(
+        project_name=_as_utf8(
             project_name or os.path.normpath(folder.absolute()).rpartition(os.sep)[2]
         ),
         level=AssuranceLevel(assurance_level),
-        extensions=_extensions(extensions),
+        extensions=_parse_extensions(extensions),
         tool_version=__version__,
         now=now(),
     )
     if not as_json:
-        print_line(plain(made.directory.path))
+        print_line(escape(made.directory.path))
         for name in made.created:
             print_line(f"  created  {name}")
         for name in made.completed:
@@ -77,23 +98,24 @@ def command(  # noqa: PLR0917
         "completed": list(made.completed),
         "kept": list(made.unchanged),
     }
-    _show(
+    _print_hook(
         result,
-        install_hook(folder.absolute(), program=program()) if hooks else None,
+        install_hook(folder.absolute(), program=program_path()) if hooks else None,
         as_json=as_json,
     )
 
 
-_WORDS = {
-    HookChange.INSTALLED: "each commit brings the trail up to date",
-    HookChange.UPDATED: "brought up to date",
-    HookChange.KEPT: "is there already",
-    HookChange.REMOVED: "taken away",
-    HookChange.ABSENT: "there was none of ours",
+_HOOK_TEXTS = {
+    HookChange.INSTALLED: "installed; each commit updates the audit trail",
+    HookChange.UPDATED: "updated",
+    HookChange.KEPT: "already installed",
+    HookChange.REMOVED: "removed",
+    HookChange.ABSENT: "not installed",
 }
 
 
-def _show(result: Members, changed: HookResult | None, *, as_json: bool) -> None:
+def _print_hook(result: Members, changed: HookResult | None, *, as_json: bool) -> None:
+    """Print what happened to the hook, or everything as JSON."""
     if as_json:
         before = None if changed is None or changed.before is None else str(changed.before)
         hook: Members = (
@@ -111,28 +133,28 @@ def _show(result: Members, changed: HookResult | None, *, as_json: bool) -> None
         return
     if changed is None:
         return
-    print_line(f"hook {plain(changed.file)}: {_WORDS[changed.change]}")
+    print_line(f"hook {escape(changed.file)}: {_HOOK_TEXTS[changed.change]}")
     if changed.change is HookChange.REMOVED and changed.before is not None:
-        print_line("  the hook that was there before has its name again")
+        print_line("  the previous hook is restored")
     elif changed.before is not None:
-        print_line(f"  after it runs the one that was there before: {plain(changed.before.name)}")
+        print_line(f"  the previous hook runs after it: {escape(changed.before.name)}")
     if changed.in_work_tree and changed.change in {HookChange.INSTALLED, HookChange.UPDATED}:
-        print_line("  it lies in the work tree (core.hooksPath): commit it to have it everywhere")
+        print_line("  it is in the work tree (core.hooksPath): commit it to share it")
 
 
-def program() -> str:
-    """Return this program's path, for commits from where PATH lacks it, such as an editor's own menu."""
+def program_path() -> str:
+    """Return the path of `vibes`, for hooks that git runs where PATH lacks it, as in an editor."""
     beside = Path(sysconfig.get_path("scripts")) / ("vibes.exe" if os.name == "nt" else "vibes")
     found = str(beside) if beside.is_file() else shutil.which("vibes")
     return Path(found).absolute().as_posix() if found else ""
 
 
-def _text(name: str) -> str:
-    """What is no text in a name that the system gave us becomes U+FFFD: config.json is UTF-8."""
+def _as_utf8(name: str) -> str:
+    """Return a name from the system with undecodable bytes as U+FFFD: config.json is UTF-8."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _extensions(given: str | None) -> list[str] | None:
+def _parse_extensions(given: str | None) -> list[str] | None:
     if given is None:
         return None
     extensions = [extension.strip() for extension in given.split(",")]
@@ -140,5 +162,5 @@ def _extensions(given: str | None) -> list[str] | None:
         extension for extension in extensions if not extension.startswith(".") or len(extension) < 2
     ]
     if wrong:
-        raise VibesError(f"{wrong[0]!r} is not an extension", hint="write them like .py,.ts")
+        raise VibesError(f"invalid extension {wrong[0]!r}: expected a list such as .py,.ts")
     return extensions

@@ -1,4 +1,4 @@
-"""One key at a time from a terminal, and lines: what was typed before a question counts for none."""
+"""Reads single keys and lines from a terminal; input typed before a question is discarded."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ else:
     import termios
     import tty
 
-_LONGEST = 64
-"""Bytes that one key sends at most; more is something pasted."""
+_MAX_KEY_BYTES = 64
+"""Bytes that one key sends at most; more is pasted text."""
 
 
-def is_terminal() -> bool:
-    """Whether somebody is there to read and to type."""
+def is_interactive() -> bool:
+    """Return whether both input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -28,9 +28,10 @@ if sys.platform == "win32":
 
     @contextmanager
     def listening() -> Iterator[Callable[[], str]]:
-        """Give a function that waits for a key: its character, nothing for a key that has none or for several at once.
+        """Yield a function that waits for a key and returns its character.
 
-        Ask the question within: what is typed before is forgotten, what is typed after is not.
+        It returns "" for a key without a character and for several at once. Print the question
+        inside the context: keys pressed before it are discarded.
         """
         while msvcrt.kbhit():
             msvcrt.getwch()
@@ -42,7 +43,7 @@ if sys.platform == "win32":
             raise KeyboardInterrupt
         if typed in {"\x04", "\x1a"}:
             raise EOFError
-        if typed in {"\x00", "\xe0"}:  # a key without a character says in a second one which
+        if typed in {"\x00", "\xe0"}:  # first half of a key without a character
             msvcrt.getwch()
             return ""
         return typed
@@ -51,15 +52,15 @@ else:
 
     @contextmanager
     def listening() -> Iterator[Callable[[], str]]:
-        """Give a function that waits for a key: its character, nothing for a key that has none or for several at once.
+        """Yield a function that waits for a key and returns its character.
 
-        Ask the question within: what is typed before is forgotten, what is typed after is not.
+        It returns "" for a key without a character and for several at once. Print the question
+        inside the context: keys pressed before it are discarded.
         """
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)
-        resumed = signal.signal(
-            signal.SIGCONT, lambda *_: tty.setcbreak(terminal)
-        )  # a shell gives lines back to whoever it resumes
+        # a shell sets the terminal back to line mode before it resumes a program
+        resumed = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(terminal))
         try:
             with _signals() as signals:
                 tty.setcbreak(terminal, termios.TCSAFLUSH)
@@ -70,21 +71,24 @@ else:
 
     @contextmanager
     def _signals() -> Iterator[int]:
-        """Give a descriptor that can be read once a signal has come: one that comes right before a read does not end it."""
-        waking, woken = os.pipe()
-        os.set_blocking(woken, False)
-        former = signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+        """Yield a descriptor that becomes readable with a signal.
+
+        Without it, a signal right before a read would not interrupt the read.
+        """
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        former = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         try:
-            yield waking
+            yield reader
         finally:
             signal.set_wakeup_fd(former)
-            os.close(waking)
-            os.close(woken)
+            os.close(reader)
+            os.close(writer)
 
     def _key(terminal: int, signals: int) -> str:
         while signals in select.select([terminal, signals], [], [])[0]:
-            os.read(signals, _LONGEST)  # Ctrl-C raises here, if not before
-        typed = os.read(terminal, _LONGEST)
+            os.read(signals, _MAX_KEY_BYTES)  # Ctrl-C raises here at the latest
+        typed = os.read(terminal, _MAX_KEY_BYTES)
         if typed in {b"", b"\x04"}:
             raise EOFError
         text = typed.decode("utf-8", "replace")
@@ -92,10 +96,10 @@ else:
 
 
 def read_line() -> str:
-    """Return a line that is typed, which the terminal lets one edit.
+    """Return a typed line.
 
     Raises:
-        EOFError: The end of input was typed instead.
+        EOFError: The user ended the input instead (Ctrl-D).
     """
     line = sys.stdin.buffer.readline()
     if not line:

@@ -1,4 +1,4 @@
-"""`vibes log`: the records of the trail, filtered."""
+"""`vibes log`: the records of the log, filtered."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, json_option, open_trail
-from vibes_lsp.cli.output import is_on_terminal, plain, print_json, print_line, print_table
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    examples,
+    json_option,
+    limit_option,
+    model_option,
+    session_option,
+    tool_option,
+)
+from vibes_lsp.cli.output import escape, is_terminal, print_json, print_line, print_table
+from vibes_lsp.cli.project import open_trail
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.records import LogRecord, read_edge
 from vibes_lsp.index.trail import Trail
@@ -21,30 +30,31 @@ from vibes_lsp.reports.authors import Authors
 
 _MAX_WHAT = 300
 _MAX_LINE = 2 * MAX_PATH
-"""Where nobody looks at it: no path is cut."""
+"""Limit where output is no terminal: no path is cut."""
 
 
-@click.command("log")
+@click.command(
+    "log",
+    epilog=examples(
+        "vibes log --limit 5",
+        "vibes log --file src/auth.py --model opus",
+        "vibes log --type edge --json",
+    ),
+)
 @audit_dir_option
 @click.option(
     "--type",
     "kind",
     type=click.Choice([*(each.value for each in RecordType), "all"]),
-    help="Only records of this type; by default line and function.",
+    help="Type of the records.  [default: line and function]",
 )
 @click.option(
-    "--file", "path", metavar="PATH", help="Only annotations of this file, relative to the project."
+    "--file", "path", metavar="PATH", help="Path of the annotated file, relative to the project."
 )
-@click.option("--model", metavar="TEXT", help="Only records whose model's name contains this.")
-@click.option("--tool", metavar="TEXT", help="Only records whose tool's name contains this.")
-@click.option("--session", metavar="ID", help="Only records of the session whose id begins so.")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=50,
-    show_default=True,
-    help="Only the newest so many.",
-)
+@model_option
+@tool_option
+@session_option
+@limit_option("records", default=50)
 @json_option
 def command(  # noqa: PLR0917
     audit_dir: Path | None,
@@ -56,20 +66,20 @@ def command(  # noqa: PLR0917
     limit: int,
     as_json: bool,
 ) -> None:
-    """List the records, the newest last."""
+    """List log records, newest last."""
     trail = open_trail(audit_dir)
     authors = Authors(trail)
-    wanted = (
+    matching = (
         record
         for record in _of_type(trail, kind)
         if (path is None or normal_path(record.text("file_path") or "") == normal_path(path))
         and (session is None or (record.text("session_id") or "").startswith(session))
-        and _names(authors.of(record.text("environment_hash")).model, model)
-        and _names(authors.of(record.text("environment_hash")).tool, tool)
+        and _contains(authors.of(record.text("environment_hash")).model, model)
+        and _contains(authors.of(record.text("environment_hash")).tool, tool)
     )
     found = 0
     newest: deque[LogRecord] = deque(maxlen=min(limit, sys.maxsize))
-    for found, record in enumerate(wanted, 1):  # noqa: B007  # the count is needed after the loop
+    for found, record in enumerate(matching, 1):  # noqa: B007  # the count is read after the loop
         newest.append(record)
     if as_json:
         print_json(
@@ -86,7 +96,7 @@ def command(  # noqa: PLR0917
     if not rows:
         print_line("no records")
     elif found > len(rows):
-        print_line(f"the newest {len(rows):,} of {found:,}; --limit shows more")
+        print_line(f"newest {len(rows):,} of {found:,} records; use --limit for more")
 
 
 def _of_type(trail: Trail, kind: str | None) -> Iterator[LogRecord]:
@@ -99,23 +109,24 @@ def _of_type(trail: Trail, kind: str | None) -> Iterator[LogRecord]:
     return trail.log.records_of(LogLineKind[kind.upper()])
 
 
-def _names(name: str, part: str | None) -> bool:
+def _contains(name: str, part: str | None) -> bool:
     return part is None or part.lower() in name.lower()
 
 
 def _row(record: LogRecord, authors: Authors) -> tuple[object, ...]:
     when = (record.text("timestamp") or "")[:16].replace("T", " ")
     environment = record.text("environment_hash")
-    author = f"  {plain(authors.of(environment).label, 60)}" if environment else ""
+    author = f"  {escape(authors.of(environment).label, 60)}" if environment else ""
     return (
         record.line,
         record.id[:8],
         when,
-        plain(_what(record), _MAX_WHAT if is_on_terminal() else _MAX_LINE) + author,
+        escape(_describe(record), _MAX_WHAT if is_terminal() else _MAX_LINE) + author,
     )
 
 
-def _what(record: LogRecord) -> str:
+def _describe(record: LogRecord) -> str:
+    """Return what a record says, in one line."""
     match record.type:
         case RecordType.LINE:
             lines = f"{integer(record.members, 'line_start')}-{integer(record.members, 'line_end')}"
@@ -125,15 +136,14 @@ def _what(record: LogRecord) -> str:
                 f"{record.text('action')} {record.text('file_path')} {record.text('function_name')}"
             )
         case RecordType.SESSION:
-            return f"session {record.text('event')} {(record.text('session_id') or '')[:8]} {record.text('description') or ''}"
+            session = (record.text("session_id") or "")[:8]
+            return f"session {record.text('event')} {session} {record.text('description') or ''}"
         case RecordType.EDGE:
             edge = read_edge(record)
             return f"{edge.source[:8]} {edge.type} {edge.target[:8]}"
         case RecordType.DELEGATION:
-            parent, child = (
-                record.text("parent_session_id") or "",
-                record.text("child_session_id") or "",
-            )
-            return f"delegation {parent[:8]} to {child[:8]} {record.text('task_description') or ''}"
+            parent = (record.text("parent_session_id") or "")[:8]
+            child = (record.text("child_session_id") or "")[:8]
+            return f"delegation {parent} to {child} {record.text('task_description') or ''}"
         case _:
-            return plain(record.type, 20)
+            return escape(record.type, 20)

@@ -1,6 +1,7 @@
-"""Entry point of `vibes`: finds the subcommand's module, runs it, and turns errors into exit codes.
+"""Entry point of `vibes`: lists the commands, runs one, and turns errors into exit codes.
 
-Exit codes: 0 success, 1 findings, 2 wrong use, broken input or a fault of this program, with one line on standard error.
+Exit codes: 0 success, 1 findings, 2 wrong use, broken input or an internal error, 130 interrupted.
+A command returns its exit code; `_run` maps exceptions to one.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib
 import io
 import os
 import sys
+from collections.abc import Mapping
 from typing import Final
 
 import click
@@ -17,38 +19,60 @@ from click import Command, Context
 from typing_extensions import override
 
 from vibes_lsp import __version__
-from vibes_lsp.cli.output import ReaderGone, print_error, print_usage_error
+from vibes_lsp.cli.output import OutputClosed, print_error, print_usage_error
 from vibes_lsp.errors import VibesError, report
 
-COMMANDS: Final = {
-    "init": "Create .ai-audit/, or what is missing of it.",
-    "check": "Check the trail: the compliance report, and every finding with its place.",
-    "blame": "Say for each line of a file which annotation owns it, and whether that still holds.",
-    "find": "Find current annotations, and where their lines are now.",
-    "review": "Review what AIs wrote, the riskiest first, with one key for each verdict.",
-    "diff": "Show the AI's lines of a change, and only those.",
-    "gate": "Stop what is too risky, or what the project's rules want reviewed.",
-    "coverage": "Say how much of the project an AI wrote.",
-    "log": "List the records, the newest last.",
-    "show": "Show a record, a context entry or a session with its relations.",
-    "sessions": "List the sessions.",
-    "models": "Say which tools and models wrote how much.",
-    "stats": "Give the trail in numbers.",
-    "db": "Make the derived database, audit.db.",
-    "query": "Ask the trail in SQL.",
-    "export": "Write a trail of current records only.",
-    "record": "Record what an AI did, from a shell or a program: JSON in, JSON out.",
-    "backfill": "Write into the log which commits brought annotations.",
-    "remap": "Write anew where annotations are whose commit was rewritten.",
-    "merge": "Settle conflicts in the trail, and take over what another revision has.",
-    "demo": "Make a small real workspace to look at.",
-    "doctor": "Say why nothing shows.",
+SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Start": {
+        "init": "Create the audit trail of a project.",
+        "demo": "Create a small sample repository.",
+        "doctor": "Diagnose missing annotations.",
+    },
+    "See": {
+        "blame": "Show which annotation owns each line of a file.",
+        "find": "Find annotations and where their lines are now.",
+        "diff": "Show only the AI lines of a change.",
+        "coverage": "Show the share of AI lines in each file.",
+        "log": "List log records, newest last.",
+        "show": "Show a record, context entry or session.",
+        "sessions": "List sessions, oldest first.",
+        "models": "Show the share of each tool and model.",
+        "stats": "Show statistics of the audit trail.",
+    },
+    "Review": {
+        "review": "Review AI code, highest risk first.",
+    },
+    "Record": {
+        "record": "Record what an AI did.",
+        "backfill": "Add commit hashes to annotations.",
+        "remap": "Update annotations after a rebase or squash.",
+        "merge": "Resolve merge conflicts in the audit trail.",
+    },
+    "Automate": {
+        "check": "Check the audit trail for compliance.",
+        "gate": "Block code that is too risky or needs review.",
+        "query": "Query the audit trail with SQL.",
+        "db": "Manage the derived database audit.db.",
+        "export": "Export current records to a new audit trail.",
+    },
 }
-"""Name and one line of help of every subcommand; its code is `vibes_lsp.cli.NAME.command`, imported when it is run."""
+"""The commands with the first line of their help, as `vibes --help` prints them."""
+
+COMMANDS: Final[Mapping[str, str]] = {
+    name: summary for section in SECTIONS.values() for name, summary in section.items()
+}
+
+_SHARED_MODULES: Final = {
+    "db": "query:db_command",
+    "models": "stats:models_command",
+    "remap": "backfill:remap_command",
+    "sessions": "stats:sessions_command",
+}
+"""Where a command is that shares a module; the others are `vibes_lsp.cli.NAME:command`."""
 
 
 class _Commands(click.Group):
-    """Imports a subcommand only when it is asked for: `vibes --help` needs none of them."""
+    """Imports the module of a command only when it runs: `vibes --help` needs none of them."""
 
     @override
     def list_commands(self, ctx: Context) -> list[str]:
@@ -58,27 +82,33 @@ class _Commands(click.Group):
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"vibes_lsp.cli.{cmd_name}")
-        command: Command = module.command
+        module, _, name = _SHARED_MODULES.get(cmd_name, f"{cmd_name}:command").partition(":")
+        command: Command = getattr(importlib.import_module(f"vibes_lsp.cli.{module}"), name)
         return command
 
     @override
     def format_commands(self, ctx: Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{width}}", text) for name, text in commands.items()])
 
     @override
     def invoke(self, ctx: Context) -> object:
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:  # click would end the program with 1
-            raise ReaderGone from None
+        except BrokenPipeError:  # click would exit with 1
+            raise OutputClosed from None
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 success, 1 findings, 2 wrong use or broken input.",
+)
 @click.version_option(__version__, prog_name="vibes")
 def vibes() -> None:
-    """Which AI wrote this line, what was it asked, how risky is it, has a person looked at it, and is that still true?"""
+    """Show, review and record which code an AI wrote."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -87,17 +117,17 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if os.environ.get("VIBES_DEBUG"):
-        import logging  # noqa: PLC0415  # only those who look for a fault need it
+        import logging  # noqa: PLC0415  # only for debugging
 
         logging.basicConfig(level=logging.DEBUG)
     sys.exit(run(arguments))
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit code; whatever goes wrong, no exception leaves it."""
+    """Run the command line and return its exit code; no exception escapes."""
     try:
         return _run(arguments)
-    except Exception as error:  # noqa: BLE001  # the outermost net
+    except Exception as error:  # noqa: BLE001  # the last resort: one line with a report id
         print_error(report(error))
         return 2
 
@@ -117,7 +147,7 @@ def _run(arguments: list[str] | None) -> int:
         return 2
     except (click.Abort, KeyboardInterrupt):
         return 130
-    except (BrokenPipeError, ReaderGone):  # the reader, `head` for example, has seen enough
+    except (BrokenPipeError, OutputClosed):  # the reader, such as `head`, has exited
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -1,6 +1,8 @@
-"""All that the command line prints: data to standard output, progress and errors to standard error.
+"""Prints everything: data to standard output, progress and errors to standard error.
 
-Text from a trail is untrusted: what nobody can see, or what turns writing around, is shown escaped, never sent to the terminal.
+Colours (`print_styled`), tables and JSON are made here. Text from an audit trail is untrusted:
+`escape` replaces invisible characters and those that change the direction of writing, so that a
+terminal never acts on them.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ from vibes_lsp.model.escaping import INVISIBLE
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from vibes_lsp.checks.finding import Finding
+
 _MAX_MESSAGE: Final = 1000
+_MAX_FINDING: Final = 400
 
 KIND_MARKS: Final[Mapping[str, tuple[str, str]]] = {
     "ai": ("+", "green"),
@@ -29,33 +34,40 @@ KIND_MARKS: Final[Mapping[str, tuple[str, str]]] = {
     "edited": ("~", "yellow"),
     "human": (" ", "dim"),
 }
-"""Mark and style of a line of code, by whose it is."""
+"""Mark and style of a line of code, by its `LineKind`."""
+
+_SEVERITY_STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 _UNBOUNDED: Final = 1 << 20
-"""Columns of what is no terminal."""
+"""Columns of a table that does not go to a terminal."""
 
 _TAB: Final = 4
-"""Columns of code between two stops of a tab."""
+"""Columns between two tab stops."""
 
 
-class ReaderGone(Exception):
-    """Whoever read standard output has closed it."""
+class OutputClosed(Exception):
+    """The reader of standard output has closed it."""
 
 
-def plain(value: object, limit: int | None = None) -> str:
-    """Return a value as text that is safe on a terminal, on one line, cut to `limit` characters with an ellipsis."""
+def escape(value: object, limit: int | None = None) -> str:
+    """Return a value as one line of text that is safe on a terminal.
+
+    Args:
+        value: Untrusted text, or what `str` makes text of.
+        limit: The length at which it is cut, with an ellipsis.
+    """
     text = str(value)
     if limit is not None and len(text) > limit:
         text = text[: limit - 1] + "…"
-    return INVISIBLE.sub(_escaped, text)
+    return INVISIBLE.sub(_escape_of, text)
 
 
-def plain_code(line: str, limit: int | None = None) -> str:
-    """Return a line of code as `plain` does, with its tabs as wide as they look."""
-    return plain(line.expandtabs(_TAB), limit)
+def escape_code(line: str, limit: int | None = None) -> str:
+    """Return a line of code as `escape` does, with tabs expanded."""
+    return escape(line.expandtabs(_TAB), limit)
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape_of(match: re.Match[str]) -> str:
     if match[0] in "\n\t\r":
         return " "
     code = ord(match[0])
@@ -63,72 +75,68 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def print_line(text: str = "") -> None:
-    """Print one line of our own making; parts that come from a trail must have gone through `plain`."""
+    """Print one line; parts from an audit trail must be escaped already."""
     print(text)
 
 
-def ask(text: str) -> None:
-    """Print a question of our own making; the answer is typed behind it."""
+def print_question(text: str) -> None:
+    """Print a question without a line end; the answer is typed after it."""
     print(text, end="", flush=True)
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    r"""Print a result as indented JSON; what nobody can see comes out escaped, as `\u202e`, so that it acts on nothing that shows it.
+    r"""Print a result as indented JSON, with invisible characters escaped, as in `\u202e`.
 
     Args:
-        value: The result; a member that is an iterator is printed as a list, one element at a time, for what is too long to be held.
+        value: The result. A member that is an iterator is printed as a list, one element at a
+            time, so that it need not fit in memory.
     """
     sys.stdout.flush()
-    for piece in _pieces(value):
-        sys.stdout.buffer.write(piece)
+    for chunk in _json_chunks(value):
+        sys.stdout.buffer.write(chunk)
     sys.stdout.buffer.flush()
 
 
-def _pieces(value: Mapping[str, Any]) -> Iterator[bytes]:
+def _json_chunks(value: Mapping[str, Any]) -> Iterator[bytes]:
     ascii_only = sys.stdout.isatty()  # a terminal acts on more than ASCII
     yield b"{"
     for number, (name, member) in enumerate(value.items()):
-        yield (b",\n  " if number else b"\n  ") + _printed(name, ascii_only=ascii_only) + b": "
+        yield (b",\n  " if number else b"\n  ") + _encode_json(name, ascii_only=ascii_only) + b": "
         if isinstance(member, Iterator):
             yield b"["
             begun = False
             for element in member:
-                yield (b",\n    " if begun else b"\n    ") + _printed(
+                yield (b",\n    " if begun else b"\n    ") + _encode_json(
                     element, ascii_only=ascii_only
                 ).replace(b"\n", b"\n    ")
                 begun = True
             yield b"\n  ]" if begun else b"]"
         else:
-            yield _printed(member, ascii_only=ascii_only).replace(b"\n", b"\n  ")
+            yield _encode_json(member, ascii_only=ascii_only).replace(b"\n", b"\n  ")
     yield b"\n}\n" if value else b"}\n"
 
 
-def _printed(value: Any, *, ascii_only: bool) -> bytes:
+def _encode_json(value: Any, *, ascii_only: bool) -> bytes:
     import msgspec  # noqa: PLC0415
 
     try:
         if not ascii_only:
-            return _seen(msgspec.json.format(msgspec.json.encode(value), indent=2))
-    except (
-        UnicodeEncodeError,
-        OverflowError,
-        RecursionError,
-        ValueError,
-    ):  # what only the slower encoder can print
-        pass
-    return _seen(
+            return _escape_json(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    except (UnicodeEncodeError, OverflowError, RecursionError, ValueError):
+        pass  # the slower encoder below can print it
+    return _escape_json(
         json.dumps(value, indent=2, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
     )
 
 
-def _seen(printed: bytes) -> bytes:
-    """Return JSON of the same value in which what nobody can see is escaped; the line ends between members stay."""
+def _escape_json(printed: bytes) -> bytes:
+    """Return JSON of the same value with invisible characters escaped, except line ends."""
     if printed.isascii() and b"\x7f" not in printed:
         return printed
-    return INVISIBLE.sub(_escaped_in_json, printed.decode("utf-8", "surrogatepass")).encode()
+    return INVISIBLE.sub(_json_escape_of, printed.decode("utf-8", "surrogatepass")).encode()
 
 
-def _escaped_in_json(match: re.Match[str]) -> str:
+def _json_escape_of(match: re.Match[str]) -> str:
     if match[0] == "\n":
         return match[0]
     units = match[0].encode("utf-16-be", "surrogatepass")
@@ -136,19 +144,19 @@ def _escaped_in_json(match: re.Match[str]) -> str:
 
 
 def print_error(error: VibesError) -> None:
-    """Print an error as the one line that scripts and people read: what is wrong, and what to do."""
+    """Print an error on one line: what is wrong, and what to do."""
     hint = f"; {error.hint}" if error.hint else ""
-    print(plain(f"vibes: {plain(error.message, _MAX_MESSAGE)}{hint}"), file=sys.stderr)
+    print(escape(f"vibes: {escape(error.message, _MAX_MESSAGE)}{hint}"), file=sys.stderr)
 
 
 def print_warning(message: str) -> None:
-    """Print a warning beside the answer."""
-    print(plain(f"vibes: warning: {message}"), file=sys.stderr)
+    """Print a warning to standard error."""
+    print(escape(f"vibes: warning: {message}"), file=sys.stderr)
 
 
 def print_usage_error(message: str) -> None:
-    """Print what was wrong with the command line."""
-    print(plain(f"vibes: {message}", _MAX_MESSAGE), file=sys.stderr)
+    """Print what is wrong with the command line."""
+    print(escape(f"vibes: {message}", _MAX_MESSAGE), file=sys.stderr)
 
 
 def print_table(
@@ -158,13 +166,13 @@ def print_table(
     right: Sequence[str] = (),
     wrap: str | None = None,
 ) -> None:
-    """Print rows under headings, within the terminal's width; into a pipe or a file, each row on one line.
+    """Print rows under headings, fitted to the terminal; in a pipe or file, each on one line.
 
     Args:
         columns: The headings.
-        rows: Cells; their text is made safe here.
-        right: Headings of the columns to align right.
-        wrap: Heading of the column that gives way when it gets narrow; the last one by default.
+        rows: Cells, which are escaped here.
+        right: Headings of the right-aligned columns.
+        wrap: Heading of the column that wraps when space is short; by default the last one.
     """
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -180,8 +188,8 @@ def print_table(
             overflow="fold" if column == flexible else "ellipsis",
         )
     for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
-    if is_on_terminal():
+        table.add_row(*(Text(escape(cell)) for cell in row))
+    if is_terminal():
         console().print(table)
         return
     with (wide := console(_UNBOUNDED)).capture() as capture:
@@ -190,40 +198,56 @@ def print_table(
         print_line(line.rstrip())
 
 
-def styled(parts: Sequence[tuple[str, str]]) -> None:
-    """Print one line of parts, each with a style of rich's (`bold red`, `dim`); colour only on a terminal."""
+def print_styled(parts: Sequence[tuple[str, str]]) -> None:
+    """Print one line of parts, each with a rich style (`bold red`, `dim`).
+
+    Colours appear on a terminal only, and not when `NO_COLOR` is set.
+    """
     from rich.text import Text  # noqa: PLC0415
 
     console().print(Text.assemble(*((text, style) for text, style in parts)), soft_wrap=True)
 
 
-def is_on_terminal() -> bool:
-    """Return whether somebody reads along whose lines have a width; `FORCE_COLOR` with `COLUMNS` counts as a terminal."""
+def print_finding(finding: Finding) -> None:
+    """Print a finding on one line: place, severity, check id and message."""
+    print_styled(
+        [
+            (escape(finding.location), "bold"),
+            (": ", ""),
+            (finding.severity.value, _SEVERITY_STYLES[finding.severity.value]),
+            (f"[{finding.check.id}] ", "dim"),
+            (escape(finding.message, _MAX_FINDING), ""),
+        ]
+    )
+
+
+def is_terminal() -> bool:
+    """Return whether output goes to a terminal; `FORCE_COLOR` with `COLUMNS` counts as one."""
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR") and os.environ.get("COLUMNS"))
 
 
 def console(width: int | None = None) -> Console:
-    """Return rich's console for standard output."""
+    """Return a rich console for standard output."""
     from rich.console import Console  # noqa: PLC0415
 
     class Standard(Console):
         @override
-        def on_broken_pipe(self) -> None:  # rich would end the program with 1
-            raise ReaderGone
+        def on_broken_pipe(self) -> None:  # rich would exit with 1
+            raise OutputClosed
 
-    plainly = bool(os.environ.get("NO_COLOR"))  # rich would leave out the colours alone
+    no_color = bool(os.environ.get("NO_COLOR"))  # rich would still print bold and dim
     return Standard(
         width=width,
         highlight=False,
         markup=False,
         emoji=False,
-        color_system=None if plainly else "auto",
+        color_system=None if no_color else "auto",
     )
 
 
 @contextmanager
 def progress() -> Iterator[Any]:
-    """Give a function `(what, done, total)` that shows progress on standard error, when that is a terminal."""
+    """Yield a function `(task, done, total)` that shows progress on standard error, if a terminal."""
     if not sys.stderr.isatty():
         yield lambda *_: None
         return
@@ -239,9 +263,9 @@ def progress() -> Iterator[Any]:
     ) as bar:
         tasks: dict[str, Any] = {}
 
-        def step(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done)
+        def step(task: str, done: int, total: int) -> None:
+            if task not in tasks:
+                tasks[task] = bar.add_task(task, total=total)
+            bar.update(tasks[task], completed=done)
 
         yield step

@@ -1,4 +1,4 @@
-"""`vibes query SQL`: one SELECT over the derived database (RFC 10.3)."""
+"""`vibes query SQL` and `vibes db build`: the derived database audit.db (RFC 7.8, 10.3)."""
 
 from __future__ import annotations
 
@@ -10,108 +10,144 @@ from typing import Final
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, directory_of, json_option
-from vibes_lsp.cli.output import console, is_on_terminal, plain, print_json, print_line, print_table
+from vibes_lsp.cli.options import audit_dir_option, examples, json_option, limit_option
+from vibes_lsp.cli.output import console, escape, is_terminal, print_json, print_line, print_table
+from vibes_lsp.cli.project import audit_directory
+from vibes_lsp.database.build import build
 from vibes_lsp.database.query import MAX_ROWS, TIMEOUT, QueryResult, query
 from vibes_lsp.errors import BadQuery
 from vibes_lsp.model.paths import MAX_PATH
 
 _MAX_CELL: Final = 200
 _MAX_NAMES: Final = 300
-_NARROW: Final = 8
-"""Columns of a terminal that a column of the answer has at least, if it wants them."""
+_MIN_WIDTH: Final = 8
+"""Width of a terminal's column below which it is not cut further."""
 _GAP: Final = 3
-"""Columns of a terminal between two of the answer."""
+"""Characters between two columns on a terminal."""
 
 
-@click.command("query")
-@click.argument("sql")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, MAX_ROWS),
-    default=MAX_ROWS,
-    show_default=True,
-    help="Most rows.",
+@click.command(
+    "query",
+    epilog=examples(
+        "vibes query 'SELECT file_path, count(*) FROM line_annotations GROUP BY 1'",
+        "cat report.sql | vibes query -",
+    ),
 )
+@click.argument("sql", help="One SELECT, or - to read it from standard input.")
+@limit_option("rows", default=MAX_ROWS, largest=MAX_ROWS)
 @click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
     default=TIMEOUT,
     show_default=True,
     metavar="SECONDS",
-    help="Most time.",
+    help="Maximum run time.",
 )
 @audit_dir_option
 @json_option
 def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_json: bool) -> None:
-    """Run one SELECT; `-` reads it from standard input. audit.db is made anew when the trail has changed."""
-    if not math.isfinite(
-        timeout
-    ):  # which a range lets through, and which nothing would ever exceed
-        raise click.BadParameter(f"{timeout} is no time to wait.", param_hint="'--timeout'")
+    """Query the audit trail with SQL.
+
+    Runs one SELECT on audit.db, which is rebuilt first when the audit trail has changed.
+    """
+    if not math.isfinite(timeout):  # FloatRange accepts nan and inf
+        raise click.BadParameter(f"{timeout} is not a finite number.", param_hint="'--timeout'")
     statement = sys.stdin.read() if sql == "-" else sql
-    answer = query(directory_of(audit_dir), statement, limit=limit, timeout=timeout)
-    if not answer.columns:  # blanks or a comment
+    result = query(audit_directory(audit_dir), statement, limit=limit, timeout=timeout)
+    if not result.columns:  # blanks or a comment
         raise BadQuery(
-            "there is no SQL",
-            hint="give one SELECT, as in `vibes query 'SELECT count(*) FROM line_annotations'`",
+            "empty query: expected one SELECT",
+            hint="for example `vibes query 'SELECT count(*) FROM line_annotations'`",
         )
     if as_json:
-        print_json(answer.as_json())
+        print_json(result.as_json())
         return
-    _print(answer)
+    _print(result)
 
 
-def _print(answer: QueryResult) -> None:
-    longest = _MAX_CELL if is_on_terminal() else MAX_PATH
-    columns = [plain(column, longest) for column in answer.columns]
+def _print(result: QueryResult) -> None:
+    longest = _MAX_CELL if is_terminal() else MAX_PATH
+    columns = [escape(column, longest) for column in result.columns]
     width = console().width
-    # on a terminal no more columns than fit, however narrow they are
-    most = width // (1 + _GAP) + 1 if is_on_terminal() else len(columns)
+    # on a terminal, no more columns than fit at a width of one character
+    most = width // (1 + _GAP) + 1 if is_terminal() else len(columns)
     rows = [
-        ["" if cell is None else plain(cell, longest) for cell in row[:most]] for row in answer.rows
+        ["" if cell is None else escape(cell, longest) for cell in row[:most]]
+        for row in result.rows
     ]
     widths = [longest] * len(columns)
-    if is_on_terminal():
+    if is_terminal():
         cells = [[column, *(row[at] for row in rows)] for at, column in enumerate(columns[:most])]
-        widths = _widths(cells, width)
+        widths = _fit_widths(cells, width)
     print_table(_cut(columns, widths), [_cut(row, widths) for row in rows])
-    if answer.truncated:
-        print_line(f"the first {len(answer.rows):,}; there are more")
+    if result.truncated:
+        print_line(f"first {len(result.rows):,} rows; there are more")
     left_out = columns[len(widths) :]
     if left_out:
+        names = escape(", ".join(left_out), _MAX_NAMES)
         print_line(
-            f"{len(left_out)} of {len(columns)} columns are not shown; --json has all: {plain(', '.join(left_out), _MAX_NAMES)}"
+            f"{len(left_out)} of {len(columns)} columns not shown; use --json for all: {names}"
         )
 
 
-def _widths(columns: Sequence[Sequence[str]], most: int) -> list[int]:
-    """Return how wide the columns are that fit beside one another, from the first on: the widest give way, but no further than they can be read."""
+def _fit_widths(columns: Sequence[Sequence[str]], most: int) -> list[int]:
+    """Return the widths of the columns that fit side by side, from the first on.
+
+    The widest columns are cut, but not below `_MIN_WIDTH`.
+    """
     from rich.cells import cell_len  # noqa: PLC0415
 
     if len(columns) == 1:
-        return [_MAX_CELL]  # which is broken into lines
+        return [_MAX_CELL]  # a single column wraps instead
     wanted = [max(map(cell_len, column)) for column in columns]
     shown = next(
-        (count for count in range(len(wanted), 1, -1) if _total(wanted[:count], _NARROW) <= most), 1
+        (
+            count
+            for count in range(len(wanted), 1, -1)
+            if _total_width(wanted[:count], _MIN_WIDTH) <= most
+        ),
+        1,
     )
     cap = next(
-        (cap for cap in range(_MAX_CELL, _NARROW, -1) if _total(wanted[:shown], cap) <= most),
-        _NARROW,
+        (
+            cap
+            for cap in range(_MAX_CELL, _MIN_WIDTH, -1)
+            if _total_width(wanted[:shown], cap) <= most
+        ),
+        _MIN_WIDTH,
     )
     return [min(width, cap) for width in wanted[:shown]]
 
 
-def _total(wanted: Sequence[int], cap: int) -> int:
+def _total_width(wanted: Sequence[int], cap: int) -> int:
     return sum(min(width, cap) for width in wanted) + _GAP * (len(wanted) - 1)
 
 
 def _cut(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Return the cells that have a width, cut to it."""
     from rich.cells import cell_len, set_cell_size  # noqa: PLC0415
 
     return [
         cell if cell_len(cell) <= width else set_cell_size(cell, width - 1).rstrip() + "…"
-        for cell, width in zip(
-            cells, widths, strict=False
-        )  # those that are not shown have no width
+        for cell, width in zip(cells, widths, strict=False)
     ]
+
+
+@click.group("db")
+def db_command() -> None:
+    """Manage the derived database audit.db."""
+
+
+@db_command.command("build", epilog=examples("vibes db build"))
+@audit_dir_option
+@json_option
+def build_command(audit_dir: Path | None, as_json: bool) -> None:
+    """Rebuild audit.db from the log and the manifest."""
+    built = build(audit_directory(audit_dir))
+    if as_json:
+        print_json({"path": str(built.path), "rows": built.rows})
+        return
+    print_line(escape(built.path))
+    for table, count in built.rows.items():
+        if count:
+            print_line(f"  {table:20}  {count:,}")

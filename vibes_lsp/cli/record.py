@@ -9,9 +9,9 @@ from typing import Final
 import click
 
 from vibes_lsp.cli.agents import refuse_agents
-from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.options import audit_dir_option
 from vibes_lsp.cli.output import print_json, print_warning
+from vibes_lsp.cli.project import finish_recording
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members
@@ -26,8 +26,8 @@ from vibes_lsp.store.files import read_file
 _HELP: Final = {
     "session-start": "Start a session.",
     "session-end": "End a session; again changes nothing.",
-    "annotate": "Record lines or a function that an AI created, modified, deleted or reviewed.",
-    "inline-completion": "Record an inline completion that was accepted, or a part of one.",
+    "annotate": "Record lines or a function that an AI changed.",
+    "inline-completion": "Record an accepted inline completion, or part of one.",
     "prompt": "Record what a session was asked, before it acts.",
     "command": "Record a command that a session has run.",
     "read": "Record that a session has read files.",
@@ -45,7 +45,10 @@ MAX_REQUEST: Final = 128 << 20
 
 @click.group("record")
 def command() -> None:
-    """Record what an AI did: one JSON object on standard input, one on standard output."""
+    """Record what an AI did.
+
+    Each subcommand reads one JSON object from standard input and prints one.
+    """
 
 
 def _subcommand(name: str, kind: type[Request]) -> click.Command:
@@ -64,7 +67,7 @@ def _subcommand(name: str, kind: type[Request]) -> click.Command:
             refuse_agents()
         recorder = Recorder(_directory(audit_dir, request))
         print_json(as_json(request.carry_out(recorder)))
-        finish(recorder, wait=False)
+        finish_recording(recorder, wait=False)
         if recorder.warning is not None:
             print_warning(recorder.warning)
 

@@ -1,45 +1,51 @@
-"""`vibes review`: what waits for a review, the riskiest first, in a terminal; one key for each verdict."""
+"""`vibes review`: the review queue, highest risk first, printed or asked about in a terminal."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from vibes_lsp.cli.agents import refuse_agents
-from vibes_lsp.cli.keyboard import is_terminal
+from vibes_lsp.cli.keyboard import is_interactive
 from vibes_lsp.cli.options import (
     audit_dir_option,
-    directory_of,
+    band_option,
+    examples,
+    file_option,
     json_option,
-    open_project,
-    path_in_project,
+    model_option,
+    prompt_option,
+    session_option,
 )
-from vibes_lsp.cli.output import plain, print_json, print_line, print_table
+from vibes_lsp.cli.output import escape, print_json, print_line, print_table
+from vibes_lsp.cli.project import audit_directory, open_project, path_in_project
 from vibes_lsp.errors import VibesError
-from vibes_lsp.model.vocabulary import Band
-from vibes_lsp.reports.find import Question, review_queue
-from vibes_lsp.reports.words import model_name, review_label
+from vibes_lsp.reports.find import Filter
+from vibes_lsp.reports.placements import model_name, review_label
+from vibes_lsp.reports.review_queue import review_queue
 from vibes_lsp.risk.scoring import format_score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vibes_lsp.model.members import Members
+    from vibes_lsp.model.vocabulary import Band
 
 
-@click.command("review")
-@click.option("--model", metavar="TEXT", help="Whose model's name contains this.")
-@click.option("--prompt", metavar="TEXT", help="Whose prompt contains this.")
-@click.option("--session", metavar="ID", help="Of the session whose id begins so.")
-@click.option("--file", type=click.Path(path_type=Path), help="In this file or folder.")
-@click.option(
-    "--band", type=click.Choice([band.value for band in Band]), help="With risk in this band."
+@click.command(
+    "review", epilog=examples("vibes review", "vibes review --list --band high --file src")
 )
-@click.option("--reviewer", metavar="NAME", help="Who reviews; by default git's user.")
-@click.option("--list", "as_list", is_flag=True, help="Print the queue, and ask nothing.")
+@model_option
+@prompt_option
+@session_option
+@file_option
+@band_option
+@click.option(
+    "--reviewer", metavar="NAME", help="Name of the reviewer.  [default: user.name of git]"
+)
+@click.option("--list", "as_list", is_flag=True, help="Queue as a table, without questions.")
 @audit_dir_option
 @json_option
 def command(  # noqa: PLR0917
@@ -53,38 +59,40 @@ def command(  # noqa: PLR0917
     audit_dir: Path | None,
     as_json: bool,
 ) -> None:
-    """Review what AIs wrote, the riskiest first: text, prompt and risk are shown, a key gives the verdict."""
+    """Review AI code, highest risk first.
+
+    Shows each annotation with its lines, prompt and risk, and takes one key as the verdict.
+    """
     asks = not (as_list or as_json)
     if asks:
         _require_person()
-    place = None if file is None else path_in_project(file, directory_of(audit_dir).project)
-    question = replace(
-        Question(), model=model, prompt=prompt, session=session, file=place, band=band
-    )
+    path = None if file is None else path_in_project(file, audit_directory(audit_dir).project)
+    wanted = Filter(model=model, prompt=prompt, session=session, file=path, band=band)
     project = open_project(audit_dir)
     with project.locator(use_git=True, use_cache=not asks) as locator:
-        queue = review_queue(locator, project.scorer, question, rejected=True)
+        queue = review_queue(locator, project.scorer, wanted, include_rejected=True)
         if as_json:
             print_json({"placements": list(queue)})
         elif as_list:
             _print(queue, project.scorer.thresholds)
         else:
-            from vibes_lsp.cli.review_dialogue import Dialogue  # noqa: PLC0415  # it records, which needs pydantic's models
+            # recording needs pydantic, which is slow to import
+            from vibes_lsp.cli.review_dialogue import ReviewDialogue  # noqa: PLC0415
 
-            Dialogue(locator, project.config.policy, queue, reviewer).run()
+            ReviewDialogue(locator, project.config.policy, queue, reviewer).run()
 
 
 def _require_person() -> None:
-    """Stop unless a person may be there.
+    """Stop where no person can answer.
 
     Raises:
-        VibesError: Nobody could type, or an agent says that it runs this.
+        VibesError: There is no terminal, or an agent runs this command.
     """
     refuse_agents()
-    if not is_terminal():
+    if not is_interactive():
         raise VibesError(
-            "vibes review asks a person, and this is no terminal",
-            hint="`vibes review --list` prints the queue; a program reviews with `vibes record review`",
+            "vibes review needs a terminal",
+            hint="use `vibes review --list` for the queue, or `vibes record review` from a program",
         )
 
 
@@ -95,7 +103,7 @@ def _print(queue: list[Members], thresholds: Mapping[Band, float]) -> None:
         wrap="where",
     )
     if not queue:
-        print_line("nothing waits for a review")
+        print_line("nothing to review")
 
 
 def _row(facts: Members, thresholds: Mapping[Band, float]) -> tuple[object, ...]:
@@ -107,7 +115,7 @@ def _row(facts: Members, thresholds: Mapping[Band, float]) -> tuple[object, ...]
     return (
         "" if score is None else f"{format_score(score, thresholds)} {facts['band']}",
         f"{facts['filePath']}:{facts['lineStart']}-{facts['lineEnd']}{name}",
-        plain(review_label(facts) or "-"),
-        plain(model_name(facts))[:20],
-        plain(facts["annotationId"])[:8],
+        escape(review_label(facts) or "-"),
+        escape(model_name(facts))[:20],
+        escape(facts["annotationId"])[:8],
     )

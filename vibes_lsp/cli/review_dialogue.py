@@ -1,4 +1,4 @@
-"""The dialogue of `vibes review`: show one annotation after the other, and record each verdict at once."""
+"""The dialogue of `vibes review`: shows annotations one by one and records each verdict at once."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from vibes_lsp.cli.finishing import finish
 from vibes_lsp.cli.keyboard import listening, read_line
-from vibes_lsp.cli.output import KIND_MARKS, ask, plain, plain_code, print_line, styled
+from vibes_lsp.cli.output import (
+    KIND_MARKS,
+    escape,
+    escape_code,
+    print_line,
+    print_question,
+    print_styled,
+)
+from vibes_lsp.cli.project import finish_recording
 from vibes_lsp.errors import UnknownId, UnreadableFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
@@ -17,46 +24,57 @@ from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
 from vibes_lsp.recording import NotAsShown, Recorder, Reviewing, Shown, WrongArgument
 from vibes_lsp.recording.reviewing import git_user
-from vibes_lsp.reports.find import is_rejected
-from vibes_lsp.reports.inspection import Inspection, inspect
-from vibes_lsp.reports.placements import is_reviewed
-from vibes_lsp.reports.words import review_words, title, whereabouts
+from vibes_lsp.reports.placements import (
+    describe_edit,
+    describe_location,
+    describe_review,
+    is_reviewed,
+)
+from vibes_lsp.reports.review_queue import Inspection, inspect_annotation, is_rejected
 from vibes_lsp.risk.policy import Policy
 
 PAGE_LINES: Final = 300
 _PAGE_CHARACTERS: Final = 60_000
-_LONG, _SHORT, _NAME = 1_000, 300, 60
+_MAX_LONG_TEXT: Final = 1_000
+_MAX_SHORT_TEXT: Final = 300
+_MAX_NAME: Final = 60
 _MAX_LISTED: Final = 8
 
-_COLOURS: Final = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "green"}
+_BAND_STYLES: Final = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "green"}
 
 
-def show(item: Inspection, position: str) -> bool:
-    """Print an annotation, its lines last; say whether all of them were printed.
+def print_annotation(item: Inspection, position: str) -> bool:
+    """Print an annotation with its lines last; return whether all lines were printed.
 
     Args:
         item: The annotation.
-        position: Where it stands in the queue, in words.
+        position: Its position in the queue, as text.
     """
     facts = item.facts
     print_line()
-    head = [(f"{position}  ", "dim"), (f"{plain(place_of(item))}  ", "bold")]
-    if item.figures is not None:
-        head.append((f"risk {plain(item.figures)}  ", _COLOURS.get(str(facts["band"]), "")))
-    styled(
-        [*head, (plain(review_words(facts), _SHORT), "bold" if facts["review"] is not None else "")]
+    head = [(f"{position}  ", "dim"), (f"{escape(place_of(item))}  ", "bold")]
+    if item.risk is not None:
+        head.append((f"risk {escape(item.risk)}  ", _BAND_STYLES.get(str(facts["band"]), "")))
+    print_styled(
+        [
+            *head,
+            (
+                escape(describe_review(facts), _MAX_SHORT_TEXT),
+                "bold" if facts["review"] is not None else "",
+            ),
+        ]
     )
-    said = [
+    parts = [
         _named(facts["model"]),
         _named(facts["tool"]),
-        plain(title(item.placement), _NAME),
-        whereabouts(item.placement),
+        escape(describe_edit(item.placement), _MAX_NAME),
+        describe_location(item.placement),
     ]
-    when = [plain(facts["timestamp"], 24)] if facts["timestamp"] else []
-    styled(
+    when = [escape(facts["timestamp"], 24)] if facts["timestamp"] else []
+    print_styled(
         [
-            (f"{plain(item.placement.current.id)[:8]} ", "dim"),
-            (" · ".join(plain(each) for each in [*said, *when]), ""),
+            (f"{escape(item.placement.current.id)[:8]} ", "dim"),
+            (" · ".join(escape(each) for each in [*parts, *when]), ""),
         ]
     )
     for label, content, style in (
@@ -64,16 +82,16 @@ def show(item: Inspection, position: str) -> bool:
         *_factors(facts.get("factors")),
         *_history(item),
     ):
-        styled([(f"{label}: ", "dim"), (content, style)])
+        print_styled([(f"{label}: ", "dim"), (content, style)])
     print_line()
-    whole = _page(item)
-    _print_lines(item, 0, whole)
-    left = len(item.lines) - whole
+    shown = _page_length(item)
+    _print_lines(item, 0, shown)
+    left = len(item.lines) - shown
     if left > 0:
-        styled(
+        print_styled(
             [
                 (
-                    f"… {left:,} of {len(item.lines):,} lines are not shown; v shows them",
+                    f"… {left:,} of {len(item.lines):,} lines not shown; press v to show them",
                     "bold yellow",
                 )
             ]
@@ -81,17 +99,17 @@ def show(item: Inspection, position: str) -> bool:
     return left <= 0
 
 
-def show_rest(item: Inspection) -> None:
-    """Print the lines that `show` left out."""
-    _print_lines(item, _page(item), len(item.lines))
+def print_remaining_lines(item: Inspection) -> None:
+    """Print the lines that `print_annotation` left out."""
+    _print_lines(item, _page_length(item), len(item.lines))
 
 
 def place_of(item: Inspection) -> str:
-    """Return file and lines of an annotation; its text is untrusted."""
+    """Return file and lines of an annotation, not escaped."""
     return f"{item.facts['filePath']}:{item.facts['lineStart']}-{item.facts['lineEnd']}"
 
 
-def _page(item: Inspection) -> int:
+def _page_length(item: Inspection) -> int:
     """Return how many lines are printed at once."""
     characters = 0
     for number, (line, _) in enumerate(item.lines[:PAGE_LINES]):
@@ -106,20 +124,22 @@ def _print_lines(item: Inspection, first: int, stop: int) -> None:
     for number in range(first, stop):
         line, kind = item.lines[number]
         mark, style = KIND_MARKS[kind]
-        styled([(f"{item.start + number:>{width}} ", "dim"), (f"{mark} {plain_code(line)}", style)])
+        print_styled(
+            [(f"{item.start + number:>{width}} ", "dim"), (f"{mark} {escape_code(line)}", style)]
+        )
 
 
 def _named(author: JsonValue) -> str:
     members = author if isinstance(author, dict) else {}
-    return plain(text(members, "name") or "unknown", _NAME)
+    return escape(text(members, "name") or "unknown", _MAX_NAME)
 
 
 def _reasons(item: Inspection) -> Iterator[tuple[str, str, str]]:
     prompt = item.facts.get("prompt")
     if isinstance(prompt, str):
-        yield "prompt", plain(prompt, _LONG), "italic"
+        yield "prompt", escape(prompt, _MAX_LONG_TEXT), "italic"
     if item.decision:
-        yield "decision", plain(text(item.decision, "decision_point") or "?", _SHORT), ""
+        yield "decision", escape(text(item.decision, "decision_point") or "?", _MAX_SHORT_TEXT), ""
         options = item.decision.get("options")
         for option in (options if isinstance(options, list) else [])[:_MAX_LISTED]:
             if isinstance(option, dict):
@@ -130,77 +150,72 @@ def _reasons(item: Inspection) -> Iterator[tuple[str, str, str]]:
                 )
                 yield (
                     mark,
-                    plain(text(option, "description") or text(option, "id") or "?", _SHORT),
+                    escape(
+                        text(option, "description") or text(option, "id") or "?", _MAX_SHORT_TEXT
+                    ),
                     "",
                 )
         rationale = text(item.decision, "rationale")
         if rationale:
-            yield "  because", plain(rationale, _SHORT), ""
+            yield "  because", escape(rationale, _MAX_SHORT_TEXT), ""
     if item.reasoning is not None and item.reasoning.strip():
-        yield "reasoning", plain(item.reasoning, _LONG), ""
+        yield "reasoning", escape(item.reasoning, _MAX_LONG_TEXT), ""
 
 
 def _factors(factors: JsonValue) -> Iterator[tuple[str, str, str]]:
     for factor in (factors if isinstance(factors, list) else [])[: 3 * _MAX_LISTED]:
         if isinstance(factor, dict):
             reason = text(factor, "reason")
-            told = f" ({plain(reason, _SHORT)})" if reason else ""
-            value, weight = plain(factor.get("value"), 8), plain(factor.get("weight"), 8)
-            yield (
-                "  risk",
-                f"{plain(text(factor, 'signal') or '?', _NAME)} {value} x {weight}{told}",
-                "",
-            )
+            explanation = f" ({escape(reason, _MAX_SHORT_TEXT)})" if reason else ""
+            signal = escape(text(factor, "signal") or "?", _MAX_NAME)
+            value, weight = escape(factor.get("value"), 8), escape(factor.get("weight"), 8)
+            yield "  risk", f"{signal} {value} x {weight}{explanation}", ""
 
 
 def _history(item: Inspection) -> Iterator[tuple[str, str, str]]:
     for review, still_holds in item.reviews[-_MAX_LISTED:]:
         kind = {ReviewerKind.AI: " (AI)", ReviewerKind.HUMAN: ""}.get(review.kind, " (unknown)")
-        when = plain(review.edge.record.text("timestamp") or "?", 24)
-        stale = ", of other lines" if still_holds is False else ""
-        note = f": {plain(review.note, _SHORT)}" if review.note else ""
-        yield (
-            "review",
-            f"{plain(review.verdict or 'reviewed')} by {plain(review.reviewer or 'somebody', _NAME)}{kind} {when}{stale}{note}",
-            "",
-        )
+        verdict = escape(review.verdict or "reviewed")
+        by = f"{escape(review.reviewer or 'unknown', _MAX_NAME)}{kind}"
+        when = escape(review.edge.record.text("timestamp") or "?", 24)
+        stale = ", stale" if still_holds is False else ""
+        note = f": {escape(review.note, _MAX_SHORT_TEXT)}" if review.note else ""
+        yield "review", f"{verdict} by {by} {when}{stale}{note}", ""
     for each in item.earlier[:_MAX_LISTED]:
-        first = each.lineage.first.text("timestamp") or "?"
-        yield (
-            "before it",
-            f"{plain(each.current.id)[:8]} {plain(title(each), _NAME)} {plain(first, 24)}",
-            "dim",
-        )
+        edit = f"{escape(each.current.id)[:8]} {escape(describe_edit(each), _MAX_NAME)}"
+        when = escape(each.lineage.first.text("timestamp") or "?", 24)
+        yield "earlier", f"{edit} {when}", "dim"
 
 
 _QUESTION: Final = (
     "[a]pprove [r]eject [s]kip [b]ack, approve all of this [p]rompt or [f]ile, [q]uit [?] "
 )
 HELP: Final = (
-    "a  approve: the lines are right as they stand; editing them later makes the approval stale",
-    "r  reject, with a note for whoever has to mend it",
-    "s  skip: nothing is recorded",
-    "b  back to the one before; a new verdict on it takes the place of the old one",
-    "p  approve all that wait and came of the same prompt, after a list of them",
-    "f  approve all that wait in the same file, likewise",
-    "v  show the lines that were too many",
-    "q  quit; so do Ctrl-C and Ctrl-D. What was answered is recorded already",
+    "a  approve these lines; editing them later makes the approval stale",
+    "r  reject, with a note on what to fix",
+    "s  skip; nothing is recorded",
+    "b  back to the previous annotation; a new verdict replaces the old one",
+    "p  approve all in the queue from the same prompt, after a list and a confirmation",
+    "f  approve all in the queue in the same file, likewise",
+    "v  show the remaining lines of a long range",
+    "q  quit (also Ctrl-C and Ctrl-D); verdicts given so far are recorded",
 )
-_SHARED: Final = {"p": ("promptHash", "prompt"), "f": ("filePath", "file")}
-_MAX_QUEUED: Final = 40
+_GROUPS: Final = {"p": ("promptHash", "prompt"), "f": ("filePath", "file")}
+_MAX_CONFIRMED: Final = 40
+"""Annotations listed before a verdict on all of them."""
 
 
-class Dialogue:
-    """Asks about a queue of annotations.
+class ReviewDialogue:
+    """Asks for a verdict on each annotation of a queue.
 
     Args:
         locator: Of the project.
         policy: How risk is scored.
-        queue: What waits, as placements.
-        reviewer: The reviewer's name; git's user if None.
+        queue: The review queue, as placements.
+        reviewer: The reviewer's name; `user.name` of git if None.
 
     Raises:
-        WrongArgument: There is no name, and git knows none.
+        WrongArgument: There is no name, in git neither.
     """
 
     def __init__(
@@ -214,23 +229,23 @@ class Dialogue:
         self._reviewer = (reviewer or "").strip() or git_user(locator.trail.directory.project)
         self._recorder = Recorder(locator.trail.directory)
         self._verdicts: dict[object, Verdict] = {}
-        self._number = 0
-        self._returned = False
-        self._is_whole = False
+        self._position = 0
+        self._repeat = False  # ask about an annotation that has a verdict
+        self._all_lines_shown = False
 
     def run(self) -> None:
-        """Ask until everything was asked, or somebody quits; then say what came of it.
+        """Ask about each annotation until the user quits, then print the verdict counts.
 
         Raises:
-            RefusedWrite: A verdict cannot be recorded; those before it are.
+            RefusedWrite: A verdict cannot be recorded; earlier ones are.
         """
         count = len(self._queue)
         if not count:
-            print_line("nothing waits for a review")
+            print_line("nothing to review")
             return
-        print_line(f"{count:,} to review as {plain(self._reviewer)}; ? explains the keys")
+        print_line(f"{count:,} to review as {escape(self._reviewer)}; press ? for help")
         try:
-            while self._number < count:
+            while self._position < count:
                 self._next()
         except EOFError:
             print_line()
@@ -239,33 +254,37 @@ class Dialogue:
 
     def _close(self) -> None:
         counts = Counter(self._verdicts.values())
-        answered = [f"{counts[verdict]:,} {verdict}" for verdict in Verdict]
-        print_line(f"\n{', '.join(answered)}, {len(self._queue) - counts.total():,} left")
-        finish(self._recorder)
+        verdicts = [f"{counts[verdict]:,} {verdict}" for verdict in Verdict]
+        print_line(f"\n{', '.join(verdicts)}, {len(self._queue) - counts.total():,} left")
+        finish_recording(self._recorder)
 
     def _next(self) -> None:
-        """Ask about the annotation whose turn it is, as it is now."""
+        """Ask about the next annotation, as it is now."""
         self._locator.refresh({})
-        facts, returned = self._queue[self._number], self._returned
-        self._returned = False
-        item = self._look(facts)
+        facts, repeat = self._queue[self._position], self._repeat
+        self._repeat = False
+        item = self._inspect(facts)
         if item is None:
-            print_line(
-                f"\n{plain(facts['filePath'])}: {plain(facts['annotationId'])[:8]} is no longer there"
-            )
-        elif returned or not _is_approved(item):
+            place = f"{escape(facts['filePath'])}: {escape(facts['annotationId'])[:8]}"
+            print_line(f"\n{place} not found any more")
+        elif repeat or not _is_approved(item):
             self._ask(item)
             return
-        self._number += 1
+        self._position += 1
 
-    def _look(self, facts: Members) -> Inspection | None:
+    def _inspect(self, facts: Members) -> Inspection | None:
         scorer = Scorer(self._locator.trail, self._policy)
-        return inspect(self._locator, scorer, str(facts["filePath"]), str(facts["annotationId"]))
+        return inspect_annotation(
+            self._locator, scorer, str(facts["filePath"]), str(facts["annotationId"])
+        )
 
     def _ask(self, item: Inspection) -> None:
-        """Show an annotation and ask until there is an answer that leads on."""
-        self._is_whole = show(item, f"{self._number + 1} of {len(self._queue)}")
-        answers: Mapping[str, Callable[[], bool]] = {
+        """Show an annotation and ask until an answer ends the question."""
+        self._all_lines_shown = print_annotation(
+            item, f"{self._position + 1} of {len(self._queue)}"
+        )
+        # an action returns whether to go on to the next annotation
+        actions: Mapping[str, Callable[[], bool]] = {
             "a": partial(self._approve, item),
             "r": partial(self._reject, item),
             "s": self._skip,
@@ -275,46 +294,46 @@ class Dialogue:
             "v": partial(self._view, item),
             "q": _quit,
         }
-        while not answers.get(_key(_QUESTION), _explain)():
+        while not actions.get(_ask_key(_QUESTION), _print_help)():
             pass
 
     def _approve(self, item: Inspection) -> bool:
-        if not self._is_whole:
-            print_line("not all of its lines were shown; v shows them")
+        if not self._all_lines_shown:
+            print_line("not all lines were shown; press v to show them")
             return False
         self._record([item], Verdict.APPROVED)
         return True
 
     def _reject(self, item: Inspection) -> bool:
-        note = _note()
+        note = _ask_note()
         if note is None:
             return False
         self._record([item], Verdict.REJECTED, note)
         return True
 
     def _skip(self) -> bool:
-        self._number += 1
+        self._position += 1
         return True
 
     def _back(self) -> bool:
-        if self._number == 0:
-            print_line("this is the first one")
+        if self._position == 0:
+            print_line("this is the first annotation")
             return False
-        self._number -= 1
-        self._returned = True
+        self._position -= 1
+        self._repeat = True
         return True
 
     def _view(self, item: Inspection) -> bool:
-        show_rest(item)
-        self._is_whole = True
+        print_remaining_lines(item)
+        self._all_lines_shown = True
         return False
 
     def _approve_all(self, item: Inspection, key: str) -> bool:
-        """Approve what waits and shares a prompt or a file, once that was confirmed; say whether it was."""
-        member, name = _SHARED[key]
+        """Approve the queued annotations of the same prompt or file, after a confirmation."""
+        member, name = _GROUPS[key]
         value = item.facts.get(member)
         if value is None:
-            print_line(f"it has no {name}")
+            print_line(f"this annotation has no {name}")
             return False
         others = (
             facts
@@ -326,14 +345,17 @@ class Dialogue:
             *(
                 each
                 for facts in others
-                if (each := self._look(facts)) is not None and not is_reviewed(each.facts)
+                if (each := self._inspect(facts)) is not None and not is_reviewed(each.facts)
             ),
         ]
-        for each in found[:_MAX_QUEUED]:
-            styled([(f"  {plain(place_of(each))}", "bold"), (f"  {each.facts['state']}", "dim")])
-        if len(found) > _MAX_QUEUED:
+        for each in found[:_MAX_CONFIRMED]:
+            print_styled(
+                [(f"  {escape(place_of(each))}", "bold"), (f"  {each.facts['state']}", "dim")]
+            )
+        if len(found) > _MAX_CONFIRMED:
             print_line(f"  … and {len(found) - _MAX_LISTED:,} more")
-        if _key(f"approve all {len(found):,}, of which only this one was shown? [y/n] ") != "y":
+        question = f"approve all {len(found):,}? Only this one was shown. [y/n] "
+        if _ask_key(question) != "y":
             return False
         self._record(found, Verdict.APPROVED)
         return True
@@ -341,12 +363,12 @@ class Dialogue:
     def _record(
         self, items: Sequence[Inspection], verdict: Verdict, note: str | None = None
     ) -> None:
-        """Record a verdict on what was shown, and go on; when that has changed meanwhile, it is shown anew."""
+        """Record a verdict on what was shown; if that has changed since, show it again instead."""
         shown = {
             str(each.facts["annotationId"]): Shown(each.placement.path, each.digest)
             for each in items
         }
-        given = Reviewing(
+        review = Reviewing(
             verdict,
             annotation_ids=tuple(shown),
             note=note or None,
@@ -354,17 +376,17 @@ class Dialogue:
             shown=shown,
         )
         try:
-            self._recorder.review(given)
+            self._recorder.review(review)
         except (NotAsShown, UnknownId, UnreadableFile, WrongArgument) as error:
-            print_line(f"not recorded: {plain(error.message)}")
-            self._returned = True
+            print_line(f"not recorded: {escape(error.message)}")
+            self._repeat = True
             return
         self._verdicts.update(dict.fromkeys(shown, verdict))
-        self._number += 1
+        self._position += 1
 
 
 def _is_approved(item: Inspection) -> bool:
-    """Whether somebody has approved it since the queue was made."""
+    """Return whether it was approved since the queue was made."""
     return is_reviewed(item.facts) and not is_rejected(item.facts)
 
 
@@ -372,24 +394,24 @@ def _quit() -> bool:
     raise EOFError
 
 
-def _explain() -> bool:
+def _print_help() -> bool:
     for line in HELP:
         print_line(line)
     return False
 
 
-def _key(question: str) -> str:
-    """Ask a question, and return the key that answers it."""
+def _ask_key(question: str) -> str:
+    """Ask a question and return the pressed key."""
     with listening() as wait:
-        ask(question)
+        print_question(question)
         key = wait().lower()
         print_line(key)
     return key
 
 
-def _note() -> str | None:
-    """Ask for a note; None when the reviewer thinks better of it."""
-    ask("why? (Enter: no note, Ctrl-D: back) ")
+def _ask_note() -> str | None:
+    """Ask for a note; None when the reviewer cancels."""
+    print_question("note (Enter: none, Ctrl-D: back): ")
     try:
         return read_line()
     except EOFError:

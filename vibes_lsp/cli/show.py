@@ -1,4 +1,4 @@
-"""`vibes show ID`: one record, entry or session with its relations."""
+"""`vibes show ID`: one record, entry or session with its context and edges."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, json_option, open_trail
-from vibes_lsp.cli.output import plain, print_json, print_line, styled
+from vibes_lsp.cli.options import audit_dir_option, examples, json_option
+from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
+from vibes_lsp.cli.project import open_trail
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.index.lookup import look_up
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.vocabulary import ContextType
-from vibes_lsp.reports.record import shown
+from vibes_lsp.reports.show import found_as_json
 from vibes_lsp.store.reasoning import reasoning_text
 
 _HASHES = ("environment_hash", "prompt_hash", "command_hash", "reasoning_hash", "decision_hash")
@@ -22,19 +23,26 @@ _MAX_TEXT = 2000
 _MAX_NAME = 40
 
 
-@click.command("show")
-@click.argument("identifier", metavar="ID")
+@click.command("show", epilog=examples("vibes show 3f2a9c1b", "vibes show 3f2a9c1b --json"))
+@click.argument(
+    "identifier",
+    metavar="ID",
+    help="Id of an annotation, edge, context or session, or its beginning.",
+)
 @audit_dir_option
 @json_option
 def command(identifier: str, audit_dir: Path | None, as_json: bool) -> None:
-    """Show what ID names; any unique prefix of an annotation, context or session id will do."""
+    """Show a record, context entry or session.
+
+    Prints its context and its edges as well. Any unique beginning of an id will do.
+    """
     trail = open_trail(audit_dir)
     found = look_up(trail, identifier)
-    result = shown(trail, found)
+    result = found_as_json(trail, found)
     if as_json:
         print_json(result)
         return
-    styled([(f"{found.kind} ", "bold"), (plain(found.id, 100), "")])
+    print_styled([(f"{found.kind} ", "bold"), (escape(found.id, 100), "")])
     members = result.get("entry", result.get("record"))
     if isinstance(members, dict):
         _print_members(members, "  ")
@@ -43,8 +51,8 @@ def command(identifier: str, audit_dir: Path | None, as_json: bool) -> None:
             _print_context(trail, name, members)
     edges = result["edges"]
     if isinstance(edges, dict):
-        _print_edges("out", edges["out"])
-        _print_edges("in", edges["in"])
+        _print_edges(edges["out"], arrow="->", end="target")
+        _print_edges(edges["in"], arrow="<-", end="source")
 
 
 def _print_members(members: Members, indent: str) -> None:
@@ -52,56 +60,48 @@ def _print_members(members: Members, indent: str) -> None:
     for name, value in members.items():
         if value is not None and name != "reasoning_text_compressed":
             printed = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            styled(
+            print_styled(
                 [
-                    (f"{indent}{plain(name, _MAX_NAME):<{width}}  ", "dim"),
-                    (plain(printed, _MAX_TEXT), ""),
+                    (f"{indent}{escape(name, _MAX_NAME):<{width}}  ", "dim"),
+                    (escape(printed, _MAX_TEXT), ""),
                 ]
             )
 
 
-def _print_context(trail: Trail, name: str, members: Members) -> None:
-    key = text(members, name)
+def _print_context(trail: Trail, member: str, members: Members) -> None:
+    """Print the context entry that a member of a record names."""
+    key = text(members, member)
     if key is None:
         return
+    name = member.removesuffix("_hash")
     entry = trail.manifest.entry(key)
     print_line()
     if entry is None:
         absent = "context not published" if not len(trail.manifest) else "no such entry"
-        styled([(f"{name.removesuffix('_hash')} ", "bold"), (f"{plain(key[:16])}: {absent}", "")])
+        print_styled([(f"{name} ", "bold"), (f"{escape(key[:16])}: {absent}", "")])
         return
-    styled([(f"{name.removesuffix('_hash')} ", "bold"), (plain(key[:16]), "")])
+    print_styled([(f"{name} ", "bold"), (escape(key[:16]), "")])
     _print_members(entry, "  ")
     _print_reasoning(trail, entry, "  ")
 
 
 def _print_reasoning(trail: Trail, entry: Members, indent: str) -> None:
-    """Print reasoning that is not inline, which `_print_members` could not."""
+    """Print reasoning that is compressed or in a blob; `_print_members` prints inline text."""
     if entry.get("type") != ContextType.REASONING or text(entry, "reasoning_text") is not None:
         return
     try:
         body = reasoning_text(entry, trail.directory)
     except BrokenBlob as error:
         body = f"({error.message})"
-    styled([(f"{indent}reasoning_text  ", "dim"), (plain(body, _MAX_TEXT), "")])
+    print_styled([(f"{indent}reasoning_text  ", "dim"), (escape(body, _MAX_TEXT), "")])
 
 
-def _print_edges(direction: str, edges: JsonValue) -> None:
+def _print_edges(edges: JsonValue, *, arrow: str, end: str) -> None:
+    """Print the edges of one direction with what is at their other end."""
     for edge in edges if isinstance(edges, list) else []:
         if isinstance(edge, dict):
-            other = text(edge, "target_ref" if direction == "out" else "source_ref") or text(
-                edge, "target_id" if direction == "out" else "source_id"
-            )
-            kind = (
-                text(edge, "target_type" if direction == "out" else "source_type") or "annotation"
-            )
-            arrow = "->" if direction == "out" else "<-"
-            styled(
-                [
-                    (f"{arrow} ", "bold"),
-                    (
-                        f"{plain(edge.get('edge_type'), _MAX_NAME)} {plain(kind, _MAX_NAME)} {plain((other or '')[:36])}",
-                        "",
-                    ),
-                ]
-            )
+            other = text(edge, f"{end}_ref") or text(edge, f"{end}_id") or ""
+            kind = text(edge, f"{end}_type") or "annotation"
+            edge_type = escape(edge.get("edge_type"), _MAX_NAME)
+            described = f"{edge_type} {escape(kind, _MAX_NAME)} {escape(other[:36])}"
+            print_styled([(f"{arrow} ", "bold"), (described, "")])

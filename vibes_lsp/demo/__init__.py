@@ -1,1 +1,1 @@
-"""A small workspace to look at (`vibes demo`): a repository whose trail was recorded, like any other, through `vibes_lsp.recording`."""
+"""The sample repository of `vibes demo`, recorded through `vibes_lsp.recording`."""

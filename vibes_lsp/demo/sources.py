@@ -1,4 +1,4 @@
-"""The source files, as the AI tools left them and as people changed them later."""
+"""The source files, as the AI tools wrote them, and the changes that people make."""
 
 from __future__ import annotations
 
@@ -92,27 +92,27 @@ def expired(sent: float, now: float) -> bool:
 '''
 
 
-def shortened(mail: str) -> str:
-    """A person takes a function out."""
+def remove_function(mail: str) -> str:
+    """Return the mail module without its last function."""
     return mail.partition("\n\ndef expired")[0]
 
 
-def inserted(auth: str) -> str:
-    """A person puts a block above everything that the AI wrote."""
+def insert_block(auth: str) -> str:
+    """Return the auth module with a block above the AI lines."""
     note = '"""Sign-up and sign-in.\n\nOwned by the accounts team. Every change here needs a second pair of eyes.\n"""\n\n# Reviewed every quarter.\n'
     return auth.replace('"""Sign-up and sign-in."""\n', note)
 
 
-def edited(auth: str) -> str:
-    """A person changes one line inside what the AI wrote."""
+def edit_line(auth: str) -> str:
+    """Return the auth module with one AI line changed."""
     return auth.replace(
         "    digest = hashlib.sha256((salt + password).encode()).hexdigest()\n",
         "    digest = slow_digest(salt, password)\n",
     )
 
 
-def moved(limits: str) -> str:
-    """A person moves a function to the end of the file."""
+def move_function(limits: str) -> str:
+    """Return the limits module with a function moved to its end."""
     head, function, tail = limits.partition(
         "def recent(times: list[float], now: float) -> list[float]:\n"
     )

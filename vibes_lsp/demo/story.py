@@ -1,6 +1,7 @@
-"""The story of a small shop: three AI tools write at three levels of detail, a person reviews, and then people change the code.
+"""Records the sample repository of `vibes demo`, a small shop.
 
-Its clock and its ids are its own, so that everyone sees the same trail and the same commits.
+Three AI tools write at three assurance levels, a person reviews, then people change the code.
+Clock and ids are fixed, so that the audit trail and the commits are always the same.
 """
 
 from __future__ import annotations
@@ -66,13 +67,13 @@ _CONFIG: Final = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What there is when the story has been told.
+class Demo:
+    """The finished sample repository.
 
     Attributes:
         root: The repository.
-        hashing: The annotation whose risk is critical and that nobody has reviewed: the id of its current record.
-        review: The id of the edge by which the other one in its file was reviewed.
+        hashing: Id of the annotation with critical risk and no review.
+        review: Id of the edge that reviews the other annotation of its file.
     """
 
     root: Path
@@ -80,46 +81,46 @@ class Told:
     review: str
 
 
-def tell(root: Path) -> Told:
-    """Make the repository in a folder, and let people change its code after the last commit.
+def create_demo(root: Path) -> Demo:
+    """Create the repository in a folder; people change its code after the last commit.
 
     Args:
-        root: The folder, absolute; it is created where it is missing.
+        root: The folder, absolute; created if missing.
 
     Raises:
-        RefusedWrite: Something is in the folder already, or it cannot be made.
-        HistoryUnavailable: Git is absent, or refuses.
+        RefusedWrite: The folder is not empty, or cannot be created.
+        HistoryUnavailable: Git is not installed, or fails.
     """
     try:
         root.mkdir(parents=True, exist_ok=True)
         if any(root.iterdir()):
-            raise RefusedWrite(f"{root} is not empty", hint="name a folder that is new")
+            raise RefusedWrite(f"{root} is not empty", hint="name a new folder")
     except OSError as error:
         raise RefusedWrite(
-            f"cannot make {root}: {error.strerror}", hint="name another folder"
+            f"cannot create {root}: {error.strerror}", hint="name another folder"
         ) from error
     shop = _Shop(root)
-    shop.begin()
+    shop.initialise()
     shop.show_attempts()
     shop.limit_attempts()
-    hashing, review = shop.let_people_in()
-    shop.confirm_addresses()
-    shop.drift()
+    hashing, review = shop.add_accounts()
+    shop.add_confirmation_mail()
+    shop.change_code()
     trail = Trail(AuditDir(root / AUDIT_DIR_NAME))
     trail.refresh()
     lineage = trail.lineage_of(hashing)
-    return Told(root, hashing if lineage is None else lineage.current.id, review)
+    return Demo(root, hashing if lineage is None else lineage.current.id, review)
 
 
 class _Shop:
-    """The repository while the story is told."""
+    """The repository while its history is recorded."""
 
     def __init__(self, root: Path) -> None:
         self._root: Final = root
         self._time = _BEGIN
         self._numbers = itertools.count(1)
 
-    def begin(self) -> None:
+    def initialise(self) -> None:
         init_repository(self._root)
         self._write("README.md", "# Shop\n")
         self._write(
@@ -138,7 +139,7 @@ class _Shop:
         self._commit("Begin")
 
     def show_attempts(self) -> None:
-        """Low assurance: which tool and model, and by what command."""
+        """Assurance level low: tool, model and command."""
         self._write("web/app.ts", sources.APP)
         with self._recorder() as recorder:
             session = recorder.start_session(*_COPILOT, description="App").session_id
@@ -149,7 +150,7 @@ class _Shop:
         self._commit("Show attempts in the app", amend=True)
 
     def limit_attempts(self) -> None:
-        """Medium assurance: the prompt as well."""
+        """Assurance level medium: the prompt as well."""
         self._record_at(AssuranceLevel.MEDIUM)
         self._write("src/limits.py", sources.LIMITS)
         with self._recorder() as recorder:
@@ -162,8 +163,8 @@ class _Shop:
             recorder.end_session(session)
         self._commit("Limit attempts")
 
-    def let_people_in(self) -> tuple[str, str]:
-        """High assurance: reasoning, a decision, work that is handed on; a person approves one of two ranges."""
+    def add_accounts(self) -> tuple[str, str]:
+        """Assurance level high: reasoning, a decision, a delegation; one range is approved."""
         self._record_at(AssuranceLevel.HIGH)
         self._write("src/auth.py", sources.AUTH)
         with self._recorder() as recorder:
@@ -195,7 +196,7 @@ class _Shop:
             hashing = (
                 recorder.annotate_lines("src/auth.py", 18, 22, "create", asked).annotation_id or ""
             )
-            self._hand_on(recorder, session)
+            self._delegate_tests(recorder, session)
             recorder.end_session(session)
             reviewed = Reviewing(
                 "approved",
@@ -213,8 +214,8 @@ class _Shop:
         self._commit("Let people sign up")
         return hashing, review
 
-    def _hand_on(self, recorder: Recorder, session: str) -> None:
-        """Let a second agent write the tests."""
+    def _delegate_tests(self, recorder: Recorder, session: str) -> None:
+        """Delegate the tests to a second agent."""
         self._write("tests/test_auth.py", sources.CHECKS)
         child = recorder.record_delegation(
             session,
@@ -228,8 +229,8 @@ class _Shop:
         recorder.annotate_lines("tests/test_auth.py", 6, 11, "create", Origin(child, prompt=task))
         recorder.end_session(child)
 
-    def confirm_addresses(self) -> None:
-        """A completion that a person accepts while typing, and a function after it."""
+    def add_confirmation_mail(self) -> None:
+        """An inline completion that a person accepts, and a function after it."""
         self._write("src/mail.py", sources.MAIL_TYPED + "\n")
         with self._recorder() as recorder:
             typed = Prompt(sources.MAIL_TYPED, PromptType.INLINE_COMPLETION)
@@ -257,18 +258,18 @@ class _Shop:
         self._write("README.md", "# Shop\n\nSign up, confirm your address, buy.\n")
         self._commit("Say what it is for")
 
-    def drift(self) -> None:
-        """People insert a block, edit a line, move a function and take one out."""
-        self._write("src/auth.py", sources.edited(sources.inserted(sources.AUTH)))
-        self._write("src/limits.py", sources.moved(sources.LIMITS))
-        self._write("src/mail.py", sources.shortened(sources.MAIL))
+    def change_code(self) -> None:
+        """People insert a block, edit a line, move a function and remove one."""
+        self._write("src/auth.py", sources.edit_line(sources.insert_block(sources.AUTH)))
+        self._write("src/limits.py", sources.move_function(sources.LIMITS))
+        self._write("src/mail.py", sources.remove_function(sources.MAIL))
 
     def _record_at(self, level: AssuranceLevel, directory: AuditDir | None = None) -> None:
         config = (directory or AuditDir(self._root / AUDIT_DIR_NAME)).config
         config.write_bytes(_CONFIG.format(level=level.value).encode())
 
     def _commit(self, message: str, *, amend: bool = False) -> None:
-        """Commit everything, as a user with our hook does."""
+        """Commit everything, with what the pre-commit hook does."""
         self._time += timedelta(minutes=10)
         stage_all(self._root)
         for prepared in prepare_commit(self._root, {}, now=self._now):

@@ -16,8 +16,7 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.escaping import code_span
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.vocabulary import Band
-from vibes_lsp.reports.placements import PlacementReport
-from vibes_lsp.reports.words import model_name, review_words
+from vibes_lsp.reports.placements import PlacementReport, describe_review, model_name
 from vibes_lsp.risk.policy import Rule
 from vibes_lsp.risk.scoring import Score
 
@@ -62,7 +61,7 @@ class GateItem(msgspec.Struct, frozen=True, dict=True):
     @property
     def score_text(self) -> str | None:
         """Score and band for people; None where there are none."""
-        return self.report.figures(self.facts)
+        return self.report.describe_risk(self.facts)
 
     @property
     def fails(self) -> bool:
@@ -265,7 +264,7 @@ def _item(item: GateItem) -> str:
         f"**{item.verdict}** {code_span(item.location, _MAX_TEXT)}",
         code_span(model_name(item.facts), 60),
         f"risk {item.score_text}" if item.score_text is not None else "",
-        code_span(review_words(item.facts), 100),
+        code_span(describe_review(item.facts), 100),
         *(f"rule {code_span(reason, _MAX_TEXT)}" for reason in item.reasons[:3]),
         f"prompt {code_span(prompt, _MAX_TEXT)}" if (prompt := text(item.facts, "prompt")) else "",
     ]

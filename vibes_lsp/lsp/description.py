@@ -13,7 +13,7 @@ from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import code_span, single_line
 from vibes_lsp.model.members import JsonValue, Members, text, texts
 from vibes_lsp.model.vocabulary import ContextType
-from vibes_lsp.reports.words import model_name, review_label, title, whereabouts
+from vibes_lsp.reports.placements import describe_edit, describe_location, model_name, review_label
 from vibes_lsp.store.reasoning import reasoning_text
 
 
@@ -54,7 +54,7 @@ _BETWEEN = " · "
 
 def label(snapshot: DocumentSnapshot, placement: Placement, facts: Members) -> str:
     """Return what a lens says, above the lines: what was done, and all there is to say about where they are now."""
-    parts = [_model(facts), single_line(title(placement), 40), whereabouts(placement)]
+    parts = [_model(facts), single_line(describe_edit(placement), 40), describe_location(placement)]
     if placement.is_pending:
         parts.append("pending")
     return _joined([*parts, *_standing(snapshot, placement, facts)])
@@ -84,7 +84,7 @@ def _standing(snapshot: DocumentSnapshot, placement: Placement, facts: Members) 
     """Say how far to trust it; what only may be here has no risk here."""
     if facts.get("captured"):
         yield "captured"
-    figures = snapshot.report.figures(facts)
+    figures = snapshot.report.describe_risk(facts)
     if figures is not None and not placement.is_guess:
         yield f"risk {figures}"
     review = review_label(facts)
@@ -132,7 +132,7 @@ class Description:
         facts = self.snapshot.report.placement(placement)
         when = quote(facts["timestamp"], 24) if facts["timestamp"] else "an unknown time"
         yield f"{self._title(placement)} by {self._named(facts['model'])} in {self._named(facts['tool'])}, {when}"
-        yield f"{_kind(placement, owns=owns)}{whereabouts(placement)}{self._commit(facts)}"
+        yield f"{_kind(placement, owns=owns)}{describe_location(placement)}{self._commit(facts)}"
         if placement.is_pending:
             yield "pending: accepted, and recorded in a moment"
         if facts.get("captured"):
@@ -215,7 +215,7 @@ class Description:
             yield f"{self.markup.strong('Reasoning:')} {self.markup.quote(body, _LONG)}"
 
     def _risk(self, facts: Members) -> Iterator[str]:
-        quote, figures = self.markup.quote, self.snapshot.report.figures(facts)
+        quote, figures = self.markup.quote, self.snapshot.report.describe_risk(facts)
         if figures is None:
             return
         yield f"{self.markup.strong('PRISM:')} {figures}"

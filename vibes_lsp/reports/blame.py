@@ -41,7 +41,7 @@ class Blame:
         }
 
 
-def blame(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -> Blame:
+def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -> Blame:
     """Return a file's blame against a text."""
     placements = tuple(locator.locate(path, text))
     return Blame(
@@ -101,29 +101,29 @@ class LineCounts:
         return f"{self.verified:,} verified{rest}"
 
 
-def owners(placements: Sequence[Placement]) -> dict[int, Placement]:
+def line_owners(placements: Sequence[Placement]) -> dict[int, Placement]:
     """Return who owns each line; lines that nobody owns are left out."""
     return {line: placement for placement in placements for line in _lines(placement)}
 
 
 def line_kinds(placements: Sequence[Placement]) -> list[JsonValue]:
-    """Return `{line, annotationId, kind}` for every owned line, down the document; see `kind_of`."""
-    owned = owners(placements)
+    """Return `{line, annotationId, kind}` for every owned line, down the document; see `line_kind`."""
+    owned = line_owners(placements)
     return [
         {
             "line": line,
             "annotationId": owned[line].current.id,
-            "kind": kind_of(owned[line], line).value,
+            "kind": line_kind(owned[line], line).value,
         }
         for line in sorted(owned)
     ]
 
 
-def runs(placement: Placement) -> list[JsonValue]:
+def ranges_by_kind(placement: Placement) -> list[JsonValue]:
     """Return `{lineStart, lineEnd, kind}` for the lines that a placement owns, down the document: lines in a row of one kind together."""
     rows = groupby(
         enumerate(_lines(placement)),
-        key=lambda each: (each[1] - each[0], kind_of(placement, each[1]).value),
+        key=lambda each: (each[1] - each[0], line_kind(placement, each[1]).value),
     )
     found: list[JsonValue] = []
     for (_, kind), row in rows:
@@ -132,7 +132,7 @@ def runs(placement: Placement) -> list[JsonValue]:
     return found
 
 
-def kind_of(placement: Placement, line: int) -> LineKind:
+def line_kind(placement: Placement, line: int) -> LineKind:
     """Return whose a line of a placement is.
 
     A line counts as the AI's or as edited only where that is proven. Without proof it is claimed,

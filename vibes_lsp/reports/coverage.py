@@ -15,7 +15,7 @@ from vibes_lsp.index.project_files import RawLines, read_content
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.reports.blame import LineCounts, kind_of, owners
+from vibes_lsp.reports.blame import LineCounts, line_kind, line_owners
 
 _MAX_SOURCE: Final = 8 << 20
 _BEGINNING: Final = 8192
@@ -51,7 +51,7 @@ class FileCoverage:
         return {"lines": self.lines, **self.counts.as_json(), "share": round(self.share, 4)}
 
 
-def coverage(
+def measure_coverage(
     locator: ProjectLocator, tracking: Tracking, repository: Repository | None
 ) -> list[FileCoverage]:
     """Return the coverage of every text file that the project tracks, by path."""
@@ -67,7 +67,7 @@ def coverage(
     return found
 
 
-def untracked(
+def untracked_files(
     locator: ProjectLocator, tracking: Tracking, repository: Repository | None
 ) -> list[str]:
     """Return the files with annotations that the project tracks and git does not, and that therefore do not count."""
@@ -79,7 +79,7 @@ def untracked(
     ]
 
 
-def total(files: list[FileCoverage]) -> FileCoverage:
+def total_coverage(files: list[FileCoverage]) -> FileCoverage:
     """Return the sum of some files."""
     counts = sum((file.counts for file in files), LineCounts())
     return FileCoverage("", sum(file.lines for file in files), counts)
@@ -89,8 +89,8 @@ def _file(locator: ProjectLocator, path: str, content: bytes) -> FileCoverage:
     file = RawLines(content)
     if not locator.may_be_annotated(path, file):
         return FileCoverage(path, len(file), LineCounts())
-    owned = owners(locator.locate(path, Text.from_bytes(content)))
-    counts = LineCounts.of(kind_of(placement, line) for line, placement in owned.items())
+    owned = line_owners(locator.locate(path, Text.from_bytes(content)))
+    counts = LineCounts.of(line_kind(placement, line) for line, placement in owned.items())
     return FileCoverage(path, len(file), counts)
 
 

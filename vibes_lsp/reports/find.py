@@ -15,12 +15,11 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_files import RawLines, read_content
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import Action, Verdict
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Filter:
     """What must hold; None asks nothing.
 
     Names and prompts match by any part, ids and commits by their beginning. A file is relative to the project, and may be a folder.
@@ -38,8 +37,12 @@ class Question:
     file: str | None = None
 
 
-def find(
-    locator: ProjectLocator, question: Question, scorer: Scorer
+NO_FILTER: Final = Filter()
+"""Asks for all there is."""
+
+
+def find_placements(
+    locator: ProjectLocator, question: Filter, scorer: Scorer
 ) -> list[tuple[Placement, Members]]:
     """Return what is current and answers the question, file by file; files that are not in this checkout have no places."""
     locator.prefetch()
@@ -79,7 +82,7 @@ def _is_found(placement: Placement) -> bool:
     return not placement.is_history and not placement.lineage.is_review
 
 
-def _answers(placement: Placement, facts: Members, question: Question) -> bool:
+def _answers(placement: Placement, facts: Members, question: Filter) -> bool:
     wanted = (
         _part(_name(facts["model"]), question.model),
         _part(_name(facts["tool"]), question.tool),
@@ -109,72 +112,3 @@ def _part(value: object, part: str | None) -> bool:
 
 def _begins(value: object, beginning: str | None) -> bool:
     return beginning is None or (isinstance(value, str) and value.startswith(beginning))
-
-
-ANYTHING: Final = Question()
-"""Asks for all there is."""
-
-
-def review_queue(
-    locator: ProjectLocator,
-    scorer: Scorer,
-    question: Question = ANYTHING,
-    *,
-    rejected: bool = False,
-) -> list[Members]:
-    """Return placements without a review that still holds, by falling score, then by file and line; without a score last.
-
-    What could not be found, what was removed and what only may be here has no lines to read, and does not wait; nor does what is not
-    recorded yet, nor what is no item (`Placement.is_claim`).
-
-    Args:
-        locator: Of the project.
-        scorer: Scores the annotations.
-        question: What must hold beside that.
-        rejected: Whether what was rejected as it stands now comes as well, after all that waits.
-    """
-    found = find(locator, question, scorer)
-    wanted = (
-        facts
-        for placement, facts in found
-        if waits(placement, facts)
-        or (rejected and _may_wait(placement, facts) and is_rejected(facts))
-    )
-    return sorted(wanted, key=_urgency)
-
-
-def waits(placement: Placement, facts: Members) -> bool:
-    """Whether a person has still to answer for a placement as it stands now."""
-    return _may_wait(placement, facts) and not is_reviewed(facts)
-
-
-def is_rejected(facts: Members) -> bool:
-    """Whether a placement was rejected as it stands now: it waits for who wrote it."""
-    review = facts["review"]
-    return (
-        is_reviewed(facts)
-        and isinstance(review, dict)
-        and review.get("verdict") == Verdict.REJECTED
-    )
-
-
-def _may_wait(placement: Placement, facts: Members) -> bool:
-    """Whether there are lines that a person can be asked about.
-
-    What only may be here has none: it is shown, and nobody judges lines that may be others'.
-    """
-    if not placement.is_claim or placement.is_guess or placement.is_pending:
-        return False
-    return facts["lineStart"] is not None and placement.lineage.action != Action.DELETE
-
-
-def _urgency(facts: Members) -> tuple[bool, float, str, int]:
-    scores = (facts["score"], facts["storedScore"])
-    score = next((score for score in scores if isinstance(score, int | float)), -1.0)
-    start = facts["lineStart"]
-    return (
-        is_rejected(facts),
-        -score,
-        str(facts["filePath"]),
-        start if isinstance(start, int) else 0,
-    )

@@ -260,7 +260,7 @@ class SurvivalReport:
         }
 
 
-def survival(locator: ProjectLocator) -> SurvivalReport:
+def measure_survival(locator: ProjectLocator) -> SurvivalReport:
     """Return what is left of the current annotations of this checkout's files; what was removed on purpose does not count."""
     authors = Authors(locator.trail)
     locator.prefetch()

@@ -34,7 +34,7 @@ from vibes_lsp.recording import (
     Relation,
     Reviewing,
 )
-from vibes_lsp.reports.blame import Blame, blame
+from vibes_lsp.reports.blame import Blame, blame_file
 from vibes_lsp.risk.policy import Policy
 
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ def blamed(project: Project) -> Blame:
     trail = Trail(project.recorder.directory)
     trail.refresh()
     with ProjectLocator(trail, use_git=False) as locator:
-        return blame(locator, "a.py", read_source(project.root, "a.py"), Scorer(trail, Policy()))
+        return blame_file(
+            locator, "a.py", read_source(project.root, "a.py"), Scorer(trail, Policy())
+        )
 
 
 def test_a_record_shows_at_once(project: Project) -> None:

@@ -8,9 +8,9 @@ from vibes_lsp.anchors.located import LineKind, Located, Method, State
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.index.records import LogRecord
-from vibes_lsp.reports.blame import LineCounts, kind_of, runs
-from vibes_lsp.reports.find import waits
-from vibes_lsp.reports.words import whereabouts
+from vibes_lsp.reports.blame import LineCounts, line_kind, ranges_by_kind
+from vibes_lsp.reports.placements import describe_location
+from vibes_lsp.reports.review_queue import needs_review
 
 RECORD = LogRecord(
     1,
@@ -53,14 +53,14 @@ def test_a_line_is_verified_only_where_its_place_and_its_text_are(
     located: Located, kinds: tuple[LineKind, ...]
 ) -> None:
     placement = placed(located)
-    assert tuple(kind_of(placement, line) for line in range(4, 8)) == kinds
+    assert tuple(line_kind(placement, line) for line in range(4, 8)) == kinds
 
 
 def test_runs_are_lines_in_a_row_of_one_kind() -> None:
     placement = placed(
         Located(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=(AI, AI, HUMAN, EDITED))
     )
-    assert runs(placement) == [
+    assert ranges_by_kind(placement) == [
         {"lineStart": 4, "lineEnd": 5, "kind": "ai"},
         {"lineStart": 6, "lineEnd": 6, "kind": "human"},
         {"lineStart": 7, "lineEnd": 7, "kind": "edited"},
@@ -102,5 +102,5 @@ def test_what_may_be_here_and_owns_nothing_is_a_guess() -> None:
 def test_a_guess_that_owns_nothing_waits_for_no_review(owned: bool, waiting: bool) -> None:
     guess = Located(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True)
     placement = placed(guess, owned=owned)
-    assert waits(placement, {"lineStart": 4, "review": None}) == waiting
-    assert whereabouts(placement).startswith("may be here: ") != waiting
+    assert needs_review(placement, {"lineStart": 4, "review": None}) == waiting
+    assert describe_location(placement).startswith("may be here: ") != waiting

@@ -14,8 +14,13 @@ from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.model.vocabulary import Band
-from vibes_lsp.reports.placements import PlacementReport, lsp_range, stored_score
-from vibes_lsp.reports.words import title, whereabouts
+from vibes_lsp.reports.placements import (
+    PlacementReport,
+    describe_edit,
+    describe_location,
+    lsp_range,
+    stored_score,
+)
 from vibes_lsp.risk.policy import Policy
 
 if TYPE_CHECKING:
@@ -63,7 +68,7 @@ def only(trail: TrailWriter, content: str, **members: Any) -> Placed:
 def test_whereabouts_of_lines(trail: TrailWriter, content: str, state: str, words: str) -> None:
     trail.line("a.py", 4, 6, text=BEFORE)
     found = only(trail, content)
-    assert (found.facts["state"], whereabouts(found.placement)) == (state, words)
+    assert (found.facts["state"], describe_location(found.placement)) == (state, words)
     assert found.facts["ambiguous"] == ("may fit" in words)
 
 
@@ -72,14 +77,18 @@ def test_whereabouts_of_edited_lines(trail: TrailWriter) -> None:
     found = only(trail, BEFORE.replace("'byte'", "'bit'"))
     assert (found.facts["state"], found.facts["confidence"] < 0.9) == ("edited", True)
     assert (
-        whereabouts(found.placement) == "edited since, which lines is not known (recorded at 4-9)"
+        describe_location(found.placement)
+        == "edited since, which lines is not known (recorded at 4-9)"
     )
 
 
 def test_whereabouts_without_anchors(trail: TrailWriter) -> None:
     trail.line("a.py", 4, 6)
     found = only(trail, BEFORE)
-    assert whereabouts(found.placement) == "not verified: the record has nothing to check against"
+    assert (
+        describe_location(found.placement)
+        == "not verified: the record has nothing to check against"
+    )
     assert (found.facts["state"], found.facts["method"], found.facts["intactLines"]) == (
         "unverified",
         "recorded",
@@ -91,11 +100,11 @@ def test_whereabouts_of_functions(trail: TrailWriter) -> None:
     trail.function("a.py", "size")
     trail.function("a.py", "gone")
     here, gone = placed(trail, BEFORE)
-    assert (title(here.placement), whereabouts(here.placement)) == (
+    assert (describe_edit(here.placement), describe_location(here.placement)) == (
         "create size",
         "found by name only",
     )
-    assert (title(gone.placement), whereabouts(gone.placement)) == (
+    assert (describe_edit(gone.placement), describe_location(gone.placement)) == (
         "create gone",
         "could not be found",
     )
@@ -111,7 +120,9 @@ def test_two_definitions_of_one_name_are_ambiguous(trail: TrailWriter) -> None:
     trail.function("a.py", "size")
     found = only(trail, BEFORE + BEFORE)
     assert (found.facts["lineStart"], found.facts["ambiguous"]) == (4, True)
-    assert whereabouts(found.placement) == "found by name only, but other places may fit as well"
+    assert (
+        describe_location(found.placement) == "found by name only, but other places may fit as well"
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,7 +165,7 @@ def test_a_deletion_is_where_it_was_and_within_the_text(trail: TrailWriter) -> N
     trail.line("a.py", 4, 6, action="delete", text=BEFORE)
     for content, line in ((BEFORE, 4), ("one\ntwo\n", 2), ("", 1)):
         found = only(trail, content)
-        assert whereabouts(found.placement) == "removed lines 4-6 of the file as it was then"
+        assert describe_location(found.placement) == "removed lines 4-6 of the file as it was then"
         assert (found.facts["lineStart"], found.facts["lineEnd"], found.facts["ownedRanges"]) == (
             line,
             line,
@@ -166,7 +177,9 @@ def test_stand_ins_are_told_once_and_nowhere(trail: TrailWriter) -> None:
     for number in range(3):
         trail.line("a.py", 1, 1, action="modify", prompt=trail.prompt(f"Edit {number}."))
     found = only(trail, BEFORE)
-    assert whereabouts(found.placement) == "somewhere in this file: 3 records name no real line"
+    assert (
+        describe_location(found.placement) == "somewhere in this file: 3 records name no real line"
+    )
     assert (found.facts["lineStart"], found.facts["state"]) == (None, "unverified")
 
 

@@ -20,7 +20,7 @@ from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
-from vibes_lsp.reports.words import title
+from vibes_lsp.reports.placements import describe_edit
 
 REVIEW: Final = "vibes.review"
 CORRECT: Final = "vibes.correct"
@@ -180,7 +180,7 @@ class _Offers:
         for each in lost[-_MAX_LOST:]:
             yield self._reanchor(
                 each,
-                f"Re-anchor here: lost {single_line(title(each), 40)} {each.current.id[:8]}",
+                f"Re-anchor here: lost {single_line(describe_edit(each), 40)} {each.current.id[:8]}",
                 *self._lines,
             )
 

@@ -16,8 +16,8 @@ from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.lsp.server import Server, answered
 from vibes_lsp.model.members import Members
-from vibes_lsp.reports.find import review_queue
-from vibes_lsp.reports.record import shown
+from vibes_lsp.reports.review_queue import review_queue
+from vibes_lsp.reports.show import found_as_json
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
 
@@ -55,7 +55,7 @@ def register(server: Server) -> None:
         trail = answered(lambda: ls.project(arguments.uri).read()).snapshot.trail
         whole = answered(lambda: look_up_exact(trail, arguments.id))
         if whole is not None:
-            return answered(lambda: shown(trail, whole))
+            return answered(lambda: found_as_json(trail, whole))
         work = partial(_searched, trail.directory, arguments.id)
         return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, answered, work)
 
@@ -88,7 +88,7 @@ def _searched(directory: AuditDir, prefix: str) -> Members:
     """Return what a prefix of an id names, with its edges; in a thread, with a trail of its own, for the whole log is read."""
     trail = Trail(directory)
     trail.refresh()
-    return shown(trail, look_up(trail, prefix))
+    return found_as_json(trail, look_up(trail, prefix))
 
 
 def _checked(directory: AuditDir) -> Members:

@@ -29,7 +29,7 @@ from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import JsonValue
 from vibes_lsp.model.vocabulary import Action, Band
-from vibes_lsp.reports.words import model_name, title, whereabouts
+from vibes_lsp.reports.placements import describe_edit, describe_location, model_name
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file
 
@@ -168,8 +168,8 @@ def _risks(
         reviewed = _reviewed(review)
         if reviewed is None:
             continue
-        figures = snapshot.report.figures(facts)
-        message = f"risk {figures}: {single_line(title(placement), 60)} by {single_line(model_name(facts), 60)}, {reviewed}"
+        figures = snapshot.report.describe_risk(facts)
+        message = f"risk {figures}: {single_line(describe_edit(placement), 60)} by {single_line(model_name(facts), 60)}, {reviewed}"
         found += [
             (placement, each)
             for each in _at(placement, message, types.DiagnosticSeverity.Warning, f"risk-{band}")
@@ -195,7 +195,7 @@ def _with_related(
         related = [
             types.DiagnosticRelatedInformation(
                 types.Location(snapshot.uri, place),
-                f"of the same prompt: {single_line(title(each), 60)}",
+                f"of the same prompt: {single_line(describe_edit(each), 60)}",
             )
             for each in others
             if (place := _place(each)) is not None
@@ -227,7 +227,7 @@ def _doubts(snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
         if placement.located.ambiguous and placement.is_claim:
             found += _at(
                 placement,
-                f"{single_line(title(placement), 60)}: {whereabouts(placement)}",
+                f"{single_line(describe_edit(placement), 60)}: {describe_location(placement)}",
                 types.DiagnosticSeverity.Hint,
                 "ambiguous",
             )

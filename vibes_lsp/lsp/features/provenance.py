@@ -16,8 +16,8 @@ from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceParams
 from vibes_lsp.lsp.server import Server, answered
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.members import Members
-from vibes_lsp.reports.blame import line_kinds, runs
-from vibes_lsp.reports.find import waits
+from vibes_lsp.reports.blame import line_kinds, ranges_by_kind
+from vibes_lsp.reports.review_queue import needs_review
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _placement(snapshot: DocumentSnapshot, placement: Placement, *, with_prompts
         "label": label(snapshot, placement, facts),
         "lineText": line_text(snapshot, placement, facts),
     }
-    return {**facts, **said, "waits": waits(placement, facts)}
+    return {**facts, **said, "waits": needs_review(placement, facts)}
 
 
 def _in_runs(
@@ -114,7 +114,7 @@ def _in_runs(
 ) -> dict[str, Any]:
     """Return placements with the lines that each owns, without what the client knows; what is not open is never closed, and so not kept."""
     placements: list[Members] = [
-        {**facts, "runs": runs(placement)}
+        {**facts, "runs": ranges_by_kind(placement)}
         for facts, placement in zip(told, snapshot.placements, strict=True)
     ]
     return (

@@ -23,8 +23,13 @@ from vibes_lsp.lsp.description import Description, Markup
 from vibes_lsp.lsp.server import CommandFailed, Server, answered
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import code_block
-from vibes_lsp.reports.changes import ChangedFile, Changes, changes
-from vibes_lsp.reports.words import model_name, review_words, title, whereabouts
+from vibes_lsp.reports.diff import ChangedFile, Changes, collect_changes
+from vibes_lsp.reports.placements import (
+    describe_edit,
+    describe_location,
+    describe_review,
+    model_name,
+)
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import LoadedConfig
@@ -193,7 +198,7 @@ def _changes(
     trail = Trail(directory)
     trail.refresh()
     with ProjectLocator(trail) as locator:
-        return changes(locator, base, Scorer(trail, policy), config.tracking, unsaved)
+        return collect_changes(locator, base, Scorer(trail, policy), config.tracking, unsaved)
 
 
 def _lines(found: Changes, *, with_prompts: bool) -> Iterator[str]:
@@ -225,13 +230,13 @@ def _file(file: ChangedFile, *, with_prompts: bool) -> Iterator[str]:
 
 def _annotation(placement: Placement, file: ChangedFile, *, with_prompts: bool) -> str:
     facts = file.facts[placement.current.id]
-    figures = file.report.figures(facts)
+    figures = file.report.describe_risk(facts)
     said = [
         model_name(facts),
-        title(placement),
-        whereabouts(placement),
+        describe_edit(placement),
+        describe_location(placement),
         f"risk {figures}" if figures is not None else "",
-        review_words(facts),
+        describe_review(facts),
         placement.current.id[:8],
     ]
     line = " · ".join(_MARKUP.quote(each, 100) for each in said if each)

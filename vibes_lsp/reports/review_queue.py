@@ -14,9 +14,10 @@ from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.reviews import Review, is_text_unchanged
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import ContextType
-from vibes_lsp.reports.blame import kind_of
-from vibes_lsp.reports.placements import PlacementReport
+from vibes_lsp.model.vocabulary import Action, ContextType, Verdict
+from vibes_lsp.reports.blame import line_kind
+from vibes_lsp.reports.find import NO_FILTER, Filter, find_placements
+from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 from vibes_lsp.store.reasoning import reasoning_text
 
 
@@ -27,7 +28,7 @@ class Inspection:
     Attributes:
         placement: Where it is.
         facts: The same as JSON.
-        figures: Score and band in words; None where there are none.
+        risk: Score and band as text; None where there are none.
         start: Its first line, 1-based.
         lines: The lines that it is about, each with whose it is.
         digest: Their anchor hash, which a verdict is about (R6).
@@ -39,7 +40,7 @@ class Inspection:
 
     placement: Placement
     facts: Members
-    figures: str | None
+    risk: str | None
     start: int
     lines: tuple[tuple[str, LineKind], ...]
     digest: str
@@ -49,7 +50,7 @@ class Inspection:
     earlier: tuple[Placement, ...]
 
 
-def inspect(
+def inspect_annotation(
     locator: ProjectLocator, scorer: Scorer, path: str, identifier: str
 ) -> Inspection | None:
     """Return an annotation as it is now; None where the file cannot be read, or it has no lines there.
@@ -77,7 +78,7 @@ def inspect(
     lines = text.lines[start - 1 : end]
     report = PlacementReport(locator.trail, text, scorer=scorer, derived=locator.resolved_commits)
     facts = report.placement(placement)
-    kinds = (kind_of(placement, number) for number in range(start, end + 1))
+    kinds = (line_kind(placement, number) for number in range(start, end + 1))
     reviews = (
         (each, is_text_unchanged(each, lines))
         for each in locator.trail.reviews_of(placement.lineage)
@@ -85,7 +86,7 @@ def inspect(
     return Inspection(
         placement,
         facts,
-        report.figures(facts),
+        report.describe_risk(facts),
         start,
         tuple(zip(lines, kinds, strict=False)),
         range_hash(lines),
@@ -124,3 +125,68 @@ def _earlier(placements: Sequence[Placement], placement: Placement) -> list[Plac
         and start <= each.located.end
     ]
     return sorted(found, key=lambda each: each.lineage.rank, reverse=True)
+
+
+def review_queue(
+    locator: ProjectLocator,
+    scorer: Scorer,
+    question: Filter = NO_FILTER,
+    *,
+    include_rejected: bool = False,
+) -> list[Members]:
+    """Return placements without a review that still holds, by falling score, then by file and line; without a score last.
+
+    What could not be found, what was removed and what only may be here has no lines to read, and does not wait; nor does what is not
+    recorded yet, nor what is no item (`Placement.is_claim`).
+
+    Args:
+        locator: Of the project.
+        scorer: Scores the annotations.
+        question: What must hold beside that.
+        include_rejected: Whether what was rejected as it stands now comes as well, after all that waits.
+    """
+    found = find_placements(locator, question, scorer)
+    wanted = (
+        facts
+        for placement, facts in found
+        if needs_review(placement, facts)
+        or (include_rejected and _may_wait(placement, facts) and is_rejected(facts))
+    )
+    return sorted(wanted, key=_urgency)
+
+
+def needs_review(placement: Placement, facts: Members) -> bool:
+    """Whether a person has still to answer for a placement as it stands now."""
+    return _may_wait(placement, facts) and not is_reviewed(facts)
+
+
+def is_rejected(facts: Members) -> bool:
+    """Whether a placement was rejected as it stands now: it waits for who wrote it."""
+    review = facts["review"]
+    return (
+        is_reviewed(facts)
+        and isinstance(review, dict)
+        and review.get("verdict") == Verdict.REJECTED
+    )
+
+
+def _may_wait(placement: Placement, facts: Members) -> bool:
+    """Whether there are lines that a person can be asked about.
+
+    What only may be here has none: it is shown, and nobody judges lines that may be others'.
+    """
+    if not placement.is_claim or placement.is_guess or placement.is_pending:
+        return False
+    return facts["lineStart"] is not None and placement.lineage.action != Action.DELETE
+
+
+def _urgency(facts: Members) -> tuple[bool, float, str, int]:
+    scores = (facts["score"], facts["storedScore"])
+    score = next((score for score in scores if isinstance(score, int | float)), -1.0)
+    start = facts["lineStart"]
+    return (
+        is_rejected(facts),
+        -score,
+        str(facts["filePath"]),
+        start if isinstance(start, int) else 0,
+    )

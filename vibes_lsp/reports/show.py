@@ -8,7 +8,7 @@ from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members
 
 
-def shown(trail: Trail, found: LookupResult) -> Members:
+def found_as_json(trail: Trail, found: LookupResult) -> Members:
     """Return what an id names: `{kind, id, record or entry, edges: {out, in}}`.
 
     The edges of an annotation are those of its whole lineage (R7). A session also has `records`, all its own ones.

@@ -26,7 +26,7 @@ from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.tracking import Tracking
-from vibes_lsp.reports.blame import LineCounts, kind_of, owners
+from vibes_lsp.reports.blame import LineCounts, line_kind, line_owners
 from vibes_lsp.reports.placements import PlacementReport
 
 
@@ -86,7 +86,7 @@ class ChangedRange:
     @property
     def kinds(self) -> list[LineKind]:
         """Whose each line is."""
-        return [kind_of(self.placement, line) for line in range(self.start, self.end + 1)]
+        return [line_kind(self.placement, line) for line in range(self.start, self.end + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class ChangedFile:
         lines: list[JsonValue] = [
             {
                 "line": number,
-                "kind": kind_of(changed.placement, number).value,
+                "kind": line_kind(changed.placement, number).value,
                 "text": self.text.lines[number - 1],
             }
             for number in range(changed.start, changed.end + 1)
@@ -189,7 +189,7 @@ class Changes:
         }
 
 
-def changes(
+def collect_changes(
     locator: ProjectLocator,
     given: str | None,
     scorer: Scorer,
@@ -308,11 +308,11 @@ def _changed_lines(old: Text, new: Text) -> list[int]:
 
 def _ranges(placements: Sequence[Placement], changed: Sequence[int]) -> Iterator[ChangedRange]:
     """Give the changed lines that are an AI's; those that a person put among an AI's are not."""
-    owned = owners(placements)
+    owned = line_owners(placements)
     mine = [
         number
         for number in changed
-        if number in owned and kind_of(owned[number], number) != LineKind.HUMAN
+        if number in owned and line_kind(owned[number], number) != LineKind.HUMAN
     ]
     ends = [
         number

@@ -1,0 +1,100 @@
+"""The help of every command, as a user reads it: in one snapshot, imperative and short."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+import pytest
+
+from tests.snapshot import assert_snapshot
+from vibes_lsp.cli.main import COMMANDS, vibes
+from vibes_lsp.lsp.main import main as serve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SNAPSHOT: Final = Path(__file__).parent / "help_texts.txt"
+WIDTH: Final = 80
+MAX_WORDS: Final = 10
+
+
+def commands(
+    command: click.Command = vibes, name: str = "vibes"
+) -> Iterator[tuple[str, click.Command]]:
+    """Yield every command and subcommand with the words that call it."""
+    yield name, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for each in command.list_commands(context):
+            child = command.get_command(context, each)
+            assert child is not None
+            yield from commands(child, f"{name} {each}")
+
+
+ALL: Final = dict(commands())
+
+
+def test_the_help_texts_are_those_of_the_snapshot(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = [_heading(f"{name} --help") + _help(name) for name in ALL]
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    with pytest.raises(SystemExit):
+        serve(["--help"])
+    texts.append(_heading("vibes-lsp --help") + capsys.readouterr().out)
+    assert_snapshot("\n".join(texts), SNAPSHOT)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_help_begins_with_a_short_sentence(name: str) -> None:
+    first = (ALL[name].help or "").split("\n")[0]
+    assert first.endswith(".")
+    assert len(first.split()) <= MAX_WORDS
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_has_the_first_line_of_their_help(name: str) -> None:
+    assert (ALL[f"vibes {name}"].help or "").split("\n")[0] == COMMANDS[name]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_option_has_help(name: str) -> None:
+    options = [each for each in ALL[name].params if isinstance(each, click.Option)]
+    assert [each.name for each in options if not each.help] == []
+
+
+def test_an_option_of_one_name_has_one_meaning() -> None:
+    metavars: dict[str, set[str]] = {}
+    for command in ALL.values():
+        for option in command.params:
+            if isinstance(option, click.Option):
+                metavar = option.make_metavar(click.Context(command))
+                metavars.setdefault(option.opts[0], set()).add(metavar)
+    assert {name: found for name, found in metavars.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_examples_are_correct(name: str) -> None:
+    for example in _examples(ALL[name]):
+        words = shlex.split(example.rpartition("| ")[2])
+        assert " ".join(words).startswith(name)
+        ALL[name].make_context(name, words[len(name.split()) :])
+
+
+def _heading(call: str) -> str:
+    return f"$ {call}\n"
+
+
+def _help(name: str) -> str:
+    context = click.Context(
+        ALL[name], info_name=name, terminal_width=WIDTH, help_option_names=["-h", "--help"]
+    )
+    return f"{ALL[name].get_help(context)}\n"
+
+
+def _examples(command: click.Command) -> list[str]:
+    lines = (command.epilog or "").splitlines()
+    return [line.strip() for line in lines if line.startswith("  ")]

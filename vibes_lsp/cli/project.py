@@ -1,0 +1,141 @@
+"""Opens the project that a command works on: its audit directory, log, policy and files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vibes_lsp.cli.output import print_warning, progress
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.history.repository import open_repository
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
+from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.files import file_signature
+from vibes_lsp.store.versions import unsupported_versions
+
+if TYPE_CHECKING:
+    from vibes_lsp.recording import Recorder
+
+
+def audit_directory(audit_dir: Path | None) -> AuditDir:
+    """Return the audit directory that `--audit-dir` names, else the nearest one.
+
+    Raises:
+        AuditDirNotFound: There is none.
+    """
+    return named_audit_dir(audit_dir) if audit_dir is not None else find_audit_dir(Path.cwd())
+
+
+def path_in_project(file: Path, project: Path) -> str:
+    """Return a file's path relative to the project, with forward slashes.
+
+    Raises:
+        UnreadableFile: It is outside the project.
+    """
+    try:
+        return absolute(file).relative_to(absolute(project)).as_posix()
+    except ValueError:
+        raise UnreadableFile(
+            f"{file} is outside the project {project}",
+            hint="name its audit directory with --audit-dir",
+        ) from None
+
+
+def absolute(path: Path) -> Path:
+    """Return a path absolute and without `..`; links are not resolved."""
+    return Path(os.path.abspath(path))  # noqa: PTH100  # Path.absolute keeps `..`
+
+
+def open_trail(audit_dir: Path | None) -> Trail:
+    """Read an audit trail, with progress on a terminal.
+
+    Warns about a version of the standard that is not supported (RFC 12.1).
+
+    Raises:
+        AuditDirNotFound: There is none.
+        UnreadableFile: The log cannot be read.
+    """
+    directory = audit_directory(audit_dir)
+
+    def nearest(commits: Sequence[str]) -> str | None:
+        repository = open_repository(directory.project)
+        return repository.nearest_ancestor(commits) if repository is not None else None
+
+    trail = Trail(directory, nearest_commit=nearest)
+    log = file_signature(trail.directory.log)
+    with progress() as step:
+        trail.refresh(progress=lambda done: step("log", done, log.size if log else 0))
+    if trail.log.problem is not None:
+        raise trail.log.problem
+    for sentence in unsupported_versions(load_config(trail.directory), trail.manifest):
+        print_warning(f"{sentence}; it is read as far as possible")
+    return trail
+
+
+def now() -> datetime:
+    """Return the present time."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenProject:
+    """An audit trail that was read, with the project's policy."""
+
+    trail: Trail
+    config: LoadedConfig
+
+    @property
+    def scorer(self) -> Scorer:
+        """Scores annotations by the project's policy."""
+        return Scorer(self.trail, self.config.policy)
+
+    def locator(self, *, use_git: bool, use_cache: bool = False) -> ProjectLocator:
+        """Return a context manager that locates annotations in the project's files.
+
+        Args:
+            use_git: Whether to search git's history.
+            use_cache: See `ProjectLocator`.
+        """
+        return ProjectLocator(self.trail, use_git=use_git, use_cache=use_cache)
+
+
+def open_project(audit_dir: Path | None, near: Path | None = None) -> OpenProject:
+    """Read an audit trail and the project's policy.
+
+    Args:
+        audit_dir: What `--audit-dir` names.
+        near: A file; without `audit_dir`, the nearest audit directory above it is used.
+
+    Raises:
+        AuditDirNotFound: There is none.
+        UnreadableFile: The log cannot be read.
+    """
+    found = (
+        find_audit_dir(absolute(near).parent).path
+        if audit_dir is None and near is not None
+        else audit_dir
+    )
+    trail = open_trail(found)
+    return OpenProject(trail, load_config(trail.directory))
+
+
+def finish_recording(recorder: Recorder, *, wait: bool = True) -> None:
+    """Fold the journal and flush the disk after a command has recorded.
+
+    A failure is a warning only: what was recorded is safe.
+
+    Args:
+        recorder: The recorder of the command.
+        wait: Whether to wait for another program that folds.
+    """
+    problem = recorder.finish(wait=wait)
+    if problem is not None:
+        hint = f"; {problem.hint}" if problem.hint else ""
+        print_warning(f"recorded, but {problem.message}{hint}")
