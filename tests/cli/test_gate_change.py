@@ -41,7 +41,7 @@ def test_only_files_of_the_change_are_gated(project: Gated, within: Vibes) -> No
     found = project.told(within)
     assert (found["result"], found["base"]) == ("FAIL", project.base)
     assert [(each["check"], each["severity"], each["message"]) for each in found["findings"]] == [
-        ("gate-worktree", "note", "2 lines are in no commit")
+        ("gate-worktree", "note", "2 lines are not committed")
     ]
     assert decisions(found) == {"new.py": ("block", False), "unsaved.py": ("flag", False)}
     assert decisions(project.told(within, "unsaved.py", "old.py")) == {

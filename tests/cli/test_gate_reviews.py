@@ -76,7 +76,10 @@ def test_a_review_under_another_name_by_whoever_wrote_the_code_is_refused(
     project.commit("Code and review")
     found = project.told(within)
     assert decisions(found) == BLOCKED
-    assert "Ada Example, who had a part in the code, recorded it" in found["findings"][0]["message"]
+    assert (
+        "it was recorded by Ada Example, who contributed to the code"
+        in found["findings"][0]["message"]
+    )
 
 
 def test_an_agent_that_runs_the_review_command_is_whoever_commits(
@@ -169,7 +172,7 @@ def test_the_session_that_wrote_the_code_and_those_it_started_cannot_approve(
     project.commit("Review", by=BO)
     found = project.told(within)
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
-    assert "the session that wrote the code gave it" in found["findings"][0]["message"]
+    assert "it was given in the session that wrote the code" in found["findings"][0]["message"]
 
 
 def test_a_review_of_no_session_is_refused(project: Gated, within: Vibes) -> None:

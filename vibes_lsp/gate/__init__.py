@@ -1,1 +1,1 @@
-"""The gate (RFC 10.4.5): which annotations may pass by their risk and the project's rules, and what a change did to get past them."""
+"""The gate (RFC 10.4.5): decides by risk, rules and reviews what may be merged."""

@@ -1,4 +1,8 @@
-"""The annotations that the gate looks at: where they are now, or each record of the log for itself."""
+"""Collect the annotations that the gate judges, with the text in which each is found.
+
+A branch can move code to another file, into a submodule, behind a link, or into a text that other
+programs decode differently; an annotation that is lost in its own file is searched in all of these.
+"""
 
 from __future__ import annotations
 
@@ -27,20 +31,21 @@ from vibes_lsp.index.records import recorded_lines
 from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
 
-NOWHERE: Final = Located(None, None, State.LOST, Method.RECORDED, 0.0)
+NOT_FOUND: Final = Located(None, None, State.LOST, Method.RECORDED, 0.0)
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+"""Called with what is being done, how much of it is done, and how much there is."""
 
 
 @dataclass
 class AnnotationCollector:
-    """Looks at files; `unread` has those that could not be looked at, with the reason.
+    """Collects annotations from files.
 
     Attributes:
-        locator: Of the project.
-        files: The files that are meant, relative to the project; None for all.
-        progress: Told how far it is.
-        texts: What is read; by default what is on disk.
+        locator: The locator of the project.
+        files: The files to search, relative to the project; None for all.
+        progress: Called as the work proceeds.
+        texts: The versions of files to search; by default only those on disk.
+        unread: Files that could not be read, with the reason; filled by the other methods.
     """
 
     locator: ProjectLocator
@@ -50,64 +55,67 @@ class AnnotationCollector:
     unread: dict[str, str] = field(default_factory=dict)
 
     def collect(self) -> Iterator[tuple[Text, Placement]]:
-        """Give the annotations of the files with the text of each; what came from another file is given where it is."""
+        """Yield each annotation in the files with the text that it was found in."""
         self.locator.prefetch_history()
         annotated = self.locator.annotated_files()
         files = annotated if self.files is None else self._selected_files(annotated)
         for path in self._linked_files(annotated):
-            self._text(path)
+            self._read(path)
         lost: list[tuple[Text, Placement]] = []
         for text, placement in self._in_files(files):
             if placement.located.state == State.LOST:
                 lost.append((text, placement))
             else:
                 yield text, placement
-        arrived: set[str] = set()
+        found_ids: set[str] = set()
         for text, placement in self._in_head():
-            arrived.add(placement.current.id)
+            found_ids.add(placement.current.id)
             yield text, placement
         if lost or self._any_file_missing(annotated):
-            where = files if self.files is not None else [*files, *self.locator.other_files()]
-            for text, placement in self._arrivals(where):
-                arrived.add(placement.current.id)
+            searched = files if self.files is not None else [*files, *self.locator.other_files()]
+            for text, placement in self._moved_from_other_files(searched):
+                found_ids.add(placement.current.id)
                 yield text, placement
-            gone = {placement.current.id for _, placement in lost} - arrived
-            for text, placement in self._in_alternative_readings(where, gone):
-                arrived.add(placement.current.id)
+            lost_ids = {placement.current.id for _, placement in lost} - found_ids
+            for text, placement in self._in_alternative_readings(searched, lost_ids):
+                found_ids.add(placement.current.id)
                 yield text, placement
-            missing = [placement for _, placement in lost if placement.current.id not in arrived]
-            missing += self._of_removed_files(annotated, arrived)
-            for text, placement in self._moved(where, missing):
-                arrived.add(placement.current.id)
+            missing = [placement for _, placement in lost if placement.current.id not in found_ids]
+            missing += self._of_removed_files(annotated, found_ids)
+            for text, placement in self._in_changed_files(searched, missing):
+                found_ids.add(placement.current.id)
                 yield text, placement
         yield from (
-            (text, placement) for text, placement in lost if placement.current.id not in arrived
+            (text, placement) for text, placement in lost if placement.current.id not in found_ids
         )
 
     def _in_files(self, files: Sequence[str]) -> Iterator[tuple[Text, Placement]]:
-        """Give the annotations of files, those last about which git is asked: all at once, for each question starts it anew."""
-        waiting: list[tuple[str, Text, list[Placement]]] = []
+        """Yield the annotations of files; those that need git's history come last.
+
+        Git is asked about all of them at once, since each query starts a process.
+        """
+        pending: list[tuple[str, Text, list[Placement]]] = []
         for number, path in enumerate(files):
             self.progress("files", number, len(files))
-            text = self._text(path)
+            text = self._read(path)
             if text is None:
                 continue
             placements = self.locator.locate_without_history(path, text)
             if self.locator.has_git and uncertain_lineages(placements):
-                waiting.append((path, text, placements))
+                pending.append((path, text, placements))
             else:
                 yield from _with_duplicates(text, placements)
         self.locator.resolve_commits(
-            [lineage for _, _, placements in waiting for lineage in uncertain_lineages(placements)]
+            [lineage for _, _, placements in pending for lineage in uncertain_lineages(placements)]
         )
-        for number, (path, text, placements) in enumerate(waiting):
-            self.progress("edited files", number, len(waiting))
+        for number, (path, text, placements) in enumerate(pending):
+            self.progress("edited files", number, len(pending))
             yield from _with_duplicates(
                 text, self.locator.locate_with_history(path, text, placements)
             )
 
     def _in_head(self) -> Iterator[tuple[Text, Placement]]:
-        """Give the annotations that stand in the files as HEAD has them, where that is not how they are on disk."""
+        """Yield the annotations found in HEAD's version of files that differ on disk."""
         for path in () if self.texts is None else sorted(self.files or ()):
             text = self._texts.in_head(path)
             if text is not None:
@@ -119,41 +127,44 @@ class AnnotationCollector:
                 yield from _with_duplicates(text, found)
 
     def _in_alternative_readings(
-        self, files: Collection[str], gone: Collection[str]
+        self, files: Collection[str], lost_ids: Collection[str]
     ) -> Iterator[tuple[Text, Placement]]:
-        """Give the annotations that are lost, and stand in what a file is to programs that end lines or decode it otherwise."""
+        """Yield lost annotations found when line ends or the encoding are read differently."""
         for path in files:
             for text in self._texts.alternative_readings(path):
                 former = self.locator.former_paths(path)
                 for placement in self.locator.locate(path, text):
-                    came = placement.moved_from not in {None, *former}
+                    is_moved = placement.moved_from not in {None, *former}
                     if placement.located.state != State.LOST and (
-                        came or placement.current.id in gone
+                        is_moved or placement.current.id in lost_ids
                     ):
                         yield text, placement
 
-    def _moved(
+    def _in_changed_files(
         self, files: Collection[str], missing: Sequence[Placement]
     ) -> Iterator[tuple[Text, Placement]]:
-        """Give what stands whole in a file of the change, and did not in the base: no date of a commit has a say in that."""
-        sought = [
+        """Yield missing annotations whose lines a changed file has and its base version lacks.
+
+        Commit dates play no part: a branch can choose them.
+        """
+        anchored = [
             (each, recorded)
             for each in missing
             if (recorded := each.lineage.recorded_range) is not None
         ]
-        if self.texts is None or not sought:
+        if self.texts is None or not anchored:
             return
         for path in files:
             base = self.texts.in_base(path)
-            stood = standing_whole([recorded for _, recorded in sought], base)
+            base_matches = standing_whole([recorded for _, recorded in anchored], base)
             for text in self.texts.all_readings(path):
-                found = standing_whole([recorded for _, recorded in sought], text)
-                for (placement, _), before, now in zip(sought, stood, found, strict=True):
+                found = standing_whole([recorded for _, recorded in anchored], text)
+                for (placement, _), before, now in zip(anchored, base_matches, found, strict=True):
                     if before is None and now is not None and _is_distinctive(now, text):
                         yield text, Placement(path, placement.shown, now)
 
     def _of_removed_files(
-        self, annotated: Collection[str], arrived: Collection[str]
+        self, annotated: Collection[str], found_ids: Collection[str]
     ) -> Iterator[Placement]:
         trail = self.locator.trail
         for path in (
@@ -163,24 +174,24 @@ class AnnotationCollector:
                 if (
                     not lineage.superseded_by
                     and lineage.action != Action.DELETE
-                    and lineage.current.id not in arrived
+                    and lineage.current.id not in found_ids
                 ):
-                    yield Placement(path, ShownLineage(lineage), NOWHERE)
+                    yield Placement(path, ShownLineage(lineage), NOT_FOUND)
 
     @cached_property
     def _texts(self) -> FileContents:
         return self.texts or FileContents(self.locator.trail.directory.project)
 
     def _any_file_missing(self, annotated: Collection[str]) -> bool:
-        """Whether annotations are about files that are not here: their text may be in another one."""
+        """Whether an annotated file is missing: its lines may be in another file."""
         return any(
             normal_path(path) not in annotated for path in self.locator.trail.annotated_paths()
         )
 
-    def _arrivals(self, files: Collection[str]) -> Iterator[tuple[Text, Placement]]:
-        """Give the annotations of other files whose text stands in some files now."""
+    def _moved_from_other_files(self, files: Collection[str]) -> Iterator[tuple[Text, Placement]]:
+        """Yield annotations of other files whose lines are in these files now."""
         for path in files:
-            text = self._text(path)
+            text = self._read(path)
             if text is None:
                 continue
             former = self.locator.former_paths(path)
@@ -191,7 +202,7 @@ class AnnotationCollector:
                     yield text, placement
 
     def _linked_files(self, annotated: Collection[str]) -> list[str]:
-        """Return the files that have annotations, are meant, and stand behind a link that leads to no file."""
+        """Return selected files with annotations that are behind a link which leads to no file."""
         known, project, trail = (
             set(annotated),
             self.locator.trail.directory.project,
@@ -200,14 +211,14 @@ class AnnotationCollector:
         names = dict.fromkeys(
             path for path in map(normal_path, trail.annotated_paths()) if path not in known
         )
-        meant = [
+        linked = [
             path
             for path in names
             if (self.files is None or path in self.files) and is_behind_a_link(project, path)
         ]
         return [
             path
-            for path in meant
+            for path in linked
             if any(
                 not each.superseded_by and each.action != Action.DELETE
                 for each in trail.lineages_in(path)
@@ -215,14 +226,14 @@ class AnnotationCollector:
         ]
 
     def collect_recorded(self) -> Iterator[tuple[Text, Placement]]:
-        """Give every line and function record of the log, each for itself, on the lines that it names."""
+        """Yield every line and function record of the log on the lines that it records."""
         texts: dict[str, Text] = {}
         for record in self.locator.trail.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION):
             path = normal_path(record.text("file_path") or "")
             if self.files is not None and path not in self.files:
                 continue
             if path not in texts:
-                texts[path] = self._text(path) or Text("")
+                texts[path] = self._read(path) or Text("")
             start, end = recorded_lines(record) or (None, None)
             if end is not None and end > len(texts[path].lines):
                 start = end = None
@@ -230,7 +241,7 @@ class AnnotationCollector:
             yield texts[path], Placement(path, ShownLineage(Lineage((record,), record)), located)
 
     def _selected_files(self, annotated: Collection[str]) -> list[str]:
-        """Return the files that are meant: of those without annotations, too, for something may have come to them."""
+        """Return the selected files, without annotations too: lines may have moved there."""
         wanted = set(self.files or ())
         return [path for path in annotated if path in wanted] + sorted(
             filter(self._is_there, wanted.difference(annotated))
@@ -239,10 +250,10 @@ class AnnotationCollector:
     def _is_there(self, path: str) -> bool:
         try:
             return (self.locator.trail.directory.project / path).is_file()
-        except (OSError, ValueError):  # a name that no file can have
+        except (OSError, ValueError):  # not a valid file name
             return False
 
-    def _text(self, path: str) -> Text | None:
+    def _read(self, path: str) -> Text | None:
         try:
             return self._texts.on_disk(path)
         except UnreadableFile as error:
@@ -256,7 +267,10 @@ def _is_distinctive(located: Located, text: Text) -> bool:
 
 
 def is_behind_a_link(project: Path, path: str) -> bool:
-    """Whether a file, or a folder on the way to it, is a link: git knows of the link, and not of what is read through it."""
+    """Whether a file or a folder above it is a link.
+
+    Git shows the link, but not changes of what is read through it.
+    """
     if is_too_long(path):
         return False
     normal = normal_path(path)
@@ -265,12 +279,15 @@ def is_behind_a_link(project: Path, path: str) -> bool:
         if linked is None and normal == path:
             return False
         return linked or (project / path).resolve() != project.resolve() / normal
-    except (OSError, ValueError, RuntimeError):  # a name that no file can have
+    except (OSError, ValueError, RuntimeError):  # not a valid file name
         return False
 
 
 def _has_link(project: Path, path: str) -> bool | None:
-    """Whether a file, or a folder on the way to it, is a symbolic link; None when it is not there: a way may have thousands of folders."""
+    """Whether a file or a folder above it is a symbolic link; None if it does not exist.
+
+    Stops at the first missing part: a recorded path may name thousands of folders.
+    """
     part = os.fspath(project)
     for name in path.split("/"):
         part = f"{part}/{name}"
@@ -286,7 +303,10 @@ def _has_link(project: Path, path: str) -> bool | None:
 def _with_duplicates(
     text: Text, placements: Sequence[Placement]
 ) -> Iterator[tuple[Text, Placement]]:
-    """Give placements with their text; stand-ins are shown once, and still are as many edits, as are repeats that tell the risk otherwise."""
+    """Yield placements with their text, and duplicates that are edits of their own.
+
+    Placeholders are shown once but are separate edits; so are duplicates with other custom signals.
+    """
     for placement in placements:
         yield text, placement
         shown = placement.shown

@@ -1,4 +1,7 @@
-"""Which files a change is about, as git's objects tell it: those that differ, and what of it cannot be looked at."""
+"""The files that a branch changes, read from git's objects, and their contents.
+
+`ChangedFiles` lists them; `FileContents` reads each one on disk, in HEAD and in the base.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 
 _MAX_DEPTH: Final = 4
-"""Submodules in submodules that are looked into."""
+"""The deepest level of nested submodules that is searched."""
 _OWN: Final = frozenset({CONFIG_NAME, LOG_NAME, MANIFEST_NAME, ".gitignore", ".gitattributes"})
 _OWN_FOLDERS: Final = ("blobs/", "wal/", "spool/")
 _OWN_ENDINGS: Final = (".json", ".jsonl", ".json.gz", ".lock", ".db", ".db-wal", ".db-shm")
@@ -28,14 +31,14 @@ _OWN_ENDINGS: Final = (".json", ".jsonl", ".json.gz", ".lock", ".db", ".db-wal",
 
 @dataclass(frozen=True)
 class ChangedFiles:
-    """The files of a change.
+    """The files that differ between a base and HEAD or the disk.
 
     Attributes:
-        repository: Where it was made.
+        repository: The repository of the project.
         directory: The trail of the project.
-        base: The commit before, a whole hash.
-        head: The commit after.
-        missing_submodules: Submodules of the change whose text is not here; filled by `names`.
+        base: The base commit, a whole hash.
+        head: The commit of HEAD.
+        missing_submodules: Changed submodules that are not checked out; filled by `names`.
     """
 
     repository: Repository
@@ -46,16 +49,16 @@ class ChangedFiles:
 
     @cached_property
     def before(self) -> Mapping[str, TreeEntry]:
-        """What the base holds of the project."""
+        """The tree of the project at the base."""
         return list_tree(self.repository, self.base, self.directory.project)
 
     @cached_property
     def now(self) -> Mapping[str, TreeEntry]:
-        """What HEAD holds of the project."""
+        """The tree of the project at HEAD."""
         return list_tree(self.repository, self.head, self.directory.project)
 
     def names(self, blobs: GitObjects) -> frozenset[str]:
-        """Return the files that differ between base and HEAD, or between base and disk, relative to the project; the trail's own are left out.
+        """Return the changed files relative to the project, without those of the trail itself.
 
         Raises:
             HistoryUnavailable: Git cannot answer.
@@ -79,7 +82,7 @@ class ChangedFiles:
         return frozenset(name for name in found if not is_of_the_trail(self.directory, name))
 
     def _inside(self, folder: Path, name: str, commit: str, depth: int = 0) -> Iterator[str]:
-        """Give the files of a submodule, if it is checked out as the change names it."""
+        """Yield the files of a submodule if it is checked out at this commit."""
         inner = open_repository(folder) if folder.is_dir() else None
         if (
             inner is None
@@ -101,7 +104,7 @@ class ChangedFiles:
                 yield f"{name}/{below}"
 
     def _is_as_it_was(self, touched: DiffEntry, blobs: GitObjects, prefix: str) -> bool:
-        """Whether a file that was touched has the lines that the base has: in a fresh clone many seem to have been touched."""
+        """Whether a file that git lists has the lines of the base; a fresh clone lists many."""
         before = None if touched.old is None else blobs.contents(touched.old)
         if before is None:
             return False
@@ -113,7 +116,7 @@ class ChangedFiles:
 
 
 def is_of_the_trail(directory: AuditDir, name: str) -> bool:
-    """Whether a file of the project is one that a trail consists of: what else is in its folder may be code."""
+    """Whether a file belongs to the trail itself; other files in its folder may be code."""
     first, _, inside = name.partition("/")
     if first != directory.path.name:
         return False
@@ -135,14 +138,15 @@ _MARKS: Final = (
 
 @dataclass
 class FileContents:
-    """Reads files of a project; `differing` has those that are not on disk as HEAD has them.
+    """Reads the versions of a file that the gate judges.
 
     Attributes:
         project: The project's root.
-        blobs: The objects of the repository; None where only the disk counts.
-        head: HEAD's commit.
-        base: The commit before the change.
-        prefix: What git's names of the project's files begin with.
+        blobs: The objects of the repository; None to read only the disk.
+        head: The commit of HEAD.
+        base: The base commit.
+        prefix: The path of the project in the repository.
+        differing: Files that differ between disk and HEAD; filled by `in_head`.
     """
 
     project: Path
@@ -153,27 +157,27 @@ class FileContents:
     differing: dict[str, None] = field(default_factory=dict)
 
     def on_disk(self, path: str) -> Text:
-        """Return a file as it was checked out, or is being worked on.
+        """Return a file of the work tree.
 
         Raises:
-            UnreadableFile: It cannot be read, or only stands for a text that is elsewhere.
+            UnreadableFile: It cannot be read, or is a Git LFS pointer.
         """
         text = read_source(self.project, path)
         if text.content.startswith(_POINTER):
             raise UnreadableFile(
-                f"{path} is a pointer of Git LFS, and its text is not here",
-                hint="fetch it with `git lfs pull`",
+                f"{path} is a Git LFS pointer and its content is not here",
+                hint="run `git lfs pull`",
             )
         return text
 
     def in_head(self, path: str) -> Text | None:
-        """Return a file as HEAD has it, where that has other lines than the one on disk; None where it has none of its own."""
+        """Return a file as HEAD has it; None if it has the same lines on disk or does not exist."""
         if self.blobs is None or not can_be_in_project(path):
             return None
-        held = self.blobs.contents(f"{self.head}:{self.prefix}{normal_path(path)}")
-        if held is None:
+        data = self.blobs.contents(f"{self.head}:{self.prefix}{normal_path(path)}")
+        if data is None:
             return None
-        text = Text.from_bytes(held)
+        text = Text.from_bytes(data)
         try:
             is_same = read_source(self.project, path).lines == text.lines
         except UnreadableFile:
@@ -184,19 +188,19 @@ class FileContents:
         return text
 
     def in_base(self, path: str) -> Text:
-        """Return a file as it was before the change; empty where it was not."""
-        held = None
+        """Return a file as the base has it; empty if it does not exist there."""
+        data = None
         if self.blobs is not None and can_be_in_project(path):
-            held = self.blobs.contents(f"{self.base}:{self.prefix}{normal_path(path)}")
-        return Text("") if held is None else Text.from_bytes(held)
+            data = self.blobs.contents(f"{self.base}:{self.prefix}{normal_path(path)}")
+        return Text("") if data is None else Text.from_bytes(data)
 
     def all_readings(self, path: str) -> Iterator[Text]:
-        """Give the texts that a file is on disk and in HEAD, and may be to other programs."""
+        """Yield a file on disk and in HEAD, and the alternative readings of both."""
         yield from self._plain(path)
         yield from self.alternative_readings(path)
 
     def alternative_readings(self, path: str) -> Iterator[Text]:
-        """Give the texts that a file may be to a program that ends lines otherwise, or decodes it otherwise."""
+        """Yield how programs with other line ends or another encoding would read a file."""
         for text in self._plain(path):
             yield from _readings(text)
 
@@ -213,15 +217,14 @@ def _readings(text: Text) -> Iterator[Text]:
     if decoded is not None:
         yield decoded
     now = decoded or text
-    lines = (
-        now.content.splitlines()
-    )  # also at a lone CR, a form feed, and what Unicode calls a line end
+    # splits also at a lone CR, a form feed and Unicode line ends
+    lines = now.content.splitlines()
     if lines != now.lines:
         yield Text("\n".join([*lines, ""]))
 
 
 def _decoded(text: Text) -> Text | None:
-    """Return what a text is that was written with more than one byte for a letter; None where it was not."""
+    """Return a UTF-16 or UTF-32 text decoded; None if it is neither."""
     if "\0" not in text.content:
         return None
     data = encode(text.content)

@@ -1,4 +1,4 @@
-"""What becomes of one annotation: by its score, by the rules, by its reviewers. Pure."""
+"""Decide whether one annotation passes: by its risk score and the review rules. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vibes_lsp.risk.signals import Factor
 
 
 class GateDecision(StrEnum):
-    """What is asked for, mildest first."""
+    """The decision about one annotation, from the mildest to the strictest."""
 
     PASS = "pass"
     FLAG = RuleAction.FLAG.value
@@ -25,27 +25,27 @@ class GateDecision(StrEnum):
 
 
 NEEDS_APPROVAL: Final = frozenset({GateDecision.REQUIRE_REVIEW, GateDecision.BLOCK})
-"""What nothing but a person's approval lifts."""
-_ASKED: Final = {action: GateDecision(action.value) for action in RuleAction}
+"""The decisions that fail the gate without a person's approval."""
+_BY_ACTION: Final = {action: GateDecision(action.value) for action in RuleAction}
 _RANK: Final = {decision: rank for rank, decision in enumerate(GateDecision)}
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The score from which an annotation is blocked: a band's lower bound, or a number."""
+    """The lowest score that is blocked: the lower bound of a band, or a number."""
 
     value: Band | float = Band.CRITICAL
 
     def bound(self, thresholds: Mapping[Band, float]) -> float:
-        """Return the number that it means with the bounds of a policy."""
+        """Return the score of the threshold under the band bounds of a policy."""
         return thresholds[self.value] if isinstance(self.value, Band) else self.value
 
 
 def parse_threshold(text: str) -> Threshold:
-    """Return what `--threshold` means.
+    """Parse the value of `--threshold`.
 
     Raises:
-        VibesError: It is neither a band nor a number from 0 to 1.
+        VibesError: It is neither a risk band nor a number from 0 to 1.
     """
     if text.lower() in set(Band):
         return Threshold(Band(text.lower()))
@@ -55,8 +55,7 @@ def parse_threshold(text: str) -> Threshold:
         number = -1.0
     if not 0 <= number <= 1:
         raise VibesError(
-            f"--threshold {text[:40]!r} is no band",
-            hint=f"give {', '.join(Band)} or a number from 0 to 1",
+            f"invalid threshold {text[:40]!r}: expected {', '.join(Band)} or a number from 0 to 1",
         )
     return Threshold(number)
 
@@ -64,13 +63,13 @@ def parse_threshold(text: str) -> Threshold:
 def decide(
     score: float | None, policy: Policy, threshold: Threshold, matched: Sequence[Rule]
 ) -> GateDecision:
-    """Return what is asked for: by the score, raised by the rules that hold.
+    """Return the decision by the score, raised by the strictest matching rule.
 
     Args:
-        score: From 0 to 1, not rounded; None where there is none.
-        policy: Whose bands count.
-        threshold: From where on an annotation is blocked.
-        matched: The rules that hold for it.
+        score: From 0 to 1, not rounded; None if the annotation has none.
+        policy: The policy that defines the bands.
+        threshold: The lowest score that is blocked.
+        matched: The rules whose condition is true.
     """
     decision = GateDecision.PASS
     if score is not None and score >= threshold.bound(policy.thresholds):
@@ -78,41 +77,44 @@ def decide(
     elif score is not None and score >= policy.thresholds[Band.MEDIUM]:
         decision = GateDecision.FLAG
     for rule in matched:
-        decision = max(decision, _ASKED[rule.action], key=_RANK.__getitem__)
+        decision = max(decision, _BY_ACTION[rule.action], key=_RANK.__getitem__)
     return decision
 
 
 class RuleMatcher:
-    """The rules of a policy, and which of them held: annotations are many, and few differ in what the rules ask for."""
+    """Evaluates the review rules of a policy.
+
+    Results are cached by the values that the rules use: many annotations share them.
+    """
 
     def __init__(self, policy: Policy) -> None:
         self._rules = policy.rules
         self._names = sorted(
             frozenset().union(*(signals_in(rule.expression) for rule in policy.rules))
         )
-        self._held: dict[tuple[Quantity | None, ...], tuple[Rule, ...]] = {}
+        self._results: dict[tuple[Quantity | None, ...], tuple[Rule, ...]] = {}
 
     def uses_signal(self, signal: str) -> bool:
-        """Whether a rule asks for a signal."""
+        """Whether a rule uses a signal."""
         return signal in self._names or f"{signal}.value" in self._names
 
     def matching(
         self, factors: Sequence[Factor], stored: Mapping[str, float] | None = None
     ) -> tuple[Rule, ...]:
-        """Return the rules that hold for an annotation (R20).
+        """Return the rules whose condition is true for an annotation (R20).
 
         Args:
-            factors: What is known of it now.
-            stored: Normalised values that count instead, by signal: those that its record has.
+            factors: The factors of its live score.
+            stored: Normalised values of its record by signal, which replace the live ones.
         """
         known: dict[str, Quantity] = dict(rule_variables(factors))
         for signal, value in (stored or {}).items():
             known[f"{signal}.value"] = value
             known.setdefault(signal, value)
-        asked = tuple(map(known.get, self._names))
-        held = self._held.get(asked)
-        if held is None:
-            held = self._held[asked] = tuple(
+        values = tuple(map(known.get, self._names))
+        matched = self._results.get(values)
+        if matched is None:
+            matched = self._results[values] = tuple(
                 rule for rule in self._rules if evaluate_condition(rule.expression, known)
             )
-        return held
+        return matched

@@ -1,4 +1,8 @@
-"""What the gate goes by: the policy and the tracked files, of the work tree or of the base that a change is judged against."""
+"""Choose the policy and the files of a gate run: those of the work tree, or those of a base.
+
+With a base, the policy and the tracked files come from the base, so that a branch cannot change its
+own rules, and only what the branch adds is gated.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +29,20 @@ from vibes_lsp.model.paths import normal_path
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME
 from vibes_lsp.store.config import LoadedConfig, load_config
 
-_UNREAD: Final = frozenset({LOG_LINE.id, CONFLICT_MARKER.id})
-"""What the gate has a finding of its own for."""
-_JUDGING: Final = ("risk_scoring", "tracked_extensions", "exclude_patterns")
+_REPORTED_AS_UNREAD: Final = frozenset({LOG_LINE.id, CONFLICT_MARKER.id})
+_GATE_MEMBERS: Final = ("risk_scoring", "tracked_extensions", "exclude_patterns")
 
 
 @dataclass(frozen=True)
 class GateInputs:
-    """What a gate goes by.
+    """The policy, the trail and the changes that a gate judges.
 
     Attributes:
-        trail: As it is now.
-        config: The policy that counts.
-        base: The revision whose policy it is, a whole hash; None for that of the work tree.
-        trail_diff: The change that is judged; None where the whole work tree is.
-        changed_files: Its files; None where the whole work tree is judged.
+        trail: The trail on disk.
+        config: The policy that applies.
+        base: The revision of the policy, a whole hash; None for the work tree.
+        trail_diff: The records that the branch adds; None without a base.
+        changed_files: The files that the branch changes; None without a base.
     """
 
     trail: Trail
@@ -49,7 +52,7 @@ class GateInputs:
     changed_files: ChangedFiles | None = None
 
     def files_in_scope(self) -> frozenset[str]:
-        """Return the files of the change, relative to the project: those that differ, are links now, or have new annotations.
+        """Return the files of the branch that changed, are behind a link or have new annotations.
 
         Raises:
             HistoryUnavailable: Git cannot answer.
@@ -66,12 +69,12 @@ class GateInputs:
         }
         return frozenset(
             path
-            for path in found | self._annotated()
+            for path in found | self._newly_annotated()
             if not is_of_the_trail(self.trail.directory, path)
         )
 
-    def _annotated(self) -> set[str]:
-        """Return the files that new annotations are about, if they are not old ones with another place."""
+    def _newly_annotated(self) -> set[str]:
+        """Return the files with new annotations; a remapped annotation is not new."""
         columns = self.trail.log.columns
         found: set[str] = set()
         for path, lines in columns.annotations.items():
@@ -80,29 +83,29 @@ class GateInputs:
                 for line in lines
                 if self.trail_diff is not None and line in self.trail_diff.new_lines
             ]
+            # usually the first record decides, and the others need not be decoded
             if any(
                 any(map(_is_an_edit, self.trail.log.records(some))) for some in (new[:1], new[1:])
-            ):  # the first one will do
+            ):
                 found.add(normal_path(path))
         return found
 
     def findings(self, now: datetime) -> Iterator[Finding]:
-        """Give what is wrong with the inputs themselves: what a change did to the trail and the policy, and what of the policy is of no use.
+        """Yield findings about the policy and the trail, such as unreadable or changed records.
 
         Raises:
             HistoryUnavailable: Git cannot answer.
         """
         directory = self.trail.directory
         for problem in self.config.problems:
-            if problem.field.split(".")[0] in _JUDGING:
+            if problem.field.split(".")[0] in _GATE_MEMBERS:
                 where = f"{directory.path.name}/{CONFIG_NAME}"
-                override = (
-                    None if self.trail_diff is None else Severity.WARNING
-                )  # the base's fault, which no change can mend by itself
-                said = f"{problem.field}: {problem.message}" + (
+                # the branch cannot fix the policy of its base
+                override = None if self.trail_diff is None else Severity.WARNING
+                message = f"{problem.field}: {problem.message}" + (
                     "" if self.base is None else f" (at {self.base[:12]})"
                 )
-                yield Finding(UNUSABLE, said, where, None, problem.field, override)
+                yield Finding(UNUSABLE, message, where, None, problem.field, override)
         if self.trail_diff is not None:
             context = CheckContext(
                 self.trail, load_config(directory), self.trail_diff.repository, now
@@ -114,53 +117,56 @@ class GateInputs:
                 self.trail_diff.commit,
                 self.trail_diff.new_lines,
             )
-            yield from (finding for finding in added if finding.check.id not in _UNREAD)
+            yield from (finding for finding in added if finding.check.id not in _REPORTED_AS_UNREAD)
             if self.trail_diff.uncommitted:
-                said = pluralize(
+                message = pluralize(
                     len(self.trail_diff.uncommitted),
-                    "line is in no commit",
-                    "lines are in no commit",
+                    "line is not committed",
+                    "lines are not committed",
                 )
                 yield Finding(
                     WORKTREE,
-                    said,
+                    message,
                     f"{directory.path.name}/{LOG_NAME}",
                     self.trail_diff.uncommitted[0],
                 )
-        yield from self._unread()
+        yield from self._unreadable_lines()
 
-    def _unread(self) -> Iterator[Finding]:
-        """Give what of the log is no record, and so not gated: an error, but for lines that the base has, which no change can mend by itself."""
+    def _unreadable_lines(self) -> Iterator[Finding]:
+        """Yield lines that are not records: an error, or a warning if the base has them."""
         log, where = self.trail.log, f"{self.trail.directory.path.name}/{LOG_NAME}"
         lines = sorted({*(each.line for each in log.columns.broken), *log.undecodable})
         if log.incomplete_tail().strip():
             lines.append(len(log.columns) + 1)
-        fresh = (
+        added = (
             lines
             if self.trail_diff is None
             else [line for line in lines if line in self.trail_diff.new_lines]
         )
         for some, override in (
-            (fresh, None),
-            ([line for line in lines if line not in set(fresh)], Severity.WARNING),
+            (added, None),
+            ([line for line in lines if line not in set(added)], Severity.WARNING),
         ):
             if some:
-                said = f"{pluralize(len(some), 'line is no record', 'lines are no records')}, and not gated; `vibes check` says why"
-                yield Finding(UNREAD, said, where, some[0], None, override)
+                invalid = pluralize(
+                    len(some), "line is not a valid record", "lines are not valid records"
+                )
+                message = f"{invalid} and not gated; `vibes check` lists the errors"
+                yield Finding(UNREAD, message, where, some[0], None, override)
 
 
 def load_inputs(trail: Trail, base: str | None) -> GateInputs:
-    """Return what the gate goes by.
+    """Return the inputs of a gate run.
 
-    A base counts as it is; what is judged is what was added since HEAD left it.
+    The policy is that of `base` itself; changes are those since the merge base with HEAD.
 
     Args:
-        trail: As it is now.
-        base: A revision; None for the work tree alone.
+        trail: The trail on disk.
+        base: A revision; None to judge the work tree by its own policy.
 
     Raises:
-        HistoryUnavailable: There is no such revision, no repository, or too little of its history.
-        PrismOff: The policy that counts has no risk scoring that is on.
+        HistoryUnavailable: The revision, the repository or the history back to the base is missing.
+        PrismOff: Risk scoring is off in the policy that applies.
     """
     directory = trail.directory
     if base is None:
@@ -187,15 +193,15 @@ def load_inputs(trail: Trail, base: str | None) -> GateInputs:
 
 
 def _require_prism(config: LoadedConfig, where: str) -> None:
-    """Raise where there is nothing to gate by (R27)."""
+    """Raise `PrismOff` if the policy has no risk scoring to gate by (R27)."""
     if config.problem is not None:
         raise PrismOff(
             f"PRISM is off: {where} cannot be read: {config.problem.message}",
-            hint="mend it; `vibes check` says more",
+            hint="correct the file; `vibes check` has the details",
         )
     if not config.policy.enabled:
         raise PrismOff(
-            f"PRISM is off in {where}", hint='turn it on by "risk_scoring": {"enabled": true}'
+            f"PRISM is off in {where}", hint='turn it on with "risk_scoring": {"enabled": true}'
         )
 
 

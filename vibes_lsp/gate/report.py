@@ -1,4 +1,4 @@
-"""The result of a gate: annotations with their decisions, findings, and the Markdown summary for a pull request."""
+"""The result of a gate run as JSON, as findings, and as Markdown for a pull request."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _RANK: Final = {decision: rank for rank, decision in enumerate(reversed(GateDeci
 
 
 class GateItem(msgspec.Struct, frozen=True, dict=True):
-    """An annotation at the gate.
+    """An annotation and the gate's decision about it.
 
     Attributes:
         placement: Where it is.
-        score: What it was judged by; None where there is none.
-        live: The live score; None where there is none, or those of the records count.
-        report: Turns it into JSON, which is made when asked for.
+        score: The score that decided; None if there is none.
+        live: The live score; None if there is none or stored scores are used.
+        report: Converts the placement to JSON on demand.
         identifier: The id of its current record.
-        rules: Those that hold for it.
-        decision: What is asked for.
-        released: Whether a person's approval that still holds lifts that (R6).
+        rules: The review rules that match.
+        decision: The decision before reviews.
+        released: Whether a person's valid approval overrides the decision (R6).
         rejected: Whether a person rejected it.
     """
 
@@ -60,7 +60,7 @@ class GateItem(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def score_text(self) -> str | None:
-        """Score and band for people; None where there are none."""
+        """Score and band for display; None if there is no score."""
         return self.report.describe_risk(self.facts)
 
     @property
@@ -70,7 +70,7 @@ class GateItem(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def verdict(self) -> str:
-        """What became of it, in a word or two."""
+        """The decision after reviews, in a few words."""
         if self.rejected:
             return "rejected"
         word = self.decision.value.replace("_", " ")
@@ -78,7 +78,7 @@ class GateItem(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def sort_key(self) -> tuple[int, float, str, int]:
-        """What stops first, then by decision and score, then by place."""
+        """Failing items first, then by decision, score and location."""
         return (
             0 if self.fails else _RANK[self.decision],
             -(self.score or 0.0),
@@ -88,18 +88,18 @@ class GateItem(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def path(self) -> str:
-        """The file that it is in."""
+        """The file, relative to the project."""
         return self.placement.path
 
     @property
     def location(self) -> str:
-        """File and lines, as people write them."""
+        """File and lines, such as `a.py:4-7`."""
         start, end = self.placement.located.start, self.placement.located.end
         return self.path if start is None else f"{self.path}:{start}-{end}"
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The conditions of the rules that ask for as much as was decided, else of all that hold."""
+        """The conditions of the rules that led to the decision, else of all matching rules."""
         strongest = [
             rule.condition for rule in self.rules if rule.action.value == self.decision.value
         ]
@@ -115,18 +115,18 @@ class GateItem(msgspec.Struct, frozen=True, dict=True):
             "rules": rules,
             "decision": self.decision.value,
             "released": self.released,
-        }  # not kept: there are many
+        }
 
     def finding(self) -> Finding | None:
-        """Return it as a finding of code scanning; None where it passes or was approved."""
+        """Return the item as a finding; None if it passes or was approved."""
         check = self._check()
         if check is None:
             return None
-        said = [
+        parts = [
             f"risk {self.score_text}" if self.score_text else "no score",
             *(f"rule: {reason[:200]}" for reason in self.reasons),
         ]
-        message = f"{self.verdict}: annotation {self.identifier[:16]}, {'; '.join(said)}"
+        message = f"{self.verdict}: annotation {self.identifier[:16]}, {'; '.join(parts)}"
         return Finding(check, message, self.path, self.placement.located.start)
 
     def _check(self) -> Check | None:
@@ -144,14 +144,14 @@ class GateItem(msgspec.Struct, frozen=True, dict=True):
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """What a gate came to.
+    """The result of a gate run.
 
     Attributes:
-        threshold: From where on an annotation is blocked.
-        bound: The number that it means.
-        base: The revision whose policy counts, a whole hash; None for that of the work tree.
-        items: The annotations, those that stop first.
-        findings: What else was found, the weightiest first.
+        threshold: The threshold as given.
+        bound: The lowest score that is blocked.
+        base: The revision of the policy, a whole hash; None for the work tree.
+        items: The annotations in `sort_key` order.
+        findings: All other findings, the most severe first.
     """
 
     threshold: Threshold
@@ -162,18 +162,18 @@ class GateReport:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing stops and no finding is an error."""
+        """Whether no item fails and no finding is an error."""
         return not any(item.fails for item in self.items) and not any(
             each.severity == Severity.ERROR for each in self.findings
         )
 
     @property
     def listed(self) -> Iterator[GateItem]:
-        """The items that people look at: all but those that pass."""
+        """The items to display: all that do not simply pass."""
         return (item for item in self.items if item.rejected or item.decision != GateDecision.PASS)
 
     def count(self, decision: GateDecision) -> int:
-        """Return how many items stop for a reason, or are only flagged, or pass."""
+        """Return the number of items with a decision that no review changed."""
         return sum(
             item.decision == decision and not item.released and not item.rejected
             for item in self.items
@@ -181,16 +181,16 @@ class GateReport:
 
     @property
     def rejected(self) -> int:
-        """How many items were rejected."""
+        """The number of rejected items."""
         return sum(item.rejected for item in self.items)
 
     @property
     def released(self) -> int:
-        """How many items would stop if nobody had approved them."""
+        """The number of items that would fail without their approval."""
         return sum(item.released and item.decision in NEEDS_APPROVAL for item in self.items)
 
     def as_json(self) -> Mapping[str, JsonValue | Iterator[Members]]:
-        """Return `{result, threshold, base?, items, findings}`; the items come one at a time, for there may be many."""
+        """Return `{result, threshold, base?, items, findings}`; items are generated on demand."""
         given = self.threshold.value
         base: Members = {} if self.base is None else {"base": self.base}
         return {
@@ -202,7 +202,7 @@ class GateReport:
         }
 
     def all_findings(self) -> list[Finding]:
-        """Return the findings, and the items that do not pass as findings."""
+        """Return all findings, including those of items that do not pass."""
         of_items = (finding for item in self.items if (finding := item.finding()) is not None)
         return sorted([*self.findings, *of_items], key=lambda finding: finding.sort_key)
 
@@ -213,12 +213,12 @@ _MAX_TEXT: Final = 200
 
 
 def markdown_summary(report: GateReport) -> str:
-    """Return the report as Markdown; long lists are cut, and say so."""
+    """Return the report as Markdown for a pull request; long lists are truncated."""
     return "\n".join(_lines(report)) + "\n"
 
 
 def summary_line(report: GateReport) -> str:
-    """Return how many annotations there are of what kind, in words."""
+    """Return the number of annotations by outcome in one line."""
     counts = (
         (report.count(GateDecision.BLOCK), "blocked"),
         (report.count(GateDecision.REQUIRE_REVIEW), "to be reviewed"),
@@ -235,28 +235,26 @@ def summary_line(report: GateReport) -> str:
 def _lines(report: GateReport) -> Iterator[str]:
     yield f"### VIBES gate: {'PASS' if report.passed else 'FAIL'}"
     yield ""
-    against = (
-        f", by the policy of {code_span(report.base[:12], 12)}" if report.base is not None else ""
-    )
-    yield f"{summary_line(report)}. Blocked from {report.bound:g}{against}."
+    policy = f", policy of {code_span(report.base[:12], 12)}" if report.base is not None else ""
+    yield f"{summary_line(report)}. Blocking threshold: {report.bound:g}{policy}."
     shown = list(report.listed)
     if shown:
         yield ""
     yield from (_item(item) for item in shown[:_MAX_ITEMS])
     if len(shown) > _MAX_ITEMS:
         yield f"- … and {len(shown) - _MAX_ITEMS:,} more"
-    weighty = [finding for finding in report.findings if finding.severity != Severity.NOTE]
-    if weighty:
+    important = [finding for finding in report.findings if finding.severity != Severity.NOTE]
+    if important:
         yield ""
         yield "#### Findings"
         yield ""
-    yield from (_finding(finding) for finding in weighty[:_MAX_FINDINGS])
-    if len(weighty) > _MAX_FINDINGS:
-        yield f"- … and {len(weighty) - _MAX_FINDINGS:,} more"
-    notes = len(report.findings) - len(weighty)
+    yield from (_finding(finding) for finding in important[:_MAX_FINDINGS])
+    if len(important) > _MAX_FINDINGS:
+        yield f"- … and {len(important) - _MAX_FINDINGS:,} more"
+    notes = len(report.findings) - len(important)
     if notes:
         yield ""
-        yield f"{pluralize(notes, 'note', 'notes')} not shown here; `vibes gate --json` has all."
+        yield f"{pluralize(notes, 'note', 'notes')} not shown; `vibes gate --json` lists all."
 
 
 def _item(item: GateItem) -> str:
@@ -272,4 +270,8 @@ def _item(item: GateItem) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    return f"- **{finding.severity.value}** `{finding.check.id}` {code_span(finding.location, _MAX_TEXT)}: {code_span(finding.message, 2 * _MAX_TEXT)}"
+    location, message = (
+        code_span(finding.location, _MAX_TEXT),
+        code_span(finding.message, 2 * _MAX_TEXT),
+    )
+    return f"- **{finding.severity.value}** `{finding.check.id}` {location}: {message}"

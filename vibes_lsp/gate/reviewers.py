@@ -1,4 +1,8 @@
-"""Which reviews count at the gate (R6): a person's, and in a change those of somebody who had no part in the code."""
+"""Decide which approvals count at the gate (R6).
+
+An approval must come from a person. With a base it must also be committed, and given by someone who
+neither wrote nor committed the code.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +37,8 @@ class Objection:
     """Why a review does not count.
 
     Attributes:
-        reason: In a sentence.
-        short: In the row of the annotation.
+        reason: A clause for the finding.
+        short: A few words for the row of the annotation.
     """
 
     reason: str
@@ -51,17 +55,18 @@ class RefusedApproval:
 
     @property
     def reason(self) -> str:
-        """Why, in a sentence."""
+        """Why, as a clause."""
         return self.objection.reason
 
 
 @dataclass
 class Reviewers:
-    """Tells which reviews count; `refused` has the approvals that did not, by annotation and edge.
+    """Decides which reviews count.
 
     Attributes:
-        locator: Of the project.
-        diff: The change that is gated; None where the whole work tree is.
+        locator: The locator of the project.
+        diff: The records of the branch; None without a base.
+        refused: Approvals that do not count, by annotation and edge; filled by `counts`.
     """
 
     locator: ProjectLocator
@@ -71,7 +76,10 @@ class Reviewers:
     _files: dict[str, tuple[bool, frozenset[str]]] = field(default_factory=dict)
 
     def counts(self, placement: Placement, review: Review) -> bool:
-        """Whether a review counts. A rejection always does, whoever gave it, and an AI's word nowhere releases anything."""
+        """Whether a review counts.
+
+        A rejection always does. An AI's review is not filtered, since it releases nothing anyway.
+        """
         if review.verdict == Verdict.REJECTED or review.kind == ReviewerKind.AI:
             return True
         key = placement.lineage.first.id, review.edge.record.id
@@ -83,7 +91,7 @@ class Reviewers:
         return self._counted[key]
 
     def objection(self, placement: Placement, review: Review) -> str | None:
-        """Return why a review does not count, in a word or two; None where it does."""
+        """Return why a review does not count, in a few words; None if it does."""
         refused = (
             None
             if self.counts(placement, review)
@@ -92,24 +100,24 @@ class Reviewers:
         return None if refused is None else refused.objection.short
 
     def _objection(self, placement: Placement, review: Review) -> Objection | None:
-        """Return why an approval does not count; None where it does."""
+        """Return why an approval does not count; None if it does."""
         log = self.locator.trail.log
         identifier = _session_of(review)
         session = log.session(identifier) if identifier else None
         if session is not None and _is_an_ai(session, Authors(self.locator.trail)):
-            return Objection("the session that gave it is an AI's", "in an AI's session")
+            return Objection("it was given in an AI's session", "in an AI's session")
         if self.diff is None or not self.diff.is_new(review.edge.record):
             return None
         if review.kind == ReviewerKind.HUMAN and session is None:
-            return Objection("the session that gave it is not in the log", "in an unknown session")
+            return Objection("its session is not in the log", "in an unknown session")
         wrote = {member.text("session_id") for member in placement.lineage.members} - {None}
         if wrote & set(self._sessions(review, identifier)):
-            return Objection("the session that wrote the code gave it")
+            return Objection("it was given in the session that wrote the code")
         same = self._same_people(self.diff, placement, review, session)
         if same is not None:
             return Objection(same)
         if not self.diff.is_committed(review.edge.record):
-            return Objection("no commit carries it", "not committed")
+            return Objection("it is not committed", "not committed")
         return None
 
     def _same_people(
@@ -130,25 +138,32 @@ class Reviewers:
         ]
         same = next((name for name in called if parse_identity(name) & writers), None)
         if same is not None:
-            return f"{same} had a part in the code"
+            return f"{same} contributed to the code"
         carrier = next(
-            (each for each in diff.authors_of(review.edge.record) if each.names & writers), None
+            (
+                each
+                for each in diff.contributors_of_record(review.edge.record)
+                if each.names & writers
+            ),
+            None,
         )
         return (
-            None if carrier is None else f"{carrier.label}, who had a part in the code, recorded it"
+            None
+            if carrier is None
+            else f"it was recorded by {carrier.label}, who contributed to the code"
         )
 
     def _writers(self, diff: TrailDiff, placement: Placement) -> Iterator[Contributors]:
-        """Give whoever brought the records of the edit, and whoever brought its lines in this change."""
+        """Yield the contributors of the records of an edit and of its lines in this branch."""
         lineage = placement.lineage
         edits = [member for member in lineage.members if member.text("action") not in _REBASED]
         for member in edits:
             if diff.is_new(member):
-                yield from diff.authors_of(member)
+                yield from diff.contributors_of_record(member)
         if not any(diff.is_new(member) for member in edits):
             commit = self._commit(lineage)
-            yield from diff.authors_at(commit) if commit else ()
-        yield from diff.authors_of_commits(self._commits_of_lines(diff, placement))
+            yield from diff.contributors_at(commit) if commit else ()
+        yield from diff.contributors_of_commits(self._commits_of_lines(diff, placement))
         if not self._is_committed(diff, placement.path):
             yield diff.user
 
@@ -165,7 +180,7 @@ class Reviewers:
         return self._file(diff, path)[0]
 
     def _commits_of_lines(self, diff: TrailDiff, placement: Placement) -> frozenset[str]:
-        """Return the commits that brought the lines; all that touched the file, where git's lines are not those of the work tree."""
+        """Return the commits that added the lines, or that touched the file if HEAD differs."""
         is_committed, touched = self._file(diff, placement.path)
         start, end = placement.located.start, placement.located.end
         if not is_committed or start is None or end is None:
@@ -177,7 +192,7 @@ class Reviewers:
             return touched
 
     def _file(self, diff: TrailDiff, path: str) -> tuple[bool, frozenset[str]]:
-        """Return whether a file is as HEAD has it, and the commits of the change that touched it."""
+        """Return whether a file equals HEAD, and the commits of the branch that touched it."""
         if path not in self._files:
             repository, project = diff.repository, self.locator.trail.directory.project
             head = repository.head()
@@ -193,7 +208,7 @@ class Reviewers:
         return self._files[path]
 
     def _sessions(self, review: Review, identifier: str | None) -> Iterator[str]:
-        """Give the session that reviewed, the one that recorded it, and those that started them."""
+        """Yield the sessions that gave and recorded a review, and their parents."""
         log = self.locator.trail.log
         pending = [each for each in (identifier, review.edge.record.text("session_id")) if each]
         seen: set[str] = set()
@@ -209,7 +224,7 @@ class Reviewers:
 
 
 def _session_of(review: Review) -> str | None:
-    """Return the session at the reviewing end of the edge."""
+    """Return the session at either end of the edge."""
     edge = review.edge
     ends: Iterable[tuple[str, str]] = (
         (edge.source, edge.source_type),
@@ -219,7 +234,7 @@ def _session_of(review: Review) -> str | None:
 
 
 def _is_an_ai(session: LoggedSession, authors: Authors) -> bool:
-    """Whether a session has a model, by any of its records: a person's environment says that there is none (R6)."""
+    """Whether any record of a session names a model; a person's environment names none (R6)."""
     found = [
         authors.of(record.text("environment_hash")) for record in (*session.starts, *session.ends)
     ]

@@ -1,4 +1,8 @@
-"""Runs the gate: over the work tree, over a change, over some files."""
+"""Run the gate: over the work tree, over some files, or over what a branch adds to a base.
+
+A pull request passes if `GateReport.passed` is true: no annotation is blocked, waits for a review
+or was rejected, and no finding is an error.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from vibes_lsp.anchors.located import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.gate import catalogue
-from vibes_lsp.gate.annotations import NOWHERE, AnnotationCollector, Progress
+from vibes_lsp.gate.annotations import NOT_FOUND, AnnotationCollector, Progress
 from vibes_lsp.gate.changed_files import FileContents
 from vibes_lsp.gate.decide import NEEDS_APPROVAL, GateDecision, RuleMatcher, Threshold, decide
 from vibes_lsp.gate.inputs import GateInputs
@@ -39,16 +43,18 @@ from vibes_lsp.risk.signals import compute_factors
 
 @dataclass(frozen=True)
 class GateOptions:
-    """What is asked of the gate.
+    """The options of a gate run.
 
     Attributes:
-        now: The present instant.
-        threshold: From where on an annotation is blocked.
-        files: The files that are meant, relative to the project; None for all.
-        stored: Whether the scores and factors that records carry count, and not the live ones.
-        commits: Whether the commit of each annotation is wanted, which takes reading the history of the log.
-        everything: Whether every record of the log counts, whatever became of it and whoever approved: the scope of RFC 10.4.5.
-        progress: Told how far it is.
+        now: The current time.
+        threshold: The lowest score that is blocked.
+        files: The files to gate, relative to the project; None for all.
+        use_stored_scores: Whether to use the scores and factors of the records, not live ones.
+        all_records: Whether to gate every record of the log, superseded and approved ones too: the
+            scope of RFC 10.4.5.
+        with_commits: Whether to resolve the commit of each annotation, which reads the log's
+            history.
+        progress: Called as the work proceeds.
     """
 
     now: datetime
@@ -61,15 +67,15 @@ class GateOptions:
 
 
 def run_gate(locator: ProjectLocator, inputs: GateInputs, options: GateOptions) -> GateReport:
-    """Return what the gate comes to.
+    """Decide every annotation in scope and collect all findings.
 
     Args:
-        locator: Of the project.
-        inputs: What it goes by.
-        asked: What is meant.
+        locator: The locator of the project.
+        inputs: The policy, the trail and the changes.
+        options: What to gate and how.
 
     Raises:
-        HistoryUnavailable: A base was given, and git cannot answer.
+        HistoryUnavailable: There is a base, and git cannot answer.
     """
     with _texts(inputs) as texts:
         run = _Run(locator, inputs, options, texts)
@@ -106,21 +112,21 @@ class _Run:
             stored=options.use_stored_scores,
         )
         self._texts = texts
-        self._collector = AnnotationCollector(locator, self._only(), options.progress, texts)
+        self._collector = AnnotationCollector(locator, self._files(), options.progress, texts)
         self._tamper_checks = (
             None if inputs.trail_diff is None else TamperChecks(locator, inputs.trail_diff)
         )
-        self._lost_lines = (
+        self._lost_line_search = (
             None if inputs.trail_diff is None else LostLineSearch(locator, inputs.trail_diff)
         )
-        self._would_stop: set[str] = set()
-        self._seen: set[str] = set()
+        self._failing_if_found: set[str] = set()
+        self._gated_ids: set[str] = set()
         self._report: tuple[Text, PlacementReport] | None = None
-        self._found: list[Finding] = []
+        self._findings: list[Finding] = []
         self._tracked: dict[str, bool] = {}
-        self._is_base_commit: dict[str, bool] = {}
+        self._base_commits: dict[str, bool] = {}
 
-    def _only(self) -> Collection[str] | None:
+    def _files(self) -> Collection[str] | None:
         files = self._options.files
         if self._inputs.trail_diff is None:
             return files
@@ -128,23 +134,23 @@ class _Run:
         return changed if files is None else changed.intersection(files)
 
     def items(self) -> Iterator[GateItem]:
-        """Give what was decided of each annotation, file by file."""
+        """Yield the decision about each annotation, file by file."""
         if self._options.all_records:
             for content, placement in self._collector.collect_recorded():
                 yield self._item(
                     CheckedAnnotation(placement, placement), content, ReviewStatus.UNREVIEWED
                 )
             return
-        yield from self._without_contradicted(self._placed())
+        yield from self._without_contradicted(self._decided())
 
-    def _placed(self) -> Iterable[tuple[GateItem, Text]]:
-        """Return what was decided of the annotations of files, each with the text it was judged in.
+    def _decided(self) -> Iterable[tuple[GateItem, Text]]:
+        """Return the decisions about annotations, each with the text it was found in.
 
-        Of several texts of one file the one counts that stops.
+        If a file has several versions, the strictest decision counts.
         """
         found: dict[tuple[str, str, str], tuple[GateItem, Text]] = {}
         for content, placement in self._collector.collect():
-            checked = self._check_tampering(placement, content)
+            checked = self._check_annotation(placement, content)
             self._add_findings(checked, content)
             if not self._is_gated(checked.placement):
                 continue
@@ -154,28 +160,27 @@ class _Run:
             key = placement.lineage.first.id, placement.current.id, placement.path
             if key not in found or item.sort_key[:2] < found[key][0].sort_key[:2]:
                 found[key] = item, content
-            self._seen.add(placement.lineage.first.id)
+            self._gated_ids.add(placement.lineage.first.id)
         return found.values()
 
-    def _check_tampering(self, placement: Placement, content: Text) -> CheckedAnnotation:
-        if self._tamper_checks is None or self._lost_lines is None:
+    def _check_annotation(self, placement: Placement, content: Text) -> CheckedAnnotation:
+        if self._tamper_checks is None or self._lost_line_search is None:
             return CheckedAnnotation(placement, placement)
         checked = self._tamper_checks.check(placement, content)
         if checked.placement.located.state != State.LOST or checked.placement.is_history:
             return checked
         record = checked.placement.lineage.current
-        where = self._lost_lines.find(checked.placement, record, content)
+        where = self._lost_line_search.find(checked.placement, record, content)
         return msgspec.structs.replace(checked, placement=where)
 
-    def _without_contradicted(self, judged: Iterable[tuple[GateItem, Text]]) -> Iterator[GateItem]:
-        """Give the items that git's history does not contradict (R15).
+    def _without_contradicted(self, decided: Iterable[tuple[GateItem, Text]]) -> Iterator[GateItem]:
+        """Yield the items that git's history does not contradict (R15).
 
-        A text alone places most annotations. History is asked about those that do not pass. A change
-        can backdate its commits: with a base only files that stand as the base has them count, and
-        only commits that the base has.
+        Only items that do not pass are looked up, since most others need no history. A branch can
+        backdate its commits, so with a base only unchanged files and commits of the base count.
         """
         suspects: dict[tuple[str, str], tuple[Text, list[GateItem]]] = {}
-        for item, content in judged:
+        for item, content in decided:
             placement = item.placement
             if item.decision == GateDecision.PASS and not item.rejected and placement.is_claim:
                 yield item
@@ -200,27 +205,25 @@ class _Run:
             yield from (item for item in items if item.placement.lineage.first.id not in disproved)
 
     def _may_contradict(self, older: OlderCommit | None) -> bool:
-        """Whether a commit may contradict a record; with a base, only one that the base has."""
+        """Whether a commit may contradict a record; with a base, only a commit of the base may."""
         base = self._inputs.trail_diff
         if base is None or older is None:
             return base is None
-        if (
-            older.commit not in self._is_base_commit
-        ):  # git is started for each commit, not for each item
+        if older.commit not in self._base_commits:
             is_of_base = base.repository.is_ancestor(older.commit, of=base.commit)
-            self._is_base_commit[older.commit] = is_of_base
-        return self._is_base_commit[older.commit]
+            self._base_commits[older.commit] = is_of_base
+        return self._base_commits[older.commit]
 
     def _is_as_in_base(self, path: str, content: Text) -> bool:
-        """Whether a file stands as the base has it; without a base, whatever stands there counts."""
+        """Whether a file has the lines of the base; true without a base."""
         if self._inputs.trail_diff is None or self._texts is None:
             return self._inputs.trail_diff is None
         return self._texts.in_base(path).lines == content.lines
 
     def _is_gated(self, placement: Placement) -> bool:
-        """Whether an annotation is an item, tracked, and not of removed or lost lines (R26, R27).
+        """Whether an annotation is tracked code that is neither deleted nor lost (R26, R27).
 
-        What only may be here is gated: it must not pay to make code hard to find.
+        A guessed location is gated too: hiding code must not help.
         """
         is_there = (
             placement.located.state != State.LOST and placement.lineage.action != Action.DELETE
@@ -228,7 +231,7 @@ class _Run:
         return is_there and placement.is_current_edit and self._is_tracked(placement)
 
     def _is_tracked(self, placement: Placement) -> bool:
-        """Whether an annotation is of a tracked file: no name that a change gives a file takes it out."""
+        """Whether an annotation's file is tracked by any of its names: renaming must not help."""
         if self._tracks(placement.path):
             return True
         diff, files = self._inputs.trail_diff, self._inputs.changed_files
@@ -249,9 +252,8 @@ class _Run:
 
     def _item(self, checked: CheckedAnnotation, content: Text, standing: ReviewStatus) -> GateItem:
         placement, policy = checked.placement, self._policy
-        by_record = (
-            self._options.use_stored_scores or not policy.computes_scores
-        )  # R27: of an unknown algorithm there is nothing else
+        # R27: with an unknown algorithm there are only stored scores
+        by_record = self._options.use_stored_scores or not policy.computes_scores
         live = None if by_record else self._scorer.score(placement, content)
         score = stored_score(placement) if by_record else live.value if live is not None else None
         factors = (
@@ -268,7 +270,7 @@ class _Run:
             placement,
             score,
             live,
-            self._reporting(content),
+            self._report_for(content),
             checked.shown.current.id,
             rules,
             decision,
@@ -276,7 +278,7 @@ class _Run:
             rejected,
         )
 
-    def _reporting(self, content: Text) -> PlacementReport:
+    def _report_for(self, content: Text) -> PlacementReport:
         if self._report is None or self._report[0] is not content:
             objection = None if self._options.all_records else self._reviewers.objection
             report = PlacementReport(
@@ -290,44 +292,50 @@ class _Run:
         return self._report[1]
 
     def _add_findings(self, checked: CheckedAnnotation, content: Text) -> None:
-        """Keep what there is to say of an annotation beside the decision."""
+        """Add the findings about an annotation that are not part of its decision."""
         placement = checked.placement
         if not self._is_tracked(placement):
             return
-        self._check_risk_is_signed(placement)
+        self._check_risk_coverage(placement)
         is_lost = (
             placement.located.state == State.LOST and placement.lineage.action != Action.DELETE
         )
-        if checked.hidden_by is None and not checked.rewriting and not is_lost:  # as most
+        if checked.hidden_by is None and not checked.rewriting and not is_lost:
             return
         name = f"annotation {placement.lineage.first.id[:16]}"
         start = placement.located.start
         if checked.hidden_by is not None:
             lines = f"lines {start}-{placement.located.end}"
-            self._found.append(
+            self._findings.append(
                 Finding(
                     catalogue.HIDDEN,
-                    f"{checked.hidden_by}, and {name} still stands on {lines}",
+                    f"{name} is still on {lines}, but {checked.hidden_by}",
                     placement.path,
                     start,
                 )
             )
         for record in checked.rewriting:
-            message = f"record {record.id[:16]} retells how {name} was made"
-            self._found.append(Finding(catalogue.REMADE, message, placement.path, start))
+            what = f"record {record.id[:16]} changes how {name} was made"
+            message = f"{what}; only its place and commit may change"
+            self._findings.append(Finding(catalogue.REMADE, message, placement.path, start))
         if is_lost and placement.is_current_edit:
-            self._count_lost(checked, content)
+            self._note_lost(checked, content)
             diff = self._inputs.trail_diff
             is_new = diff is not None and diff.is_new(placement.lineage.first)
             override = Severity.WARNING if is_new else None
-            self._found.append(
+            self._findings.append(
                 Finding(
-                    catalogue.LOST, f"{name} is not found", placement.path, None, None, override
+                    catalogue.LOST,
+                    f"the lines of {name} are not found",
+                    placement.path,
+                    None,
+                    None,
+                    override,
                 )
             )
 
-    def _check_risk_is_signed(self, placement: Placement) -> None:
-        """Find risk that the policy goes by and that a new record's id does not cover."""
+    def _check_risk_coverage(self, placement: Placement) -> None:
+        """Find risk members that the policy uses and the id of an added record does not cover."""
         record, diff = placement.lineage.current, self._inputs.trail_diff
         if (
             diff is None
@@ -343,23 +351,22 @@ class _Run:
         if (
             asked or self._options.use_stored_scores or not self._policy.computes_scores
         ) and not covers(record, *RISK_MEMBERS):
-            message = (
-                f"the id of record {record.id[:16]} does not cover its risk, by which it is judged"
-            )
-            self._found.append(
+            identifier = f"the id of record {record.id[:16]}"
+            message = f"{identifier} does not cover its risk members, which the policy uses"
+            self._findings.append(
                 Finding(catalogue.UNVOUCHED, message, placement.path, placement.located.start)
             )
 
-    def _count_lost(self, checked: CheckedAnnotation, content: Text) -> None:
-        """Remember what would have stopped, had it been found."""
+    def _note_lost(self, checked: CheckedAnnotation, content: Text) -> None:
+        """Note an annotation that would fail the gate if it were found in a submodule."""
         if self._inputs.changed_files is None or not self._inputs.changed_files.missing_submodules:
             return
         item = self._item(checked, content, ReviewStatus.UNREVIEWED)
         if item.decision in NEEDS_APPROVAL:
-            self._would_stop.add(checked.placement.lineage.first.id)
+            self._failing_if_found.add(checked.placement.lineage.first.id)
 
     def _missing_submodules(self) -> Iterator[Finding]:
-        """Give the submodules in which there may be what is not found, and would have stopped."""
+        """Yield missing submodules that may contain a lost annotation that would fail."""
         files = self._inputs.changed_files
         if files is None or not files.missing_submodules:
             return
@@ -373,42 +380,44 @@ class _Run:
                 if (
                     lineage.superseded_by
                     or lineage.action == Action.DELETE
-                    or lineage.first.id in self._seen
+                    or lineage.first.id in self._gated_ids
                 ):
                     continue
-                placement = Placement(normal_path(path), ShownLineage(lineage), NOWHERE)
+                placement = Placement(normal_path(path), ShownLineage(lineage), NOT_FOUND)
                 if self._is_tracked(placement):
-                    self._count_lost(CheckedAnnotation(placement, placement), Text(""))
-        lost = sorted(self._would_stop - self._seen)
+                    self._note_lost(CheckedAnnotation(placement, placement), Text(""))
+        lost = sorted(self._failing_if_found - self._gated_ids)
         for name in files.missing_submodules if lost else ():
-            message = f"its files are not here, and annotation {lost[0][:16]}, which is not found and would stop, may be in them"
+            message = (
+                "the submodule is not checked out and may contain the lost annotation "
+                f"{lost[0][:16]}, which would fail the gate"
+            )
             yield Finding(catalogue.UNREAD, message, name)
 
     def findings(self) -> Iterable[Finding]:
-        """Return what was found on the way."""
-        self._found += self._missing_submodules()
+        """Return the findings about annotations and files; call it after `items`."""
+        self._findings += self._missing_submodules()
         for path in sorted(self._texts.differing if self._texts is not None else ()):
-            self._found.append(
-                Finding(
-                    catalogue.WORKTREE, "on disk it is not as HEAD has it; both are judged", path
-                )
+            self._findings.append(
+                Finding(catalogue.WORKTREE, "differs from HEAD; both versions are gated", path)
             )
         for path, reason in self._collector.unread.items():
             if not self._options.all_records and self._tracks(path):
-                self._found.append(Finding(catalogue.UNREAD, reason, path))
+                self._findings.append(Finding(catalogue.UNREAD, reason, path))
         for refused in self._reviewers.refused.values():
             placement = refused.placement
             by = f" by {refused.review.reviewer}" if refused.review.reviewer else ""
-            message = f"the approval{by} of annotation {placement.current.id[:16]} does not count: {refused.reason}"
-            self._found.append(
+            annotation = f"annotation {placement.current.id[:16]}"
+            message = f"the approval{by} of {annotation} does not count: {refused.reason}"
+            self._findings.append(
                 Finding(catalogue.APPROVAL, message, placement.path, placement.located.start)
             )
-        return dict.fromkeys(self._found)
+        return dict.fromkeys(self._findings)
 
 
 @contextmanager
 def _texts(inputs: GateInputs) -> Iterator[FileContents | None]:
-    """Give what reads the files of a change; None where only the work tree counts."""
+    """Yield a reader for the versions of changed files; None without a base."""
     diff, files, project = inputs.trail_diff, inputs.changed_files, inputs.trail.directory.project
     if diff is None or files is None:
         yield None
@@ -420,7 +429,7 @@ def _texts(inputs: GateInputs) -> Iterator[FileContents | None]:
 
 
 class _Scorer(Scorer):
-    """A scorer that remembers where the last annotation stands, which is asked more than once; with `stored` it leaves scoring to the records."""
+    """A scorer that caches the last review status; with `stored` it computes no live scores."""
 
     def __init__(
         self, trail: Trail, policy: Policy, counts: ReviewFilter | None, *, stored: bool
@@ -436,7 +445,7 @@ class _Scorer(Scorer):
 
 
 def _stored_values(placement: Placement) -> dict[str, float]:
-    """Return the normalised values that a record carries, by signal (RFC 10.4.4)."""
+    """Return the normalised values of a record by signal (RFC 10.4.4)."""
     factors = placement.current.members.get("risk_factors")
     found: dict[str, float] = {}
     for factor in factors if isinstance(factors, list) else []:

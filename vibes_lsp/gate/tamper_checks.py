@@ -1,7 +1,9 @@
-"""What a change says of its own code, against what stands in the text: no record of it takes out of the gate what is still there.
+"""Detect records with which a branch hides its own code from the gate.
 
-R27 leaves out what is replaced, removed or lost. A change can write such records itself, so these are not believed while the text of
-the annotation stands; nor is a record that retells how an edit was made, from which risk is computed.
+Superseded, deleted and lost annotations are not gated (R27). A branch can write the records that
+make them so, and can rewrite how an edit was made, from which its risk is computed. `TamperChecks`
+ignores such records while the code of the annotation is present; `LostLineSearch` finds lines that
+only seem lost. Changes to existing records are detected by `checks.base_comparison`.
 """
 
 from __future__ import annotations
@@ -42,17 +44,17 @@ _MUTABLE: Final = frozenset(
         "file_content_hash",
     }
 )
-"""What a record that joins an edit may say anew (R4)."""
+"""The members that a later record of an edit may change (R4)."""
 
 
 class CheckedAnnotation(msgspec.Struct, frozen=True):
-    """An annotation as the gate takes it.
+    """An annotation as the gate judges it.
 
     Attributes:
-        placement: Where it is, by the record that made it.
-        shown: As it is everywhere else.
-        hidden_by: What the change did to take it out of the gate; None where it did nothing.
-        rewriting: The new records that retell how it was made.
+        placement: Its placement by the original record.
+        shown: Its placement as every other command shows it.
+        hidden_by: How the branch hides it, as a clause of a message; None if it does not.
+        rewriting: The added records that change how it was made.
     """
 
     placement: Placement
@@ -63,29 +65,29 @@ class CheckedAnnotation(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class TamperChecks:
-    """Looks at annotations without what a change says of them.
+    """Checks annotations against the records that a branch adds.
 
     Attributes:
-        locator: Of the project.
-        diff: The change.
+        locator: The locator of the project.
+        diff: The records of the branch.
     """
 
     locator: ProjectLocator
     diff: TrailDiff
 
     def check(self, placement: Placement, text: Text) -> CheckedAnnotation:
-        """Return an annotation as the gate takes it."""
+        """Return an annotation as the gate judges it, without records that hide it."""
         lineage = placement.lineage
         if placement.shown.is_placeholder or not self.diff.superseded_ids.intersection(lineage.ids):
             return CheckedAnnotation(placement, placement)
         root = self._original_record(lineage)
         members = (root, *(member for member in lineage.members if member is not root))
-        made = Lineage(members, root, lineage.superseded_by)
+        corrected = Lineage(members, root, lineage.superseded_by)
         rewriting = tuple(self._rewriting_records(lineage, root))
         hidden_by = self._hidden_by(placement, root)
         if hidden_by is None:
             return CheckedAnnotation(
-                replace(placement, shown=replace(placement.shown, lineage=made)),
+                replace(placement, shown=replace(placement.shown, lineage=corrected)),
                 placement,
                 None,
                 rewriting,
@@ -93,7 +95,7 @@ class TamperChecks:
         found = self._found(placement, root, text)
         if not _is_present(found, placement, root):
             return CheckedAnnotation(
-                replace(placement, shown=replace(placement.shown, lineage=made)),
+                replace(placement, shown=replace(placement.shown, lineage=corrected)),
                 placement,
                 None,
                 rewriting,
@@ -104,7 +106,7 @@ class TamperChecks:
         )
 
     def _original_record(self, lineage: Lineage) -> LogRecord:
-        """Return the record that tells how an edit was made: the base's, else the first of the log."""
+        """Return the record that says how an edit was made: the one in the base, else the first."""
         edits = [
             member for member in lineage.members if member.text("action") not in _REBASED
         ] or list(lineage.members)
@@ -126,33 +128,33 @@ class TamperChecks:
         if placement.is_history:
             return self._replaced(lineage)
         if lineage.action == Action.DELETE and root.text("action") != Action.DELETE:
-            return "a record says that the lines were removed"
-        moving = [
+            return "a record marks it as deleted"
+        remaps = [
             member
             for member in lineage.members
             if self.diff.is_new(member) and member.text("action") in _REBASED
         ]
-        if not moving:
+        if not remaps:
             return None
         if placement.located.state == State.LOST and lineage.is_orphaned:
-            return f"record {moving[-1].id[:16]} says that the lines are lost"
-        was_given = (
+            return f"record {remaps[-1].id[:16]} marks it as lost"
+        is_moved = (
             placement.located.method == Method.FILE_HASH and placement.located.state == State.EDITED
         )
-        return f"record {moving[-1].id[:16]} gives it other lines" if was_given else None
+        return f"record {remaps[-1].id[:16]} moves it to other lines" if is_moved else None
 
     def _replaced(self, lineage: Lineage) -> str | None:
-        """Return which new record replaced an annotation; None where one of the base did."""
+        """Return which added record supersedes an annotation; None if one of the base does."""
         _, into = self.locator.trail.edges_of(lineage)
         outside = [
             edge for edge in into if edge.type == "supersedes" and edge.source not in lineage.ids
         ]
         if not outside or any(not self.diff.is_new(edge.record) for edge in outside):
             return None
-        return f"record {outside[-1].source[:16]} replaces it"
+        return f"record {outside[-1].source[:16]} supersedes it"
 
     def _found(self, placement: Placement, root: LogRecord, text: Text) -> Located:
-        """Return where an edit is by its first record alone."""
+        """Locate an edit by its original record alone."""
         alone = Placement(placement.path, ShownLineage(Lineage((root,), root)), placement.located)
         return relocate(text, [alone], self.locator.file_history(placement.path, text))[0]
 
@@ -162,7 +164,12 @@ def _fixed_members(record: LogRecord) -> Members:
 
 
 def _is_present(found: Located, placement: Placement, root: LogRecord) -> bool:
-    """Whether the text of an edit is there: as it was written, or, where nothing replaced it, about half of it and more than is said to be left."""
+    """Whether the code of an edit is present.
+
+    It is if it was found unchanged; or, if nothing superseded it, if at least half of it is found
+    and more than the records of the branch say is left. Where the intact lines are unknown, all
+    count.
+    """
     if found.sure:
         return True
     lines = recorded_lines(root)
@@ -177,28 +184,32 @@ def _is_present(found: Located, placement: Placement, root: LogRecord) -> bool:
     length = lines[1] - lines[0] + 1
     intact = (
         found.intact if found.intact is not None else length * (found.method != Method.RECORDED)
-    )  # where nobody can tell, it is doubted
+    )
     return 2 * intact >= length and found.end - found.start + 1 > left
 
 
 _MAX_VERSIONS: Final = 64
-"""Versions of a file in which a function is looked for that it has no more."""
+"""How many versions of a file are searched for a function that was renamed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LostLineSearch:
-    """Looks again for annotations that are lost.
+    """Searches lost annotations by what the branch cannot choose.
 
     Attributes:
-        locator: Of the project.
-        diff: The change.
+        locator: The locator of the project.
+        diff: The records of the branch.
     """
 
     locator: ProjectLocator
     diff: TrailDiff
 
     def find(self, placement: Placement, root: LogRecord, text: Text) -> Placement:
-        """Return an annotation where its lines are; as it is, where nothing says that they are anywhere."""
+        """Return a lost annotation at the lines where it was found, or unchanged.
+
+        A renamed function is found by its lines. Anchors that the id of an added record does not
+        cover may have been changed to lose the lines, so the recorded lines are judged.
+        """
         found = None
         if root.type == RecordType.FUNCTION:
             found = self._find_renamed_function(placement, root, text)
@@ -209,7 +220,7 @@ class LostLineSearch:
     def _find_renamed_function(
         self, placement: Placement, root: LogRecord, text: Text
     ) -> Located | None:
-        """Return where a function is whose name is gone: by its lines in the latest version of the file that had it."""
+        """Locate a renamed function by its lines in the latest version that had its old name."""
         name, signature = root.text("function_name") or "", root.text("function_signature")
         for path, before in islice(self._versions(placement), _MAX_VERSIONS):
             place = find_function(before, path, name, signature)
@@ -231,7 +242,7 @@ class LostLineSearch:
 
 
 def covers(record: LogRecord, *members: str) -> bool:
-    """Whether the id of a record belongs to it, with these members as they are (R3)."""
+    """Whether the id of a record is valid and covers these members (R3)."""
     if not any(name in record.members for name in members):
         return True
     left_out = {

@@ -1,4 +1,4 @@
-"""What was added to a trail since a base: which records are new, which commits carried them, who made those."""
+"""The records that a branch adds to the trail, and who contributed them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _HASH: Final = re.compile(r"[0-9a-fA-F]{4,64}")
 
 @dataclass(frozen=True)
 class TrailDiff:
-    """A change: the commits from a base to HEAD, and the work tree.
+    """The difference between the trail on disk and the trail of a base commit.
 
     Attributes:
-        repository: Where it was made.
-        trail: As it is now.
+        repository: The repository of the project.
+        trail: The trail on disk.
         commit: The base, a whole hash.
     """
 
@@ -39,12 +39,12 @@ class TrailDiff:
 
     @property
     def revisions(self) -> tuple[str, str]:
-        """The commits of the change, as for `git log`."""
+        """The commits of the branch, as arguments of `git log`."""
         return "HEAD", f"^{self.commit}"
 
     @cached_property
     def new_lines(self) -> frozenset[int]:
-        """The lines of the log, from 1, that the base's log does not have."""
+        """The 1-based lines of the log that the log of the base does not have."""
         known = self._lines_in(self.commit)
         return frozenset(
             number
@@ -59,12 +59,12 @@ class TrailDiff:
             return []
 
     def is_new(self, record: LogRecord) -> bool:
-        """Whether the base does not have a record."""
+        """Whether the base lacks a record."""
         return record.line in self.new_lines
 
     @cached_property
     def superseding_edges(self) -> tuple[Edge, ...]:
-        """The new edges by which records replace or join others."""
+        """The added `supersedes` edges."""
         columns, code = self.trail.log.columns, EDGE_TYPES.index(EdgeType.SUPERSEDES)
         lines = [
             line
@@ -75,75 +75,80 @@ class TrailDiff:
 
     @cached_property
     def superseded_ids(self) -> frozenset[str]:
-        """The ids of annotations that new edges replace or join."""
+        """The ids at both ends of the added `supersedes` edges."""
         return frozenset(
             end for edge in self.superseding_edges for end in (edge.source, edge.target)
         )
 
     @cached_property
     def commits_by_record(self) -> Mapping[str, frozenset[str]]:
-        """The commits of the change that brought records, by the record's id."""
+        """The commits of the branch that added a record, by the record's id."""
         found: dict[str, set[str]] = defaultdict(set)
         try:
             for identifier, commit in added_record_ids(
                 self.repository, self.revisions, self.trail.directory.log
             ):
                 found[identifier].add(commit)
-        except ValueError:  # the log is a link out of the repository, which is a finding of its own
+        except ValueError:  # the log is a link out of the repository, which has its own finding
             return {}
         return {identifier: frozenset(commits) for identifier, commits in found.items()}
 
     @cached_property
-    def makers(self) -> Mapping[str, Contributors]:
-        """Who made the commits of the change."""
+    def contributors(self) -> Mapping[str, Contributors]:
+        """The authors and committers of each commit of the branch."""
         return contributors_of(self.repository, self.revisions)
 
     @cached_property
     def user(self) -> Contributors:
-        """Who works here: whoever made what no commit holds yet."""
+        """Git's configured user, to whom uncommitted changes are attributed."""
         return configured_user(self.repository)
 
-    def authors_of(self, record: LogRecord) -> list[Contributors]:
-        """Return who brought a new record: everybody who made a commit of the change, where it is committed and nobody can tell by whom."""
-        known = self.authors_of_commits(self.commits_by_record.get(record.id, frozenset()))
+    def contributors_of_record(self, record: LogRecord) -> list[Contributors]:
+        """Return who added a record; all contributors of the branch if that is unknown."""
+        known = self.contributors_of_commits(self.commits_by_record.get(record.id, frozenset()))
         if known or record.line not in self._committed:
             return known or [self.user]
-        return list(self.makers.values())
+        return list(self.contributors.values())
 
     def is_committed(self, record: LogRecord) -> bool:
-        """Whether HEAD has a record, to the byte."""
+        """Whether HEAD has exactly this record."""
         return record.line in self._committed
 
     @property
     def uncommitted(self) -> list[int]:
-        """The new lines of the log that HEAD does not have."""
+        """The added lines that HEAD does not have."""
         return sorted(self.new_lines - self._committed)
 
     @cached_property
     def _committed(self) -> frozenset[int]:
-        """The lines of the log, from 1, that HEAD's log has."""
+        """The 1-based lines of the log that HEAD has too."""
         return self._lines_in("HEAD")
 
     def _lines_in(self, revision: str) -> frozenset[int]:
-        """Return the lines of the log as it is, from 1, that stand in a revision's, too."""
+        """Return the 1-based lines of the log that a revision has too."""
         directory = self.trail.directory
-        held = (
+        data = (
             self.repository.read_file_below(
                 revision, directory.project, f"{directory.path.name}/{LOG_NAME}"
             )
             or b""
         )
-        lines = frozenset(map(_stripped, held.split(b"\n")))
+        lines = frozenset(map(_stripped, data.split(b"\n")))
         return frozenset(
             number for number, line in enumerate(self._lines_now(), 1) if _stripped(line) in lines
         )
 
-    def authors_of_commits(self, commits: Iterable[str]) -> list[Contributors]:
-        """Return who made commits of the change; others are left out."""
-        return [self.makers[commit] for commit in sorted(commits) if commit in self.makers]
+    def contributors_of_commits(self, commits: Iterable[str]) -> list[Contributors]:
+        """Return the contributors of commits; those outside the branch are ignored."""
+        return [
+            self.contributors[commit] for commit in sorted(commits) if commit in self.contributors
+        ]
 
-    def authors_at(self, commit: str) -> list[Contributors]:
-        """Return who made a commit that a record names by its hash; nobody where there is none: a ref is not what a record can name."""
+    def contributors_at(self, commit: str) -> list[Contributors]:
+        """Return the contributors of a commit that a record names; empty if it is unknown.
+
+        Only a hash counts: a branch could point a ref at any commit.
+        """
         try:
             found = self.repository.resolve(commit) if _HASH.fullmatch(commit) else ""
             return (
