@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from benchmarks.corpus import generate
-from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.live_risk import Scorer
@@ -60,7 +60,7 @@ def _placed(lineage: Lineage) -> Placement:
     return Placement(
         lineage.current.text("file_path") or "",
         ShownLineage(lineage),
-        Located(start, end, State.EXACT, Method.FILE_HASH, 1.0),
+        LocatedRange(start, end, State.EXACT, Method.FILE_HASH, 1.0),
     )
 
 

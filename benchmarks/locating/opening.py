@@ -17,8 +17,8 @@ from benchmarks.locating.cases import random_range
 from benchmarks.locating.repository import Repository
 from benchmarks.measure import processor_time
 from vibes_lsp.anchors.create_anchors import create_anchors
-from vibes_lsp.anchors.located import AnchoredRange, OriginalText
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import AnchoredRange, OriginalText
 from vibes_lsp.anchors.text import Text
 
 RANGES: Final = 200

@@ -10,7 +10,7 @@ from typing import Final
 
 from benchmarks.locating.cases import Fate
 from benchmarks.locating.scoring import Mode, Outcome, Run
-from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.location import State
 
 _HEADINGS: Final = (
     "source", "mode", "files", "ranges", "start right", "start and end right", "wrong", "lost", "ambiguous", "sure",

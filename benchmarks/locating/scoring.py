@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from benchmarks.locating.cases import Case, Fate, Range
 from vibes_lsp.anchors.create_anchors import create_anchors
-from vibes_lsp.anchors.located import AnchoredRange, Located, OriginalText
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, OriginalText
 from vibes_lsp.anchors.text import Text
 
 
@@ -30,7 +30,7 @@ class Outcome:
     mode: Mode
     asked: Range
     fate: Fate
-    located: Located
+    located: LocatedRange
 
     @property
     def placed(self) -> bool:

@@ -18,8 +18,8 @@ from benchmarks.locating.generated import EDITS, Draft
 from benchmarks.locating.linemaps import DEAD
 from benchmarks.measure import processor_time
 from vibes_lsp.anchors.create_anchors import CONTEXT_BYTES, create_anchors, range_hash
-from vibes_lsp.anchors.located import AnchoredRange, OriginalText
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import AnchoredRange, OriginalText
 from vibes_lsp.anchors.text import Text
 
 LINES: Final = 20_000

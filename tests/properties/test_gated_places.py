@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.gated import Gated
 from tests.trails import OMIT
-from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.location import State
 from vibes_lsp.gate.annotations import AnnotationCollector
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator

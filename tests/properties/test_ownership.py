@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.locate_annotations import with_locations
 from vibes_lsp.index.placements import Placement, ShownLineage
@@ -16,23 +16,23 @@ LENGTH = 12
 
 
 @st.composite
-def located(draw: st.DrawFn) -> Located:
+def located(draw: st.DrawFn) -> LocatedRange:
     start = draw(st.integers(1, LENGTH))
     end = draw(st.integers(start, LENGTH))
     state = draw(
         st.sampled_from((State.EXACT, State.MOVED, State.EDITED, State.UNVERIFIED, State.LOST))
     )
     if state == State.LOST:
-        return Located(None, None, state, Method.CONTEXT, 0.0)
+        return LocatedRange(None, None, state, Method.CONTEXT, 0.0)
     method = (
         draw(st.sampled_from(tuple(Method))) if state == State.UNVERIFIED else Method.ANCHOR_HASH
     )
-    return Located(
+    return LocatedRange(
         start, end, state, method, draw(st.sampled_from((0.3, 0.4, 0.5, 0.99))), draw(st.booleans())
     )
 
 
-def placement(number: int, where: Located) -> Placement:
+def placement(number: int, where: LocatedRange) -> Placement:
     moment = f"2026-02-03T10:00:{number:02}Z"
     members: Members = {
         "type": "line",
@@ -48,7 +48,7 @@ def placement(number: int, where: Located) -> Placement:
 
 @given(st.lists(located(), max_size=8))
 def test_every_line_belongs_to_the_best_evidence_and_then_to_the_highest_rank(
-    places: list[Located],
+    places: list[LocatedRange],
 ) -> None:
     before = [placement(number, where) for number, where in enumerate(places)]
     after = with_locations(before, places, LENGTH)

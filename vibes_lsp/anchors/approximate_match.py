@@ -13,12 +13,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.alignment import ascending
 from vibes_lsp.anchors.edit_search import EditSearch, RevertedEdit
 from vibes_lsp.anchors.exact_match import ExactMatches
 from vibes_lsp.anchors.known_lines import KnownLines
-from vibes_lsp.anchors.line_map import MOVED_LINES, distinctive_lines, is_distinctive
-from vibes_lsp.anchors.located import AnchoredRange, LineKind, Located, Method, State
+from vibes_lsp.anchors.line_map import MIN_MOVED_LINES, ascending, count_distinctive, is_distinctive
+from vibes_lsp.anchors.location import AnchoredRange, LineKind, LocatedRange, Method, State
 from vibes_lsp.anchors.occurrences import Occurrences
 from vibes_lsp.anchors.offset import Offsets, Pin, known_within
 from vibes_lsp.anchors.text import Text
@@ -52,7 +51,7 @@ class SimilarLines:
     """
 
     def __init__(self, text: Text, index: Occurrences, contexts: int) -> None:
-        self._lines = text.bare_lines
+        self._lines = text.compact_lines
         self._index = index
         self._window = min(_WINDOW, _COMPARISONS // max(1, 2 * contexts))
 
@@ -155,7 +154,7 @@ class ApproximateMatches:
         self._evidence, self._text = evidence, evidence.text
         self._fragments = KnownLines(evidence)
 
-    def likeliest(self, number: int) -> Located | None:
+    def likeliest(self, number: int) -> LocatedRange | None:
         """Return the likeliest place of a range that is not sure to be anywhere; None when nothing is like it."""
         each, whole = self._evidence.ranges[number], self._evidence.whole[number]
         if whole is not None:
@@ -166,7 +165,7 @@ class ApproximateMatches:
         known = self._undone.get(number)
         if known is not None and known.is_proof:
             intact = known.kinds.count(LineKind.AI)
-            return Located(
+            return LocatedRange(
                 begun.place,
                 known.end,
                 State.EDITED,
@@ -182,14 +181,14 @@ class ApproximateMatches:
         )
         state = State.UNVERIFIED if each.anchors.hash is None else State.EDITED
         end = self._end(number, begun.place, self._late_drift) if known is None else known.end
-        return Located(
+        return LocatedRange(
             begun.place, end, state, begun.method, 0.4 if ambiguous else begun.confidence, ambiguous
         )
 
     @cached_property
-    def _put_among_copies(self) -> dict[int, Located]:
+    def _put_among_copies(self) -> dict[int, LocatedRange]:
         """The likeliest of the places at which ranges stand whole that do so at several, by their number."""
-        put: dict[int, Located] = {}
+        put: dict[int, LocatedRange] = {}
         for number, (whole, found) in enumerate(
             zip(self._evidence.whole, self._evidence.found, strict=True)
         ):
@@ -216,7 +215,7 @@ class ApproximateMatches:
                 else drift.likeliest(each.start, each.end, found.places)
             )
             return _Beginning(place, Method.CONTEXT, 0.7, len(found.places) > 1)
-        pieces = self._fragments.bare.get(number)
+        pieces = self._fragments.contexts.get(number)
         if pieces is None:
             return None
         places = self._fragments.places[number]
@@ -237,7 +236,7 @@ class ApproximateMatches:
         return _Beginning(place, Method.FUZZY, confidence, is_one_of_several=False)
 
     def _begins_in_chain(self, each: AnchoredRange, pieces: Sequence[str]) -> int | None:
-        lines = self._text.bare_lines
+        lines = self._text.compact_lines
         for offset, piece in enumerate(pieces):
             now = self._chain.get(each.start + offset)
             if now is not None and lines[now - 1] == piece and now > offset:
@@ -258,10 +257,10 @@ class ApproximateMatches:
 
     def _says_enough(self, place: int, each: AnchoredRange) -> bool:
         return (
-            distinctive_lines(
-                self._text.lines[place - 1 : place - 1 + min(each.length, MOVED_LINES)]
+            count_distinctive(
+                self._text.lines[place - 1 : place - 1 + min(each.length, MIN_MOVED_LINES)]
             )
-            >= MOVED_LINES
+            >= MIN_MOVED_LINES
         )
 
     def _end(self, number: int, place: int, drift: Offsets) -> int:
@@ -344,7 +343,7 @@ class ApproximateMatches:
                 and not found.more
             ):
                 beginnings += _both_ends(each.start, found.places[0], found.pieces[: each.length])
-        for number, pieces in self._fragments.bare.items():
+        for number, pieces in self._fragments.contexts.items():
             places = self._fragments.places[number]
             if len(places) == 1:
                 beginnings += _both_ends(self._evidence.ranges[number].start, places[0], pieces)
@@ -401,7 +400,7 @@ class ApproximateMatches:
 
     @cached_property
     def _resemblance(self) -> SimilarLines:
-        return SimilarLines(self._text, self._fragments.index, len(self._fragments.bare))
+        return SimilarLines(self._text, self._fragments.index, len(self._fragments.contexts))
 
 
 def _both_ends(line: int, place: int, pieces: Sequence[str]) -> Sequence[Pin]:
@@ -409,6 +408,6 @@ def _both_ends(line: int, place: int, pieces: Sequence[str]) -> Sequence[Pin]:
     last = len(pieces) - 1
     return (
         ((line, place), (line + last, place + last))
-        if distinctive_lines(pieces) >= _TELLING_LINES
+        if count_distinctive(pieces) >= _TELLING_LINES
         else ()
     )

@@ -32,10 +32,10 @@ class Anchors(msgspec.Struct, frozen=True, gc=False):
 def create_anchors(text: Text, start: int, end: int) -> Anchors:
     """Return the anchors of the lines `start` to `end`, 1-based and inclusive, that lie within the text."""
     lines = text.lines[start - 1 : end]
-    return Anchors(context_of(lines), range_hash(lines), sha256(encode(text.content)))
+    return Anchors(make_context(lines), range_hash(lines), sha256(encode(text.content)))
 
 
-def context_of(lines: Sequence[str]) -> str:
+def make_context(lines: Sequence[str]) -> str:
     """Return the first three lines, cut at 256 bytes on a character boundary; bytes that are no UTF-8 are replaced."""
     whole = encode("\n".join(lines[:CONTEXT_LINES]))
     end = min(len(whole), CONTEXT_BYTES)
@@ -49,13 +49,13 @@ def range_hash(lines: Sequence[str]) -> str:
     return hashlib.sha256(encode("\n".join(lines))).hexdigest()
 
 
-def range_hashes(lines: Sequence[str]) -> Iterator[str]:
+def range_hash_variants(lines: Sequence[str]) -> Iterator[str]:
     """Return the digests that tools are known to compute of a range, ours first: with a final newline, with CRLF (R14)."""
-    return block_hashes(encode("\n".join(lines)))
+    return hash_variants(encode("\n".join(lines)))
 
 
-def block_hashes(joined: bytes) -> Iterator[str]:
-    """Give the digests that tools are known to compute of lines that LF joins; see `range_hashes`."""
+def hash_variants(joined: bytes) -> Iterator[str]:
+    """Give the digests that tools are known to compute of lines that LF joins; see `range_hash_variants`."""
     for newline in (b"\n", b"\r\n"):
         digest = hashlib.sha256(joined if newline == b"\n" else joined.replace(b"\n", newline))
         yield digest.hexdigest()

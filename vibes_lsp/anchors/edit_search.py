@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.anchors.line_map import is_distinctive
-from vibes_lsp.anchors.located import AnchoredRange, LineKind
+from vibes_lsp.anchors.location import AnchoredRange, LineKind
 from vibes_lsp.anchors.offset import Pin, known_within
 from vibes_lsp.anchors.text import Text, encode
 

@@ -10,9 +10,9 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.anchors.line_map import MOVED_LINES, distinctive_lines, is_distinctive
-from vibes_lsp.anchors.located import AnchoredRange, Located, Method, State
-from vibes_lsp.anchors.occurrences import Context, Occurrences, read_context, standing
+from vibes_lsp.anchors.line_map import MIN_MOVED_LINES, count_distinctive, is_distinctive
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
+from vibes_lsp.anchors.occurrences import Context, Occurrences, find_hash, parse_context
 from vibes_lsp.anchors.offset import Offsets
 from vibes_lsp.anchors.text import Text
 
@@ -61,11 +61,11 @@ class ExactMatches:
         self.ranges: Final = ranges
         self.text: Final = text
         contexts = [
-            None if each.anchors.context is None else read_context(each.anchors.context)
+            None if each.anchors.context is None else parse_context(each.anchors.context)
             for each in ranges
         ]
         index = Occurrences(
-            text.readable_lines, (context for context in contexts if context is not None)
+            text.utf8_lines, (context for context in contexts if context is not None)
         )
         found: dict[int, Candidates] = {}
         drift = 0
@@ -79,7 +79,7 @@ class ExactMatches:
         self._rivals = self._contested()
 
     @cached_property
-    def whole(self) -> list[Located | None]:
+    def whole(self) -> list[LocatedRange | None]:
         """Where each range stands whole; None for those that do so nowhere."""
         return [
             self._stands_whole(each, found)
@@ -100,7 +100,7 @@ class ExactMatches:
                 pins += (each.start, place), (each.end, place + each.end - each.start)
         return pins
 
-    def _stands_whole(self, each: AnchoredRange, found: Candidates) -> Located | None:
+    def _stands_whole(self, each: AnchoredRange, found: Candidates) -> LocatedRange | None:
         if not found.hits or (
             len(found.places) > len(found.hits) and self._is_rather_edited(each, found)
         ):
@@ -112,7 +112,7 @@ class ExactMatches:
             ambiguous = self._is_contested(each, place) or not self._is_likely(each, found, place)
         state = State.EXACT if place == each.start else State.MOVED
         length = each.length
-        return Located(
+        return LocatedRange(
             place,
             place + length - 1,
             state,
@@ -132,13 +132,13 @@ class ExactMatches:
         hits: Sequence[int] = (
             _hits(each, near, self.text, likely) if each.anchors.hash is not None and near else []
         )
-        if not hits and each.start not in near and each.is_in(lines, each.start):
+        if not hits and each.start not in near and each.matches_at(lines, each.start):
             hits = _copies(each, lines)
         more = len(places) > len(near)
         only = hits[0] if len(hits) == 1 and not more else None
         distinctive = (
             only is not None
-            and distinctive_lines(lines[only - 1 : only - 1 + each.length]) >= MOVED_LINES
+            and count_distinctive(lines[only - 1 : only - 1 + each.length]) >= MIN_MOVED_LINES
         )
         return Candidates(pieces, cut, near, hits, only, more, distinctive)
 
@@ -197,7 +197,7 @@ class ExactMatches:
 
     def _is_left_behind(self, pieces: int, taken: range, expected: int) -> bool:
         """Whether most of a context of so many lines stands where the range is to be expected, though not in the range that was found."""
-        lines, begun = self.text.bare_lines, taken.start - 1
+        lines, begun = self.text.compact_lines, taken.start - 1
         telling = [
             (offset, line)
             for offset, line in enumerate(lines[begun : begun + pieces])
@@ -224,11 +224,11 @@ class ExactMatches:
 
 def _hits(each: AnchoredRange, starts: Sequence[int], text: Text, likely: int) -> Sequence[int]:
     """Return where the hash matches; other tools' variants of it are tried only when our own is nowhere, and at the nearest places."""
-    hits = standing(each.anchors.hash or "", each.length, starts, text, likely)
+    hits = find_hash(each.anchors.hash or "", each.length, starts, text, likely)
     if hits:
         return hits
     near = sorted(starts, key=lambda start: abs(start - each.start))[:_MAX_VARIANTS]
-    return sorted(start for start in near if each.is_in(text.lines, start))
+    return sorted(start for start in near if each.matches_at(text.lines, start))
 
 
 def _copies(each: AnchoredRange, lines: Sequence[str]) -> list[int]:

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import PurePosixPath
 
-from vibes_lsp.anchors.create_anchors import range_hashes
-from vibes_lsp.anchors.located import Located, Method, State
-from vibes_lsp.anchors.occurrences import copies
+from vibes_lsp.anchors.create_anchors import range_hash_variants
+from vibes_lsp.anchors.location import LocatedRange, Method, State
+from vibes_lsp.anchors.occurrences import find_copies
 from vibes_lsp.anchors.syntax.definitions import Definition, matches, segments
 from vibes_lsp.anchors.syntax.parsing import outline
 from vibes_lsp.anchors.text import Text
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionPlace:
+class FunctionMatch:
     """Where a function, method or class is.
 
     Attributes:
@@ -35,9 +35,9 @@ class FunctionPlace:
     signature_matches: bool | None
 
 
-def located_by_name(
+def locate_function(
     text: Text, path: str, name: str, signature: str | None, digest: str | None = None
-) -> Located:
+) -> LocatedRange:
     """Return where a function is now: exact or edited by the digest of its lines, which without one nothing verifies; lost when it is not there.
 
     Args:
@@ -49,11 +49,11 @@ def located_by_name(
     """
     place = find_function(text, path, name, signature)
     if place is None:
-        return Located(None, None, State.LOST, Method.NAME, 0.0)
+        return LocatedRange(None, None, State.LOST, Method.NAME, 0.0)
     block = text.lines[place.start - 1 : place.end]
-    if digest is not None and digest in range_hashes(block):
-        ambiguous = copies(block, text, place.start) != []
-        return Located(
+    if digest is not None and digest in range_hash_variants(block):
+        ambiguous = find_copies(block, text, place.start) != []
+        return LocatedRange(
             place.start,
             place.end,
             State.EXACT,
@@ -63,11 +63,13 @@ def located_by_name(
             len(block),
         )
     state = State.UNVERIFIED if digest is None else State.EDITED
-    return Located(place.start, place.end, state, Method.NAME, _confidence(place), place.ambiguous)
+    return LocatedRange(
+        place.start, place.end, state, Method.NAME, _confidence(place), place.ambiguous
+    )
 
 
-def find_function(text: Text, path: str, name: str, signature: str | None) -> FunctionPlace | None:
-    """Return the place that fits a name and a signature best; None when nothing fits. Arguments as for `located_by_name`."""
+def find_function(text: Text, path: str, name: str, signature: str | None) -> FunctionMatch | None:
+    """Return the place that fits a name and a signature best; None when nothing fits. Arguments as for `locate_function`."""
     wanted = segments(name)
     if not wanted:
         return None
@@ -91,7 +93,7 @@ def find_function(text: Text, path: str, name: str, signature: str | None) -> Fu
         return None
     fit, best = min(chosen, key=lambda pair: (pair[0], pair[1].start))
     ambiguous = len(chosen) > 1 or fit is _Fit.OTHER
-    return FunctionPlace(
+    return FunctionMatch(
         best.start, best.end, ambiguous, best.by_parser, bool(right) if asked else None
     )
 
@@ -161,7 +163,7 @@ def _definitions(fitting: _Fitting) -> _Fitting:
     return [pair for pair in fitting if pair[1].has_body] or fitting
 
 
-def _confidence(place: FunctionPlace) -> float:
+def _confidence(place: FunctionMatch) -> float:
     if place.ambiguous:
         return 0.3
     if not place.by_parser:

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
-from vibes_lsp.anchors.alignment import common_end, common_start
-from vibes_lsp.anchors.line_map import MOVED_LINES, LineMap, distinctive_lines, is_distinctive
-from vibes_lsp.anchors.located import LineKind, Located, Method, OriginalText, State
-from vibes_lsp.anchors.occurrences import copies
-from vibes_lsp.anchors.text import Text
+from msgspec.structs import replace
+
+from vibes_lsp.anchors.line_map import MIN_MOVED_LINES, LineMap, count_distinctive, is_distinctive
+from vibes_lsp.anchors.location import (
+    DatedCommit,
+    LineKind,
+    LocatedRange,
+    Method,
+    OriginalText,
+    State,
+)
+from vibes_lsp.anchors.occurrences import find_copies
+from vibes_lsp.anchors.text import Text, common_end, common_start
 
 _LOOK_AROUND: Final = 50
 """Lines on either side of a block that are compared to tell copies apart."""
 
-LOST: Final = Located(None, None, State.LOST, Method.HISTORY, 0.0)
+LOST: Final = LocatedRange(None, None, State.LOST, Method.HISTORY, 0.0)
 
 
-def trace(origin: OriginalText, lines: LineMap, recorded: int) -> Located:
+def trace(origin: OriginalText, lines: LineMap, recorded: int) -> LocatedRange:
     """Return where a range is now.
 
     Args:
@@ -34,25 +43,25 @@ def trace(origin: OriginalText, lines: LineMap, recorded: int) -> Located:
     intact = kinds.count(LineKind.AI)
     whole = intact == len(kinds) == origin.end - origin.start + 1
     if origin.before_edit:
-        return Located(
+        return LocatedRange(
             place.first,
             place.last,
             State.UNVERIFIED,
             Method.ANCHOR_BEFORE_EDIT,
             0.5,
-            since=origin.since,
+            older_commit=origin.older_commit,
         )
     if origin.inferred:
-        return Located(
+        return LocatedRange(
             place.first, place.last, State.UNVERIFIED, Method.HISTORY, 0.6, not whole, None, kinds
         )
     if not whole:
-        return Located(
+        return LocatedRange(
             place.first, place.last, State.EDITED, Method.HISTORY, 0.9, intact=intact, kinds=kinds
         )
     state = State.EXACT if place.first == recorded else State.MOVED
     ambiguous = _could_be_elsewhere(origin, lines, place)
-    return Located(
+    return LocatedRange(
         place.first,
         place.last,
         state,
@@ -116,7 +125,7 @@ def _blocks(origin: OriginalText, lines: LineMap) -> list[_Block]:
     moved: list[list[tuple[int, int]]] = []
     previous: int | None = None
     for line in range(origin.start, origin.end + 1):
-        place = lines.kept(line)
+        place = lines.unmoved(line)
         if place is not None:
             kept.append((line, place))
             continue
@@ -161,9 +170,12 @@ def _largest(blocks: Sequence[_Block], origin: OriginalText) -> _Block | None:
 def _could_be_elsewhere(origin: OriginalText, lines: LineMap, place: _Block) -> bool:
     """Whether an unchanged range may be a copy: its text stands twice, then or now, and what is around it does not tell which is which."""
     block = origin.text.lines[origin.start - 1 : origin.end]
-    if place.moved and distinctive_lines(block) < MOVED_LINES:
+    if place.moved and count_distinctive(block) < MIN_MOVED_LINES:
         return True
-    now, then = copies(block, lines.new, place.first), copies(block, lines.old, origin.start)
+    now, then = (
+        find_copies(block, lines.new, place.first),
+        find_copies(block, lines.old, origin.start),
+    )
     if now is None or then is None:
         return True
     if not any(map(is_distinctive, block)) and not _is_held(
@@ -201,14 +213,14 @@ def _telling(lines: Sequence[str], numbers: range) -> int | None:
 
 
 def _went(lines: LineMap, line: int, shift: int) -> bool:
-    return (lines.kept(line) or lines.changed(line)) == line + shift
+    return (lines.unmoved(line) or lines.changed(line)) == line + shift
 
 
 def _rivals(
     lines: LineMap, pairs: Sequence[tuple[int, int]], mine: tuple[int, int], length: int
 ) -> Iterator[tuple[int, int]]:
     """Give those pairs of a line then and a line now whose surroundings may be as much: seldom one, of many."""
-    old, new = lines.old.bare_lines, lines.new.bare_lines
+    old, new = lines.old.compact_lines, lines.new.compact_lines
     before, after = (min(count, _LOOK_AROUND) for count in mine)
     for then, now in pairs:
         first, last = (
@@ -228,7 +240,7 @@ def _rivals(
 
 def _surroundings(lines: LineMap, then: int, now: int, length: int) -> tuple[int, int]:
     """Return how many lines before and after a block are the same, then and now; both ends of a text count as one line each."""
-    old, new = lines.old.bare_lines, lines.new.bare_lines
+    old, new = lines.old.compact_lines, lines.new.compact_lines
     line, place = then - 1, now - 1
     most = min(line, place, _LOOK_AROUND)
     before = (
@@ -248,3 +260,86 @@ def _surroundings(lines: LineMap, then: int, now: int, length: int) -> tuple[int
 def _is_more(mine: tuple[int, int], other: tuple[int, int]) -> bool:
     """Whether one block has more of its surroundings with it than another, and on no side less."""
     return mine[0] >= other[0] and mine[1] >= other[1] and mine != other
+
+
+@dataclass(frozen=True, slots=True)
+class EditTime:
+    """When a recorded edit was made, as history has it.
+
+    Attributes:
+        moment: What was committed before this time was there before the edit (R14).
+        commits: The commits that came with the edit or after it, whatever their clocks say.
+        since: From when on commits have to be told apart: the earliest of all these times.
+    """
+
+    moment: datetime
+    commits: frozenset[str]
+    since: datetime
+
+    def is_after(self, since: DatedCommit) -> bool:
+        """Whether a commit was made before the edit."""
+        return since.moment < self.moment and since.commit not in self.commits
+
+
+@dataclass(frozen=True, slots=True)
+class LineAges:
+    """Since when git has each line of a file.
+
+    Attributes:
+        text: The file as the last commit has it.
+        lines: For each of its lines the commit that it came with, or a later one that was made before all edits in question.
+    """
+
+    text: Text
+    lines: Sequence[DatedCommit]
+
+    def of(self, text: Text) -> Sequence[DatedCommit | None]:
+        """Return the same for another text of the file; None for lines that the last commit does not have."""
+        if text.content == self.text.content:
+            return self.lines
+        ages: list[DatedCommit | None] = [None] * len(text.lines)
+        for line, place in self._kept(text):
+            ages[place - 1] = self.lines[line - 1]
+        return ages
+
+    def _kept(self, text: Text) -> Iterator[tuple[int, int]]:
+        """Give the lines that stand unchanged in another text, each with its place there."""
+        lines, old, new = LineMap(self.text, text), self.text.lines, text.lines
+        for line in range(1, min(len(old), len(self.lines)) + 1):
+            place = lines.unmoved(line)
+            if place is not None and old[line - 1] == new[place - 1]:
+                yield line, place
+
+
+def apply_line_ages(
+    located: LocatedRange, ages: Sequence[DatedCommit | None], edit: EditTime
+) -> LocatedRange:
+    """Return a place as history leaves it: all the lines that are claimed there may be older than the edit.
+
+    A place that is sure is proved by its text; `Origin.before_edit` says whether that proves anything.
+
+    Args:
+        located: The place.
+        ages: Since when git has each line of the text.
+        edit: When the edit was made.
+    """
+    if located.sure or located.is_contradicted or located.start is None or located.end is None:
+        return located
+    kinds = located.kinds or (LineKind.CLAIMED,) * (located.end - located.start + 1)
+    claimed = [
+        age
+        for age, kind in zip(ages[located.start - 1 : located.end], kinds, strict=False)
+        if kind is not LineKind.HUMAN
+    ]
+    older = [age for age in claimed if age is not None and edit.is_after(age)]
+    if not claimed or len(older) < len(claimed):
+        return located
+    since = max(older, key=lambda age: age.moment)
+    return replace(
+        located,
+        state=State.UNVERIFIED,
+        method=Method.OLDER_THAN_EDIT,
+        intact=None,
+        kinds=(),
+        older_commit=since,
+    )

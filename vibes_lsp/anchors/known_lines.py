@@ -16,7 +16,7 @@ from vibes_lsp.anchors.create_anchors import CONTEXT_LINES
 from vibes_lsp.anchors.exact_match import ExactMatches
 from vibes_lsp.anchors.occurrences import Occurrences
 from vibes_lsp.anchors.offset import Offsets, Pin
-from vibes_lsp.anchors.text import bare
+from vibes_lsp.anchors.text import compact
 
 _CHANGE: Final = 3.0
 """What a change of drift costs, in bits: a line has to be rarer than that to speak for one."""
@@ -154,11 +154,11 @@ class KnownLines:
         self._evidence: Final = evidence
 
     @cached_property
-    def bare(self) -> Mapping[int, tuple[str, ...]]:
+    def contexts(self) -> Mapping[int, tuple[str, ...]]:
         """The contexts that stand nowhere as they were recorded, without white space, by the number of the range."""
         evidence = self._evidence
         return {
-            number: tuple(bare("\n".join(found.pieces)).split("\n"))
+            number: tuple(compact("\n".join(found.pieces)).split("\n"))
             for number, (found, whole) in enumerate(
                 zip(evidence.found, evidence.whole, strict=True)
             )
@@ -169,13 +169,16 @@ class KnownLines:
     def index(self) -> Occurrences:
         """The lines of these contexts in the text."""
         return Occurrences(
-            self._evidence.text.bare_lines, ((pieces, False) for pieces in self.bare.values())
+            self._evidence.text.compact_lines,
+            ((pieces, False) for pieces in self.contexts.values()),
         )
 
     @cached_property
     def places(self) -> Mapping[int, Sequence[int]]:
         """Where these contexts stand, by the number of the range."""
-        return {number: self.index.places((pieces, False)) for number, pieces in self.bare.items()}
+        return {
+            number: self.index.places((pieces, False)) for number, pieces in self.contexts.items()
+        }
 
     def spelled(self, numbers: Collection[int]) -> Mapping[str | None, Mapping[int, str]]:
         """Return the lines of some ranges by their number, for each version of the file that one was recorded in, by its digest.
@@ -222,7 +225,7 @@ class KnownLines:
         )
         lines = {
             (line, wanted)
-            for number, pieces in self.bare.items()
+            for number, pieces in self.contexts.items()
             for line, wanted in enumerate(
                 _whole_lines(pieces, cut=found[number].cut), ranges[number].start
             )

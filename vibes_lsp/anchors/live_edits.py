@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.located import AnchoredRange, LineKind, Located, Method, State
+from vibes_lsp.anchors.location import AnchoredRange, LineKind, LocatedRange, Method, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +199,13 @@ def _stop(hunk: _Hunk, first: int, stop: int) -> int:
     return hunk.new + stop - hunk.old if hunk.is_even else hunk.new
 
 
-def followed(
-    base: Located,
+def apply_edits(
+    base: LocatedRange,
     recorded: AnchoredRange | None,
     span: ShiftedRange,
     lines: Sequence[str],
     kinds: tuple[LineKind, ...] = (),
-) -> Located:
+) -> LocatedRange:
     """Return where a range is after some edits: as it was verified if none touched it, or if its text is whole again.
 
     Args:
@@ -230,7 +230,7 @@ def followed(
         )
     state = State.EXACT if span.start == recorded.start else State.MOVED
     if span.touched:
-        is_whole = len(lines) == recorded.length and recorded.is_in(lines, 1)
+        is_whole = len(lines) == recorded.length and recorded.matches_at(lines, 1)
         return _whole_again(moved, recorded, state) if is_whole else _edited(moved, kinds)
     if base.state == State.EDITED:
         return moved
@@ -240,7 +240,7 @@ def followed(
     return replace(moved, state=state, method=method, confidence=min(base.confidence, 0.99))
 
 
-def _whole_again(moved: Located, recorded: AnchoredRange, state: State) -> Located:
+def _whole_again(moved: LocatedRange, recorded: AnchoredRange, state: State) -> LocatedRange:
     """The text is what the record says; whether another place would fit as well was not looked at again."""
     confidence = 0.5 if moved.ambiguous else 0.99
     return replace(
@@ -253,7 +253,7 @@ def _whole_again(moved: Located, recorded: AnchoredRange, state: State) -> Locat
     )
 
 
-def _edited(moved: Located, kinds: tuple[LineKind, ...]) -> Located:
+def _edited(moved: LocatedRange, kinds: tuple[LineKind, ...]) -> LocatedRange:
     """The place is as sure as it was."""
     if moved.state != State.EDITED:
         moved = replace(

@@ -8,7 +8,7 @@ from itertools import chain, compress
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.create_anchors import CONTEXT_BYTES, CONTEXT_LINES, range_hash
-from vibes_lsp.anchors.text import Text, encode, readable
+from vibes_lsp.anchors.text import Text, encode, replace_invalid
 
 _MAX_LOOKS: Final = 256
 
@@ -81,14 +81,14 @@ class Occurrences:
         ]
 
 
-def read_context(context: str) -> Context:
+def parse_context(context: str) -> Context:
     """Return a context as lines, however a tool ended them, and less half a character at its end."""
     is_short = len(context) * 4 <= CONTEXT_BYTES - 4
     cut = not is_short and len(encode(context)) > CONTEXT_BYTES - 4
     if context.isascii() and "\r" not in context:
         return tuple(context.removesuffix("\n").split("\n", CONTEXT_LINES)[:CONTEXT_LINES]), cut
     lines = (
-        readable(context.rstrip("\ufffd") if cut else context)
+        replace_invalid(context.rstrip("\ufffd") if cut else context)
         .replace("\r\n", "\n")
         .removesuffix("\n")
         .split("\n")
@@ -96,7 +96,7 @@ def read_context(context: str) -> Context:
     return tuple(line.removesuffix("\r") for line in lines[:CONTEXT_LINES]), cut
 
 
-def standing(
+def find_hash(
     digest: str, length: int, starts: Sequence[int], text: Text, likely: int
 ) -> Sequence[int]:
     """Return those of some lines, in order, at which so many lines have a digest, made as ours are.
@@ -132,7 +132,7 @@ def _nearest_first(starts: Sequence[int], likely: int) -> Iterator[int]:
     yield from reversed(starts[: before + 1])
 
 
-def copies(block: list[str], text: Text, start: int) -> list[int] | None:
+def find_copies(block: list[str], text: Text, start: int) -> list[int] | None:
     """Return the lines at which a block stands in a text beside the one at which it is known to; None when there are too many to look at."""
     counts = text.line_counts
     if 1 in map(counts.__getitem__, block):

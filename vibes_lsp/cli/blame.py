@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.anchors.located import LineKind
+from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
 from vibes_lsp.cli.output import KIND_MARKS, escape, escape_code, print_json, print_styled

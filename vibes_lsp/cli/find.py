@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.location import State
 from vibes_lsp.cli.options import (
     audit_dir_option,
     band_option,

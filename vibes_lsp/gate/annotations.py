@@ -16,9 +16,9 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.line_map import MOVED_LINES, distinctive_lines
-from vibes_lsp.anchors.located import Located, Method, State
-from vibes_lsp.anchors.locating import standing_whole
+from vibes_lsp.anchors.line_map import MIN_MOVED_LINES, count_distinctive
+from vibes_lsp.anchors.locate import locate_sure
+from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.gate.changed_files import FileContents
@@ -31,7 +31,7 @@ from vibes_lsp.index.records import recorded_lines
 from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
 
-NOT_FOUND: Final = Located(None, None, State.LOST, Method.RECORDED, 0.0)
+NOT_FOUND: Final = LocatedRange(None, None, State.LOST, Method.RECORDED, 0.0)
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
@@ -156,9 +156,9 @@ class AnnotationCollector:
             return
         for path in files:
             base = self.texts.in_base(path)
-            base_matches = standing_whole([recorded for _, recorded in anchored], base)
+            base_matches = locate_sure([recorded for _, recorded in anchored], base)
             for text in self.texts.all_readings(path):
-                found = standing_whole([recorded for _, recorded in anchored], text)
+                found = locate_sure([recorded for _, recorded in anchored], text)
                 for (placement, _), before, now in zip(anchored, base_matches, found, strict=True):
                     if before is None and now is not None and _is_distinctive(now, text):
                         yield text, Placement(path, placement.shown, now)
@@ -237,7 +237,7 @@ class AnnotationCollector:
             start, end = recorded_lines(record) or (None, None)
             if end is not None and end > len(texts[path].lines):
                 start = end = None
-            located = Located(start, end, State.UNVERIFIED, Method.RECORDED, 0.3)
+            located = LocatedRange(start, end, State.UNVERIFIED, Method.RECORDED, 0.3)
             yield texts[path], Placement(path, ShownLineage(Lineage((record,), record)), located)
 
     def _selected_files(self, annotated: Collection[str]) -> list[str]:
@@ -261,9 +261,9 @@ class AnnotationCollector:
             return None
 
 
-def _is_distinctive(located: Located, text: Text) -> bool:
+def _is_distinctive(located: LocatedRange, text: Text) -> bool:
     lines = text.lines[(located.start or 1) - 1 : located.end or 0]
-    return distinctive_lines(lines) >= MOVED_LINES
+    return count_distinctive(lines) >= MIN_MOVED_LINES
 
 
 def is_behind_a_link(project: Path, path: str) -> bool:

@@ -14,8 +14,7 @@ from datetime import datetime
 import msgspec
 from typing_extensions import override
 
-from vibes_lsp.anchors.located import Since as OlderCommit
-from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.location import DatedCommit, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.gate import catalogue
@@ -204,7 +203,7 @@ class _Run:
             }
             yield from (item for item in items if item.placement.lineage.first.id not in disproved)
 
-    def _may_contradict(self, older: OlderCommit | None) -> bool:
+    def _may_contradict(self, older: DatedCommit | None) -> bool:
         """Whether a commit may contradict a record; with a base, only a commit of the base may."""
         base = self._inputs.trail_diff
         if base is None or older is None:

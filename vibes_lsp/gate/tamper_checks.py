@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.functions import find_function
-from vibes_lsp.anchors.located import AnchoredRange, Located, Method, OriginalText, State
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, OriginalText, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.gate.trail_diff import TrailDiff
 from vibes_lsp.index.lineage import Lineage
@@ -153,7 +153,7 @@ class TamperChecks:
             return None
         return f"record {outside[-1].source[:16]} supersedes it"
 
-    def _found(self, placement: Placement, root: LogRecord, text: Text) -> Located:
+    def _found(self, placement: Placement, root: LogRecord, text: Text) -> LocatedRange:
         """Locate an edit by its original record alone."""
         alone = Placement(placement.path, ShownLineage(Lineage((root,), root)), placement.located)
         return relocate(text, [alone], self.locator.file_history(placement.path, text))[0]
@@ -163,7 +163,7 @@ def _fixed_members(record: LogRecord) -> Members:
     return {name: value for name, value in record.members.items() if name not in _MUTABLE}
 
 
-def _is_present(found: Located, placement: Placement, root: LogRecord) -> bool:
+def _is_present(found: LocatedRange, placement: Placement, root: LogRecord) -> bool:
     """Whether the code of an edit is present.
 
     It is if it was found unchanged; or, if nothing superseded it, if at least half of it is found
@@ -219,7 +219,7 @@ class LostLineSearch:
 
     def _find_renamed_function(
         self, placement: Placement, root: LogRecord, text: Text
-    ) -> Located | None:
+    ) -> LocatedRange | None:
         """Locate a renamed function by its lines in the latest version that had its old name."""
         name, signature = root.text("function_name") or "", root.text("function_signature")
         for path, before in islice(self._versions(placement), _MAX_VERSIONS):
@@ -258,8 +258,10 @@ def covers(record: LogRecord, *members: str) -> bool:
     )
 
 
-def _as_recorded(root: LogRecord, text: Text) -> Located | None:
+def _as_recorded(root: LogRecord, text: Text) -> LocatedRange | None:
     lines = recorded_lines(root)
     if lines is None or lines[0] > len(text.lines):
         return None
-    return Located(lines[0], min(lines[1], len(text.lines)), State.UNVERIFIED, Method.RECORDED, 0.3)
+    return LocatedRange(
+        lines[0], min(lines[1], len(text.lines)), State.UNVERIFIED, Method.RECORDED, 0.3
+    )

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from vibes_lsp.anchors.ages import Ages, EditTime
-from vibes_lsp.anchors.located import OriginalText
-from vibes_lsp.anchors.locating import standing_whole
+from vibes_lsp.anchors.history_mapping import EditTime, LineAges
+from vibes_lsp.anchors.locate import locate_sure
+from vibes_lsp.anchors.location import OriginalText
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.history.project_history import ProjectHistory
@@ -42,7 +42,7 @@ class FileHistory:
     original_texts: Mapping[str, OriginalText] = field(default_factory=dict)
     former_paths: tuple[str, ...] = ()
     moved_in: tuple[str, ...] = ()
-    ages: Ages | None = None
+    ages: LineAges | None = None
     edit_times: Mapping[str, EditTime] = field(default_factory=dict)
 
 
@@ -224,4 +224,4 @@ def _are_uncertain(lineages: Sequence[Lineage], text: Text) -> bool:
     recorded = [each.recorded_range for each in lineages if each.recorded_range is not None]
     if any(each.anchors.hash is None and each.anchors.file_hash is None for each in recorded):
         return True
-    return None in standing_whole(recorded, text)
+    return None in locate_sure(recorded, text)

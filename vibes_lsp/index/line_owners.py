@@ -7,13 +7,13 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.located import Located, State
+from vibes_lsp.anchors.location import LocatedRange, State
 from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.placements import Placement, ShownLineage
 
 
 def owned_ranges(
-    shown: Sequence[ShownLineage], located: Sequence[Located], first: int, last: int
+    shown: Sequence[ShownLineage], located: Sequence[LocatedRange], first: int, last: int
 ) -> dict[int, tuple[tuple[int, int], ...]]:
     """Assign each line from `first` to `last` to the highest ranked annotation on it.
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.anchors.located import AnchoredRange
+from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.index.records import Edge, LogRecord, recorded_range
 from vibes_lsp.model.canonical_json import canonical_json, same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256

@@ -1,6 +1,6 @@
 """Where the annotations of a file are in a text (R7, R15, R18).
 
-`anchors.locating` finds ranges in a text. This module decides which ranges to look for, and what a
+`anchors.locate` finds ranges in a text. This module decides which ranges to look for, and what a
 record, its file's history and the other annotations say about the result.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
-from vibes_lsp.anchors.ages import disproved
-from vibes_lsp.anchors.functions import located_by_name
-from vibes_lsp.anchors.located import AnchoredRange, Located, Method, State
-from vibes_lsp.anchors.locating import locate, standing_whole
+from vibes_lsp.anchors.functions import locate_function
+from vibes_lsp.anchors.history_mapping import apply_line_ages
+from vibes_lsp.anchors.locate import locate, locate_sure
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.line_owners import mark_replaced, owned_ranges, whole_file_edits
@@ -22,10 +22,10 @@ from vibes_lsp.index.records import recorded_lines
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.vocabulary import Action
 
-_LOST = Located(None, None, State.LOST, Method.RECORDED, 0.0)
-_ORPHANED = Located(None, None, State.LOST, Method.LOG, 0.0)
-_PLACEHOLDER = Located(None, None, State.UNVERIFIED, Method.RECORDED, 0.0)
-LocationsByLineage: TypeAlias = Mapping[tuple[str, ...], Located]
+_LOST = LocatedRange(None, None, State.LOST, Method.RECORDED, 0.0)
+_ORPHANED = LocatedRange(None, None, State.LOST, Method.LOG, 0.0)
+_PLACEHOLDER = LocatedRange(None, None, State.UNVERIFIED, Method.RECORDED, 0.0)
+LocationsByLineage: TypeAlias = Mapping[tuple[str, ...], LocatedRange]
 """Where annotations are in a text, by the ids of their lineage."""
 
 
@@ -121,7 +121,7 @@ def locate_on_lines(
 
 def relocate(
     text: Text, placements: Sequence[Placement], history: FileHistory = NO_HISTORY
-) -> list[Located]:
+) -> list[LocatedRange]:
     """Return where annotations are in another text of the same file, in the order given."""
     return _locate(
         [each.shown for each in placements],
@@ -132,7 +132,7 @@ def relocate(
 
 
 def with_locations(
-    placements: Sequence[Placement], located: Sequence[Located], length: int
+    placements: Sequence[Placement], located: Sequence[LocatedRange], length: int
 ) -> list[Placement]:
     """Return placements with new locations, in document order, with the lines that they own now.
 
@@ -155,7 +155,11 @@ def with_locations(
 
 
 def _placements(
-    path: str, shown: Sequence[ShownLineage], located: Sequence[Located], last: int, first: int = 1
+    path: str,
+    shown: Sequence[ShownLineage],
+    located: Sequence[LocatedRange],
+    last: int,
+    first: int = 1,
 ) -> list[Placement]:
     owned = owned_ranges(shown, located, first, last)
     pairs = enumerate(zip(shown, located, strict=True))
@@ -172,8 +176,8 @@ def _locate(
     history: FileHistory = NO_HISTORY,
     *,
     approximate: bool = True,
-) -> list[Located]:
-    found: dict[int, Located] = {}
+) -> list[LocatedRange]:
+    found: dict[int, LocatedRange] = {}
     for numbers in _by_recorded_file(shown, history.moved_in):
         wanted = [
             (number, recorded)
@@ -187,7 +191,7 @@ def _locate(
             ]
             located = locate(ranges, text, originals)
         else:
-            located = [each or _LOST for each in standing_whole(ranges, text)]
+            located = [each or _LOST for each in locate_sure(ranges, text)]
         for (number, recorded), where in zip(wanted, located, strict=True):
             found[number] = _restricted(shown[number], where, recorded, text)
     _disprove(shown, found, text, history)
@@ -198,7 +202,7 @@ def _locate(
 
 
 def _disprove(
-    shown: Sequence[ShownLineage], found: dict[int, Located], text: Text, history: FileHistory
+    shown: Sequence[ShownLineage], found: dict[int, LocatedRange], text: Text, history: FileHistory
 ) -> None:
     """Mark the locations that git's history disproves (R15)."""
     edit_times = {
@@ -215,7 +219,7 @@ def _disprove(
         return
     ages = history.ages.of(text)
     for number in doubtful:
-        found[number] = disproved(found[number], ages, edit_times[number])
+        found[number] = apply_line_ages(found[number], ages, edit_times[number])
 
 
 def _recorded_range(shown: ShownLineage) -> AnchoredRange | None:
@@ -242,8 +246,8 @@ def _with_known(
     path: str,
     text: Text,
     known_locations: LocationsByLineage,
-    is_enough: Callable[[ShownLineage, Located], bool] = _always,
-) -> list[Located] | None:
+    is_enough: Callable[[ShownLineage, LocatedRange], bool] = _always,
+) -> list[LocatedRange] | None:
     """Return the known locations, and the others located on their own; None if not all suffice."""
     known = [
         None if each.is_placeholder else known_locations.get(each.lineage.ids) for each in shown
@@ -256,7 +260,7 @@ def _with_known(
     return [where or next(fresh) for where in known]
 
 
-def _is_independent(shown: ShownLineage, located: Located) -> bool:
+def _is_independent(shown: ShownLineage, located: LocatedRange) -> bool:
     """Whether other annotations cannot change a location.
 
     That is so if the text is the recorded file, and if there is no range to search for.
@@ -270,7 +274,7 @@ def _is_independent(shown: ShownLineage, located: Located) -> bool:
     )
 
 
-def _is_on(located: Located, lines: tuple[int, int]) -> bool:
+def _is_on(located: LocatedRange, lines: tuple[int, int]) -> bool:
     return (
         located.start is not None
         and located.end is not None
@@ -280,8 +284,8 @@ def _is_on(located: Located, lines: tuple[int, int]) -> bool:
 
 
 def _restricted(
-    shown: ShownLineage, located: Located, recorded: AnchoredRange, text: Text
-) -> Located:
+    shown: ShownLineage, located: LocatedRange, recorded: AnchoredRange, text: Text
+) -> LocatedRange:
     """Return the location as the record allows it.
 
     Deleted text is gone: it is shown where it was, and finding it elsewhere proves nothing. Lines
@@ -303,13 +307,13 @@ def _restricted(
             and remapped[1] <= len(text.lines)
             and recorded.anchors.file_hash in text.file_hashes
         ):
-            return Located(*remapped, State.EDITED, Method.FILE_HASH, 0.9)
+            return LocatedRange(*remapped, State.EDITED, Method.FILE_HASH, 0.9)
         return _ORPHANED if lineage.is_orphaned and located.is_doubtful else located
     line = max(1, min(recorded.start, len(text.lines)))
-    return Located(line, line, State.UNVERIFIED, Method.RECORDED, 0.3)
+    return LocatedRange(line, line, State.UNVERIFIED, Method.RECORDED, 0.3)
 
 
-def _without_range(shown: ShownLineage, path: str, text: Text) -> Located:
+def _without_range(shown: ShownLineage, path: str, text: Text) -> LocatedRange:
     """Locate an annotation without a range: a placeholder, or a function by its name."""
     if shown.is_placeholder:
         return _PLACEHOLDER
@@ -317,6 +321,6 @@ def _without_range(shown: ShownLineage, path: str, text: Text) -> Located:
     name = record.text("function_name")
     if not name:
         return _LOST
-    return located_by_name(
+    return locate_function(
         text, path, name, record.text("function_signature"), shown.lineage.anchor_hash
     )

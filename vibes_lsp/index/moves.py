@@ -15,9 +15,9 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.anchors.line_map import MOVED_LINES, distinctive_lines
-from vibes_lsp.anchors.located import AnchoredRange, Located, State
-from vibes_lsp.anchors.locating import locate, standing_whole
+from vibes_lsp.anchors.line_map import MIN_MOVED_LINES, count_distinctive
+from vibes_lsp.anchors.locate import locate, locate_sure
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, State
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.file_versions import Version
@@ -190,7 +190,7 @@ class MovedIn:
         file = RawLines(encode(text.content))
         for name, ranges in moved_out:
             possible = [each for each in ranges if RangeFilter(each.recorded_range).may_be_in(file)]
-            located = standing_whole([each.recorded_range for each in possible], text)
+            located = locate_sure([each.recorded_range for each in possible], text)
             here = [
                 each
                 for each, where in zip(possible, located, strict=True)
@@ -314,8 +314,8 @@ class MovedIn:
         return {identifier for identifier, original in originals.items() if original.before_edit}
 
 
-def _is_distinctive(located: Located, text: Text) -> bool:
+def _is_distinctive(located: LocatedRange, text: Text) -> bool:
     """Whether the located lines are enough to tell that the text moved."""
     if located.start is None or located.end is None:
         return False
-    return distinctive_lines(text.lines[located.start - 1 : located.end]) >= MOVED_LINES
+    return count_distinctive(text.lines[located.start - 1 : located.end]) >= MIN_MOVED_LINES

@@ -13,9 +13,9 @@ from typing import Final
 
 from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.line_map import LineMaps
-from vibes_lsp.anchors.located import AnchoredRange, OriginalText
-from vibes_lsp.anchors.locating import standing_whole
-from vibes_lsp.anchors.occurrences import read_context
+from vibes_lsp.anchors.locate import locate_sure
+from vibes_lsp.anchors.location import AnchoredRange, OriginalText
+from vibes_lsp.anchors.occurrences import parse_context
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.project_history import ProjectHistory
@@ -202,7 +202,7 @@ class OlderTextSearch:
         starts: dict[str, list[tuple[LineMaps, int]]] = defaultdict(list)
         maps: dict[int, LineMaps] = {}
         if text is not None:
-            located = standing_whole([each.recorded_range for each in annotations], text)
+            located = locate_sure([each.recorded_range for each in annotations], text)
             for each, where in zip(annotations, located, strict=True):
                 if where is not None and where.start is not None:
                     starts[each.id].append((maps.setdefault(id(text), LineMaps(text)), where.start))
@@ -225,14 +225,18 @@ class OlderTextSearch:
         if text is None:
             return None
         if later_starts:
-            mapped = (maps.from_text(text).came_from(start) for maps, start in later_starts)
+            mapped = (maps.from_text(text).old_line(start) for maps, start in later_starts)
             return next(
-                (line for line in mapped if line is not None and recorded.is_in(text.lines, line)),
+                (
+                    line
+                    for line in mapped
+                    if line is not None and recorded.matches_at(text.lines, line)
+                ),
                 None,
             )
-        if recorded.is_in(text.lines, recorded.start):
+        if recorded.matches_at(text.lines, recorded.start):
             return recorded.start
-        located = standing_whole([recorded], text)[0]
+        located = locate_sure([recorded], text)[0]
         return None if located is None else located.start
 
 
@@ -240,7 +244,7 @@ def _context_lines(recorded: AnchoredRange) -> frozenset[bytes]:
     """Return the whole, non-empty lines of a range's context, which a text must have."""
     if recorded.anchors.context is None:
         return frozenset()
-    pieces, cut = read_context(recorded.anchors.context)
+    pieces, cut = parse_context(recorded.anchors.context)
     return frozenset(encode(piece) for piece in (pieces[:-1] if cut else pieces) if piece)
 
 

@@ -12,9 +12,9 @@ from datetime import datetime
 from functools import cache
 from typing import Final, TypeAlias
 
-from vibes_lsp.anchors.ages import Ages, EditTime
-from vibes_lsp.anchors.located import OriginalText, Since
-from vibes_lsp.anchors.locating import standing_whole
+from vibes_lsp.anchors.history_mapping import EditTime, LineAges
+from vibes_lsp.anchors.locate import locate_sure
+from vibes_lsp.anchors.location import DatedCommit, OriginalText
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.history.file_versions import Version
@@ -89,7 +89,7 @@ class OriginalTexts:
             )
         return found
 
-    def ages(self, path: str, since: datetime) -> Ages | None:
+    def ages(self, path: str, since: datetime) -> LineAges | None:
         """Return since when git has each line of a file; None where git cannot tell.
 
         Args:
@@ -100,7 +100,9 @@ class OriginalTexts:
         data = None if found is None else self._history.contents(found[0])
         if found is None or data is None:
             return None
-        return Ages(Text.from_bytes(data), [Since(each.commit, each.moment) for each in found[1]])
+        return LineAges(
+            Text.from_bytes(data), [DatedCommit(each.commit, each.moment) for each in found[1]]
+        )
 
     def _searched(self, lineages: Iterable[Lineage]) -> list[SearchedAnnotation]:
         return [each for lineage in lineages if (each := self._search_for(lineage)) is not None]
@@ -164,9 +166,12 @@ class _OriginalTextSearch:
         for identifier, (version, start) in self._older_texts.run(annotations, found, text).items():
             before = self._text(version)
             if before is not None:
-                since, end = Since(version.commit, version.moment), start + lengths[identifier] - 1
+                since, end = (
+                    DatedCommit(version.commit, version.moment),
+                    start + lengths[identifier] - 1,
+                )
                 found[identifier] = OriginalText(
-                    before, start, end, self._later(version), before_edit=True, since=since
+                    before, start, end, self._later(version), before_edit=True, older_commit=since
                 )
         return found
 
@@ -218,7 +223,7 @@ class _OriginalTextSearch:
             if text is None:
                 continue
             anchored = [each for each, _ in group if each.is_anchored]
-            located = standing_whole([each.recorded_range for each in anchored], text)
+            located = locate_sure([each.recorded_range for each in anchored], text)
             for each, where in zip(anchored, located, strict=True):
                 if where is not None and where.start is not None and where.end is not None:
                     found[each.id] = OriginalText(text, where.start, where.end, later)

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.index.file_history import FileHistory
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.log_columns import id_key
@@ -70,7 +70,7 @@ class Placement(msgspec.Struct, frozen=True):
 
     path: str
     shown: ShownLineage
-    located: Located
+    located: LocatedRange
     owned_ranges: tuple[tuple[int, int], ...] = ()
     replaced_by: str | None = None
 
@@ -189,7 +189,7 @@ def why_unverified(placement: Placement) -> str | None:
 
 def in_git_since(placement: Placement) -> str | None:
     """Return since when git has the lines of a disproved annotation, in words; else None."""
-    known = placement.located.since
+    known = placement.located.older_commit
     return (
         None
         if known is None

@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.anchors.create_anchors import block_hashes
-from vibes_lsp.anchors.located import AnchoredRange
-from vibes_lsp.anchors.occurrences import read_context
+from vibes_lsp.anchors.create_anchors import hash_variants
+from vibes_lsp.anchors.location import AnchoredRange
+from vibes_lsp.anchors.occurrences import parse_context
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
@@ -138,7 +138,7 @@ class RangeFilter:
         first, newline, _ = (context or "").partition("\n")
         self._is_readable = _REPLACEMENT not in (context or "")
         self.first = _encoded(first.removesuffix("\r")) if newline and self._is_readable else None
-        pieces, cut = ((), True) if context is None else read_context(context)
+        pieces, cut = ((), True) if context is None else parse_context(context)
         self._whole = [*map(_encoded, pieces[:-1] if cut else pieces)]
         self._context = (
             b""
@@ -175,7 +175,7 @@ class RangeFilter:
         return (
             digest is not None
             and end <= len(file.lines)
-            and digest in block_hashes(b"\n".join(file.lines[start - 1 : end]))
+            and digest in hash_variants(b"\n".join(file.lines[start - 1 : end]))
         )
 
 

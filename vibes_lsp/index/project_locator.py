@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-from vibes_lsp.anchors.located import Since
+from vibes_lsp.anchors.location import DatedCommit
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
@@ -225,7 +225,7 @@ class ProjectLocator:
 
     def contradicted(
         self, path: str, text: Text, placements: Sequence[Placement]
-    ) -> dict[str, Since | None]:
+    ) -> dict[str, DatedCommit | None]:
         """Return the annotations that git contradicts (R15), with the commit that has their lines.
 
         The keys are ids of first records. Their commits must have been resolved.
@@ -233,7 +233,9 @@ class ProjectLocator:
         history = self._histories.own_history(path, [each.lineage for each in placements], text)
         pairs = zip(placements, relocate(text, placements, history), strict=True)
         return {
-            each.lineage.first.id: where.since for each, where in pairs if where.is_contradicted
+            each.lineage.first.id: where.older_commit
+            for each, where in pairs
+            if where.is_contradicted
         }
 
 

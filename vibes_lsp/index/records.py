@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.located import AnchoredRange
+from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import EdgeType, NodeType, RecordType

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from vibes_lsp.anchors.create_anchors import range_hashes
+from vibes_lsp.anchors.create_anchors import range_hash_variants
 from vibes_lsp.index.records import Edge, LogRecord
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, ReviewerKind, Verdict
@@ -61,7 +61,7 @@ def is_text_unchanged(review: Review, lines: Sequence[str] | None) -> bool | Non
     """
     if review.text_hash is None:
         return None
-    return lines is not None and review.text_hash in range_hashes(lines)
+    return lines is not None and review.text_hash in range_hash_variants(lines)
 
 
 def review_status_of(

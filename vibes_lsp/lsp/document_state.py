@@ -11,8 +11,15 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from vibes_lsp.anchors.create_anchors import CONTEXT_LINES
-from vibes_lsp.anchors.live_edits import followed
-from vibes_lsp.anchors.located import AnchoredRange, LineKind, Located, Method, OriginalText, State
+from vibes_lsp.anchors.live_edits import apply_edits
+from vibes_lsp.anchors.location import (
+    AnchoredRange,
+    LineKind,
+    LocatedRange,
+    Method,
+    OriginalText,
+    State,
+)
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import NO_HISTORY, FileHistory
 from vibes_lsp.index.locate_annotations import LocationsByLineage, relocate, with_locations
@@ -194,7 +201,7 @@ class LocateRequest:
     revision: int
     text: Text
     placements: Sequence[Placement]
-    followed: Sequence[Located | None]
+    followed: Sequence[LocatedRange | None]
     history: FileHistory
 
     def locate(self) -> list[Placement]:
@@ -282,7 +289,7 @@ class PlacementTracker:
             self._revision = self._document.revision
         return self._now
 
-    def _may_be_back(self, where: Sequence[Located]) -> bool:
+    def _may_be_back(self, where: Sequence[LocatedRange]) -> bool:
         """Whether so much was put in at once, as by pasting or by undoing, that what was lost may be in it; or it was announced."""
         is_announced = self._document.take_expected_text()
         return (is_announced or self._edits.largest >= CONTEXT_LINES) and any(
@@ -312,7 +319,7 @@ class PlacementTracker:
         self._needs_locating = False
         return was_news or self._now != answered
 
-    def _request(self, where: Sequence[Located | None]) -> LocateRequest:
+    def _request(self, where: Sequence[LocatedRange | None]) -> LocateRequest:
         return LocateRequest(
             self._document.revision,
             self._document.text,
@@ -332,7 +339,7 @@ class PlacementTracker:
         located = [_settled(each.located, where.get(each.current.id)) for each in placements]
         return with_locations(placements, located, self._document.length)
 
-    def _follow(self) -> list[Located | None]:
+    def _follow(self) -> list[LocatedRange | None]:
         """Return where each annotation was taken by the edits; None where other lines stand instead of its own."""
         length = self._document.length
         return [
@@ -342,7 +349,7 @@ class PlacementTracker:
 
     def _followed(
         self, placement: Placement, recorded: AnchoredRange | None, length: int
-    ) -> Located | None:
+    ) -> LocatedRange | None:
         base = placement.located
         if base.start is None or base.end is None:
             return base
@@ -355,13 +362,13 @@ class PlacementTracker:
             return None
         span = span.within(length)
         if not span.touched:
-            return followed(base, recorded, span, ())
+            return apply_edits(base, recorded, span, ())
         lines = self._document.lines(span.start, span.end)
         kinds: tuple[LineKind, ...] = ()
         if base.is_proven:
             whose = base.kinds or (LineKind.AI,) * (end - start + 1)
             kinds = self._edits.kinds(start, end, whose)[: len(lines)]
-        return followed(base, recorded, span, lines, kinds)
+        return apply_edits(base, recorded, span, lines, kinds)
 
 
 def newest_texts(
@@ -374,7 +381,7 @@ def newest_texts(
     return {**committed, **seen, **disproved}
 
 
-def _settled(found: Located, followed: Located | None) -> Located:
+def _settled(found: LocatedRange, followed: LocatedRange | None) -> LocatedRange:
     """What has nothing but its recorded lines stays where the edits took it; so do lines that a person gave, until the text is found."""
     if followed is None:
         return found

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from vibes_lsp.anchors.create_anchors import Anchors, range_hashes
-from vibes_lsp.anchors.functions import located_by_name
-from vibes_lsp.anchors.located import Located, State
-from vibes_lsp.anchors.locating import locate
-from vibes_lsp.anchors.occurrences import copies
+from vibes_lsp.anchors.create_anchors import Anchors, range_hash_variants
+from vibes_lsp.anchors.functions import locate_function
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import LocatedRange, State
+from vibes_lsp.anchors.occurrences import find_copies
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.lineage import Lineage
@@ -218,7 +218,7 @@ def _is_found(lineage: Lineage, text: Text, path: str) -> bool:
     if recorded is not None:
         return locate([recorded], text)[0].start is not None
     return (
-        located_by_name(text, path, lineage.current.text("function_name") or "", None).start
+        locate_function(text, path, lineage.current.text("function_name") or "", None).start
         is not None
     )
 
@@ -235,12 +235,12 @@ def _find(lineages: Sequence[Lineage], text: Text, path: str) -> list[_FoundLine
     ]
 
 
-def _lines(located: Located, anchors: Anchors, text: Text) -> _FoundLines | None:
+def _lines(located: LocatedRange, anchors: Anchors, text: Text) -> _FoundLines | None:
     if located.start is None or located.end is None:
         return None
     lines = text.lines[located.start - 1 : located.end]
     if located.ambiguous and (
-        located.state == State.EDITED or copies(lines, text, located.start) != []
+        located.state == State.EDITED or find_copies(lines, text, located.start) != []
     ):
         return None
     if not located.sure and (located.state == State.UNVERIFIED or anchors.hash is None):
@@ -249,7 +249,7 @@ def _lines(located: Located, anchors: Anchors, text: Text) -> _FoundLines | None
 
 
 def _function(lineage: Lineage, text: Text, path: str) -> _FoundLines | None:
-    located = located_by_name(
+    located = locate_function(
         text,
         path,
         lineage.current.text("function_name") or "",
@@ -262,5 +262,5 @@ def _function(lineage: Lineage, text: Text, path: str) -> _FoundLines | None:
         located.start,
         located.end,
         lines,
-        lineage.first.text("anchor_hash") in set(range_hashes(lines)),
+        lineage.first.text("anchor_hash") in set(range_hash_variants(lines)),
     )

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from vibes_lsp.anchors.located import LineKind, State
+from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.database.build import RECORDS, STANDING
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from vibes_lsp.anchors.text import BOM, readable
+from vibes_lsp.anchors.text import BOM, replace_invalid
 from vibes_lsp.model.vocabulary import Action
 
 Place: TypeAlias = tuple[int, int]
@@ -69,7 +69,7 @@ def accept(before: str, start: Place, end: Place, new_text: str) -> Accepted:
     written = _written(after, first + above, first + len(new) - below)
     head, tail = before.rfind("\n", 0, first) + 1, before.find("\n", last)
     stood = [
-        readable(line.strip())
+        replace_invalid(line.strip())
         for line in before[head : len(before) if tail < 0 else tail].split("\n")
     ]
     begun = 1 + before.count("\n", 0, first)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.located import AnchoredRange as Range
-from vibes_lsp.anchors.located import OriginalText as Made
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import AnchoredRange as Range
+from vibes_lsp.anchors.location import OriginalText as Made
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import parse_timestamp

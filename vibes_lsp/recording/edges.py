@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from vibes_lsp.anchors.located import Method, State
+from vibes_lsp.anchors.location import Method, State
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.trail import Trail

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from vibes_lsp.anchors.text import readable
+from vibes_lsp.anchors.text import replace_invalid
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.secrets import MaskingRules, mask_secrets
 from vibes_lsp.model.vocabulary import CommandType, ContextType
@@ -134,7 +134,7 @@ class Entries:
 
     def clean(self, text: str) -> str:
         """Return a text without secrets and without absolute paths inside the project; bytes that were no text are replaced."""
-        text = readable(without_project(text, self.situation.project))
+        text = replace_invalid(without_project(text, self.situation.project))
         if os.environ.get(REDACTION) == "off":
             return text
         redaction = self.situation.config.config.redaction

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from vibes_lsp.anchors.located import LineKind
+from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement

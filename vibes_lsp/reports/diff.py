@@ -10,8 +10,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.alignment import align
-from vibes_lsp.anchors.located import LineKind
+from vibes_lsp.anchors.line_map import align
+from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.diff import DiffEntry, DiffRange, diff_files, parse_diff_range

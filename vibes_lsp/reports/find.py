@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.live_risk import Scorer

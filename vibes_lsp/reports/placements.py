@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.lineage_commits import known_commit
@@ -117,10 +117,10 @@ class PlacementReport:
             result["movedFrom"] = placement.moved_from
         if placement.replaced_by is not None:
             result["replacedBy"] = placement.replaced_by
-        if located.since is not None:
+        if located.older_commit is not None:
             result["inGitSince"] = {
-                "commit": located.since.commit,
-                "at": format_timestamp(located.since.moment),
+                "commit": located.older_commit.commit,
+                "at": format_timestamp(located.older_commit.moment),
             }
         result.update(
             {

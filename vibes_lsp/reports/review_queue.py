@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vibes_lsp.anchors.create_anchors import range_hash
-from vibes_lsp.anchors.located import LineKind
+from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.errors import BrokenBlob, UnreadableFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement

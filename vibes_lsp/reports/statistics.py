@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.log_columns import LogLineKind

@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.anchors.sources import SOURCES
 from vibes_lsp.anchors.create_anchors import range_hash
-from vibes_lsp.anchors.functions import find_function, located_by_name
-from vibes_lsp.anchors.located import Method, State
+from vibes_lsp.anchors.functions import find_function, locate_function
+from vibes_lsp.anchors.location import Method, State
 from vibes_lsp.anchors.text import Text
 
 UNIQUE = [
@@ -88,7 +88,7 @@ UNIQUE = [
     ("path", "name", "start", "end"), UNIQUE, ids=[f"{path}-{name}" for path, name, _, _ in UNIQUE]
 )
 def test_the_one_function_of_a_name(path: str, name: str, start: int, end: int) -> None:
-    located = located_by_name(Text(SOURCES[path]), f"src/{path}", name, None)
+    located = locate_function(Text(SOURCES[path]), f"src/{path}", name, None)
     assert (located.start, located.end, located.ambiguous, located.confidence) == (
         start,
         end,
@@ -101,7 +101,7 @@ def test_the_one_function_of_a_name(path: str, name: str, start: int, end: int) 
 def test_the_digest_of_a_function_says_whether_it_is_as_it_was_written() -> None:
     text = Text(SOURCES["cart.py"])
     digest = range_hash(text.lines[5:9])
-    written = located_by_name(text, "cart.py", "Cart.add", None, digest)
+    written = locate_function(text, "cart.py", "Cart.add", None, digest)
     assert (written.start, written.end, written.state, written.method, written.intact) == (
         6,
         9,
@@ -110,7 +110,7 @@ def test_the_digest_of_a_function_says_whether_it_is_as_it_was_written() -> None
         4,
     )
     assert written.sure
-    edited = located_by_name(
+    edited = locate_function(
         Text(SOURCES["cart.py"].replace(text.lines[8], "        pass")),
         "cart.py",
         "Cart.add",
@@ -125,7 +125,7 @@ def test_the_digest_of_a_function_says_whether_it_is_as_it_was_written() -> None
         None,
     )
     lines = [*text.lines[:4], *text.lines[5:9], "", *text.lines[5:9]]
-    assert located_by_name(Text("\n".join(lines)), "cart.py", "add", None, digest).ambiguous
+    assert locate_function(Text("\n".join(lines)), "cart.py", "add", None, digest).ambiguous
 
 
 SIGNED = [
@@ -160,7 +160,7 @@ SIGNED = [
 def test_a_signature_tells_overloads_apart(
     path: str, name: str, signature: str, start: int, end: int
 ) -> None:
-    located = located_by_name(Text(SOURCES[path]), path, name, signature)
+    located = locate_function(Text(SOURCES[path]), path, name, signature)
     assert (located.start, located.end, located.ambiguous, located.confidence) == (
         start,
         end,
@@ -182,7 +182,7 @@ AMBIGUOUS = [
 def test_where_several_may_be_meant_it_is_ambiguous(
     path: str, name: str, signature: str | None, start: int
 ) -> None:
-    located = located_by_name(Text(SOURCES[path]), path, name, signature)
+    located = locate_function(Text(SOURCES[path]), path, name, signature)
     assert (located.start, located.ambiguous, located.confidence) == (start, True, 0.3)
 
 
@@ -198,7 +198,7 @@ def test_where_several_may_be_meant_it_is_ambiguous(
     ],
 )
 def test_what_is_not_there_is_lost(path: str, name: str) -> None:
-    located = located_by_name(Text(SOURCES[path]), path, name, None)
+    located = locate_function(Text(SOURCES[path]), path, name, None)
     assert (located.state, located.start, located.end, located.confidence) == (
         State.LOST,
         None,
@@ -219,7 +219,7 @@ def test_a_changed_signature_is_said_and_costs_confidence() -> None:
         False,
     )
     assert (
-        located_by_name(
+        locate_function(
             Text(SOURCES["cart.py"]), "cart.py", "Cart.add", "add(self, everything, else_)"
         ).confidence
         == 0.8

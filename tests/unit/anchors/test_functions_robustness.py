@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.anchors.sources import SOURCES
-from vibes_lsp.anchors.functions import find_function, located_by_name
-from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.functions import find_function, locate_function
+from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.syntax import grammars, parsing
 from vibes_lsp.anchors.text import Text
 
@@ -50,7 +50,7 @@ def test_any_text_and_any_name_give_a_range_within_the_text(
     content: str, path: str, name: str, signature: str | None
 ) -> None:
     text = Text(content)
-    located = located_by_name(text, path, name, signature)
+    located = locate_function(text, path, name, signature)
     assert (located.state is State.LOST) == (located.start is None) == (located.end is None)
     if located.start is not None and located.end is not None:
         assert 1 <= located.start <= located.end <= len(text.lines)
@@ -67,7 +67,7 @@ def test_line_ends_and_a_byte_order_mark_change_nothing(path: str) -> None:
 
 @pytest.mark.parametrize("odd", ["\f", "é𝒳", "\udc80\udcff", "\ud800", "\u2028", "\x00"])
 def test_odd_characters_above_do_not_shift_it(odd: str) -> None:
-    located = located_by_name(
+    located = locate_function(
         Text(f"# {odd}\n\ndef area(w):\n    return w\n"), "a.py", "area", "(w)"
     )
     assert (located.start, located.end, located.confidence) == (3, 4, 0.9)
@@ -75,8 +75,8 @@ def test_odd_characters_above_do_not_shift_it(odd: str) -> None:
 
 def test_a_syntax_error_elsewhere_does_not_hide_it() -> None:
     broken = "class Cart:\n    def add(self):\n        return 1\n\n    def total(self\n        return (2\n"
-    assert located_by_name(Text(broken), "cart.py", "Cart.add", None).start == 2
-    assert located_by_name(Text(broken), "cart.py", "total", None).start == 5
+    assert locate_function(Text(broken), "cart.py", "Cart.add", None).start == 2
+    assert locate_function(Text(broken), "cart.py", "total", None).start == 5
 
 
 def test_without_a_grammar_it_goes_by_the_look_of_lines() -> None:
@@ -84,8 +84,8 @@ def test_without_a_grammar_it_goes_by_the_look_of_lines() -> None:
     place = find_function(Text(lua), "shape.lua", "area", None)
     assert place is not None
     assert (place.start, place.end, place.by_parser) == (2, 6, False)
-    assert located_by_name(Text(lua), "shape.lua", "area", None).confidence == 0.6
-    assert located_by_name(Text(lua + lua), "shape.lua", "area", None).confidence == 0.3
+    assert locate_function(Text(lua), "shape.lua", "area", None).confidence == 0.6
+    assert locate_function(Text(lua + lua), "shape.lua", "area", None).confidence == 0.3
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_grammar_that_cannot_be_loaded_costs_confidence_only(
     grammars.load.cache_clear()
     parsing._outline.cache_clear()
     try:
-        located = located_by_name(Text(SOURCES["cart.py"]), "cart.py", "load", None)
+        located = locate_function(Text(SOURCES["cart.py"]), "cart.py", "load", None)
     finally:
         grammars.load.cache_clear()
         parsing._outline.cache_clear()
@@ -126,7 +126,7 @@ def test_a_grammar_that_cannot_be_loaded_costs_confidence_only(
     ids=["one-line", "parentheses", "brackets", "generics", "quotes", "nested", "many"],
 )
 def test_a_hostile_file_ends(path: str, content: str) -> None:
-    assert located_by_name(Text(content), path, "gone", None).state is State.LOST
+    assert locate_function(Text(content), path, "gone", None).state is State.LOST
 
 
 def test_a_file_is_parsed_once_for_all_its_functions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def test_a_file_is_parsed_once_for_all_its_functions(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(parsing, "parse", parse)
     parsing._outline.cache_clear()
     for number in range(200):
-        located_by_name(Text("def f():\n    pass\n"), "a.py", f"f{number}", None)
+        locate_function(Text("def f():\n    pass\n"), "a.py", f"f{number}", None)
     parsing._outline.cache_clear()
     assert len(parsed) == 1
 

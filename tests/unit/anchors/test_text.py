@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.anchors.text import Text, encode, readable
+from vibes_lsp.anchors.text import Text, encode, replace_invalid
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_bytes_come_back_as_they_were(data: bytes) -> None:
 @given(st.text(st.characters(), max_size=40))
 def test_any_string_has_bytes_and_can_be_read(content: str) -> None:
     assert isinstance(encode(content), bytes)
-    readable(content).encode()
-    assert [readable(line) for line in Text(content).lines] == Text(content).readable_lines
+    replace_invalid(content).encode()
+    assert [replace_invalid(line) for line in Text(content).lines] == Text(content).utf8_lines
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40))
 def test_readable_changes_no_proper_text(content: str) -> None:
-    assert readable(content) == content
+    assert replace_invalid(content) == content
 
 
 def test_the_digests_that_a_file_may_have() -> None:
@@ -83,4 +83,4 @@ def test_a_text_is_the_same_whatever_version_it_was_read_beside(
             ]
             assert near.line_counts.get(line, 0) == alone.lines.count(line)
         assert near.lines == alone.lines
-        assert near.bare_lines == alone.bare_lines
+        assert near.compact_lines == alone.compact_lines

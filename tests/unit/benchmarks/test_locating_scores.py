@@ -15,7 +15,7 @@ from benchmarks.locating.scoring import Mode, Outcome, Run
 from benchmarks.locating.speed import search
 from benchmarks.locating.truth import Truth
 from vibes_lsp.anchors.create_anchors import create_anchors
-from vibes_lsp.anchors.located import AnchoredRange, Located, Method, State
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 
 OLD = [f"old_line_{number}()" for number in range(1, 9)]
@@ -35,7 +35,7 @@ def case() -> Case:
 
 def claimed(asked: Range, start: int | None, end: int | None, *, sure: bool) -> Outcome:
     state = State.LOST if start is None else State.MOVED if sure else State.EDITED
-    located = Located(start, end, state, Method.ANCHOR_HASH, 0.5)
+    located = LocatedRange(start, end, state, Method.ANCHOR_HASH, 0.5)
     subject = case()
     return Outcome(subject, Mode.ANCHORS, asked, subject.fate(asked), located)
 

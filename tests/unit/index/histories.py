@@ -15,7 +15,7 @@ from vibes_lsp.index.placements import Placement
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vibes_lsp.anchors.located import Located
+    from vibes_lsp.anchors.location import LocatedRange
     from vibes_lsp.history.project_history import ProjectHistory
 
 LINES = [f"value_{number} = compute_{number}(seed)\n" for number in range(1, 41)]
@@ -41,12 +41,12 @@ def placed(root: Path, history: ProjectHistory, path: str = "a.py") -> list[Plac
     return locate_annotations(opened(root), path, Text.from_bytes((root / path).read_bytes()), past)
 
 
-def only(root: Path, history: ProjectHistory, path: str = "a.py") -> Located:
+def only(root: Path, history: ProjectHistory, path: str = "a.py") -> LocatedRange:
     (placement,) = placed(root, history, path)
     return placement.located
 
 
-def kinds(located: Located) -> str:
+def kinds(located: LocatedRange) -> str:
     return "".join(kind[0] for kind in located.kinds)
 
 

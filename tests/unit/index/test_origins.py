@@ -18,7 +18,7 @@ from tests.unit.index.histories import (
     placed,
 )
 from tests.unit.index.opened import opened
-from vibes_lsp.anchors.located import Method, State
+from vibes_lsp.anchors.location import Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.file_history import FileHistories, FileHistory
 from vibes_lsp.index.locate_annotations import locate_annotations

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.index.histories import AFTER, BEFORE, EDITED, FILE, LINES, only, placed
-from vibes_lsp.anchors.located import Located, Method, State
+from vibes_lsp.anchors.location import LocatedRange, Method, State
 
 if TYPE_CHECKING:
     from tests.trails import Repository, TrailWriter
     from vibes_lsp.history.project_history import ProjectHistory
 
 
-def disproved(located: Located) -> bool:
+def disproved(located: LocatedRange) -> bool:
     return (
         located.is_contradicted
         and not located.may_own
         and located.state == State.UNVERIFIED
-        and located.since is not None
+        and located.older_commit is not None
     )
 
 
@@ -35,8 +35,8 @@ def test_a_text_of_any_version_before_the_edit_proves_nothing_wherever_its_lines
     located = only(repository.path, history)
     assert disproved(located)
     assert located.method == Method.ANCHOR_BEFORE_EDIT
-    assert located.since is not None
-    assert located.since.moment.isoformat() == "2026-01-02T08:00:00+00:00"
+    assert located.older_commit is not None
+    assert located.older_commit.moment.isoformat() == "2026-01-02T08:00:00+00:00"
 
 
 def test_lines_that_moved_before_the_edit_are_as_old_where_they_stand(
@@ -156,7 +156,10 @@ def test_lines_that_another_branch_brought_before_the_edit_are_older_too(
     writer.line("a.py", 1, 1)
     writer.line("a.py", 42, 44)
     repository.git("merge", "--quiet", "side", date=AFTER)
-    assert [disproved(each.located) for each in placed(repository.path, history)] == [True, True]
+    assert [disproved(each.located) for each in placed(repository.path, history)] == [
+        True,
+        True,
+    ]
 
 
 def test_what_its_own_file_had_before_the_edit_is_not_found_in_another(

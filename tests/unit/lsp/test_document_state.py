@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from tests.trails import TrailWriter
-from vibes_lsp.anchors.located import Method, State
+from vibes_lsp.anchors.location import Method, State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.document_state import PlacementTracker
 from vibes_lsp.lsp.documents import Document, Documents

@@ -8,7 +8,7 @@ import pytest
 
 from tests.trails import Repository, anchors
 from tests.unit.recording.projects import SOURCE, Project, by
-from vibes_lsp.anchors.located import Method
+from vibes_lsp.anchors.location import Method
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile
 from vibes_lsp.index.project_locator import ProjectLocator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.unit.recording.projects import SOURCE, Project, by
-from vibes_lsp.anchors import locating
+from vibes_lsp.anchors import locate as locate_module
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index import locate_annotations as annotation_locating
 from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annotations
@@ -17,7 +17,7 @@ from vibes_lsp.recording.annotating import Edit
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vibes_lsp.anchors.located import AnchoredRange, Located
+    from vibes_lsp.anchors.location import AnchoredRange, LocatedRange
 
 LATER = "# about digests\n" + SOURCE.replace("sha256", "sha512").replace(
     "one == other", "one is other"
@@ -76,9 +76,9 @@ def test_what_is_told_is_not_searched_for(
 ) -> None:
     project.recorder.whereabouts.tell("a.py", LATER, known(project, LATER))
     looked_for: list[AnchoredRange] = []
-    real = locating.locate
+    real = locate_module.locate
 
-    def locate(ranges: list[AnchoredRange], *more: Any) -> list[Located]:
+    def locate(ranges: list[AnchoredRange], *more: Any) -> list[LocatedRange]:
         looked_for.extend(ranges)
         return real(ranges, *more)
 

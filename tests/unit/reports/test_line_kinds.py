@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vibes_lsp.anchors.located import LineKind, Located, Method, State
+from vibes_lsp.anchors.location import LineKind, LocatedRange, Method, State
 from vibes_lsp.index.lineage import Lineage
 from vibes_lsp.index.placements import Placement, ShownLineage
 from vibes_lsp.index.records import LogRecord
@@ -21,7 +21,7 @@ TOLD = (LineKind.AI, LineKind.EDITED, LineKind.HUMAN, LineKind.AI)
 AI, CLAIMED, EDITED, HUMAN = LineKind
 
 
-def placed(located: Located, *, owned: bool = True, action: str = "create") -> Placement:
+def placed(located: LocatedRange, *, owned: bool = True, action: str = "create") -> Placement:
     record = LogRecord(1, RECORD.id, {**RECORD.members, "action": action})
     return Placement(
         "a.py", ShownLineage(Lineage((record,), record)), located, ((4, 7),) if owned else ()
@@ -31,18 +31,18 @@ def placed(located: Located, *, owned: bool = True, action: str = "create") -> P
 @pytest.mark.parametrize(
     ("located", "kinds"),
     [
-        (Located(4, 7, State.EXACT, Method.FILE_HASH, 1.0, intact=4), (AI,) * 4),
-        (Located(4, 7, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4), (AI,) * 4),
-        (Located(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.5, ambiguous=True, intact=4), (CLAIMED,) * 4),
-        (Located(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=TOLD), TOLD),
-        (Located(4, 7, State.EDITED, Method.CONTEXT, 0.95, intact=2, kinds=TOLD), TOLD),
-        (Located(4, 7, State.EDITED, Method.CONTEXT, 0.95, ambiguous=True, intact=2, kinds=TOLD), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
-        (Located(4, 7, State.EDITED, Method.CONTEXT, 0.7), (CLAIMED,) * 4),
-        (Located(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True), (CLAIMED,) * 4),
-        (Located(4, 7, State.EDITED, Method.FILE_HASH, 0.9), (CLAIMED,) * 4),
-        (Located(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3), (CLAIMED,) * 4),
-        (Located(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=TOLD), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
-        (Located(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=(AI,) * 4), (CLAIMED,) * 4),
+        (LocatedRange(4, 7, State.EXACT, Method.FILE_HASH, 1.0, intact=4), (AI,) * 4),
+        (LocatedRange(4, 7, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4), (AI,) * 4),
+        (LocatedRange(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.5, ambiguous=True, intact=4), (CLAIMED,) * 4),
+        (LocatedRange(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=TOLD), TOLD),
+        (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.95, intact=2, kinds=TOLD), TOLD),
+        (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.95, ambiguous=True, intact=2, kinds=TOLD), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
+        (LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.7), (CLAIMED,) * 4),
+        (LocatedRange(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True), (CLAIMED,) * 4),
+        (LocatedRange(4, 7, State.EDITED, Method.FILE_HASH, 0.9), (CLAIMED,) * 4),
+        (LocatedRange(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3), (CLAIMED,) * 4),
+        (LocatedRange(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=TOLD), (CLAIMED, CLAIMED, HUMAN, CLAIMED)),
+        (LocatedRange(4, 7, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=(AI,) * 4), (CLAIMED,) * 4),
     ],
     ids=[
         "of this very file", "by its hash", "one of two copies", "edited, the old text is known", "edited, undone", "edited, at one of two places",
@@ -50,7 +50,7 @@ def placed(located: Located, *, owned: bool = True, action: str = "create") -> P
     ],
 )  # fmt: skip
 def test_a_line_is_verified_only_where_its_place_and_its_text_are(
-    located: Located, kinds: tuple[LineKind, ...]
+    located: LocatedRange, kinds: tuple[LineKind, ...]
 ) -> None:
     placement = placed(located)
     assert tuple(line_kind(placement, line) for line in range(4, 8)) == kinds
@@ -58,7 +58,9 @@ def test_a_line_is_verified_only_where_its_place_and_its_text_are(
 
 def test_runs_are_lines_in_a_row_of_one_kind() -> None:
     placement = placed(
-        Located(4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=(AI, AI, HUMAN, EDITED))
+        LocatedRange(
+            4, 7, State.EDITED, Method.HISTORY, 0.9, intact=2, kinds=(AI, AI, HUMAN, EDITED)
+        )
     )
     assert ranges_by_kind(placement) == [
         {"lineStart": 4, "lineEnd": 5, "kind": "ai"},
@@ -79,28 +81,28 @@ def test_the_share_counts_verified_lines_alone() -> None:
 
 
 def test_what_claims_code_is_an_item() -> None:
-    exact = Located(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99)
+    exact = LocatedRange(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99)
     assert placed(exact).is_claim
     assert placed(exact, action="delete").is_claim
     assert not placed(exact, action="review").is_claim
     for method in (Method.ANCHOR_BEFORE_EDIT, Method.OLDER_THAN_EDIT):
-        assert not placed(Located(4, 7, State.UNVERIFIED, method, 0.5)).is_claim
+        assert not placed(LocatedRange(4, 7, State.UNVERIFIED, method, 0.5)).is_claim
     newer = placed(exact)
     history = Placement("a.py", ShownLineage(Lineage((RECORD,), RECORD, ("b" * 64,))), exact)
     assert (newer.is_claim, history.is_claim) == (True, False)
 
 
 def test_what_may_be_here_and_owns_nothing_is_a_guess() -> None:
-    guess = Located(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True)
+    guess = LocatedRange(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True)
     assert placed(guess, owned=False).is_guess
     assert not placed(guess).is_guess
     assert not placed(guess, owned=False, action="review").is_guess
-    assert not placed(Located(4, 7, State.EDITED, Method.FUZZY, 0.5), owned=False).is_guess
+    assert not placed(LocatedRange(4, 7, State.EDITED, Method.FUZZY, 0.5), owned=False).is_guess
 
 
 @pytest.mark.parametrize(("owned", "waiting"), [(True, True), (False, False)])
 def test_a_guess_that_owns_nothing_waits_for_no_review(owned: bool, waiting: bool) -> None:
-    guess = Located(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True)
+    guess = LocatedRange(4, 7, State.EDITED, Method.FUZZY, 0.4, ambiguous=True)
     placement = placed(guess, owned=owned)
     assert needs_review(placement, {"lineStart": 4, "review": None}) == waiting
     assert describe_location(placement).startswith("may be here: ") != waiting

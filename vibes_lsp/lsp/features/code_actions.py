@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from lsprotocol import types
 
-from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.location import State
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.messages import own_capability
 from vibes_lsp.lsp.projects import StillReading

@@ -13,7 +13,7 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.anchors.located import State
+from vibes_lsp.anchors.location import State
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.report import check_trail

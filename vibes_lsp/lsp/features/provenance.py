@@ -8,7 +8,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from vibes_lsp.anchors.located import Located
+from vibes_lsp.anchors.location import LocatedRange
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.description import label, line_text
@@ -124,7 +124,7 @@ def _in_runs(
     )
 
 
-def _touches(located: Located, within: types.Range) -> bool:
+def _touches(located: LocatedRange, within: types.Range) -> bool:
     """Whether a placement has a line in a range; the range's end at character 0 does not count its line, unless it is empty."""
     first, last = within.start, within.end
     stop = last.line if last.character == 0 and last.line > first.line else last.line + 1

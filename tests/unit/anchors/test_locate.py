@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from tests.trails import anchors
 from vibes_lsp.anchors import exact_match
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.located import AnchoredRange, LineKind, Located, Method, State
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import AnchoredRange, LineKind, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 
 FILE = "".join(f"value_{number} = compute({number})\n" for number in range(1, 41))
@@ -25,12 +25,12 @@ def recorded(content: str, start: int, end: int) -> AnchoredRange:
     )
 
 
-def found(each: AnchoredRange, content: str) -> Located:
+def found(each: AnchoredRange, content: str) -> LocatedRange:
     (located,) = locate([each], Text(content))
     return located
 
 
-def place(located: Located) -> tuple[str, int | None, int | None, bool]:
+def place(located: LocatedRange) -> tuple[str, int | None, int | None, bool]:
     return located.state.value, located.start, located.end, located.sure
 
 
@@ -52,7 +52,9 @@ def removed(content: str, start: int, end: int) -> str:
 def test_the_same_file_is_exact_even_with_copies() -> None:
     content = FUNCTION * 3
     located = found(recorded(content, 4, 6), content)
-    assert located == Located(4, 6, State.EXACT, Method.FILE_HASH, 1.0, ambiguous=False, intact=3)
+    assert located == LocatedRange(
+        4, 6, State.EXACT, Method.FILE_HASH, 1.0, ambiguous=False, intact=3
+    )
 
 
 def test_an_edit_elsewhere_moves_it() -> None:
@@ -275,7 +277,7 @@ def test_a_short_context_elsewhere_is_not_taken_for_the_edited_range() -> None:
 
 def test_without_anchors_the_recorded_lines_are_all_there_is() -> None:
     bare = AnchoredRange(10, 14, Anchors())
-    assert found(bare, FILE) == Located(10, 14, State.UNVERIFIED, Method.RECORDED, 0.3)
+    assert found(bare, FILE) == LocatedRange(10, 14, State.UNVERIFIED, Method.RECORDED, 0.3)
     assert (found(bare, FILE[:200]).start, found(bare, FILE[:200]).end) == (10, 10)
     assert found(bare, "one\n").state == State.LOST
 

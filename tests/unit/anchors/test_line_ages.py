@@ -6,20 +6,20 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vibes_lsp.anchors.ages import Ages, EditTime, disproved
-from vibes_lsp.anchors.located import LineKind, Located, Method, Since, State
+from vibes_lsp.anchors.history_mapping import EditTime, LineAges, apply_line_ages
+from vibes_lsp.anchors.location import DatedCommit, LineKind, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 
-OLD = Since("01d" * 8, datetime(2026, 1, 1, tzinfo=UTC))
-NEW = Since("ae3" * 8, datetime(2026, 3, 1, tzinfo=UTC))
-OWN = Since("0c1" * 8, datetime(2026, 1, 2, tzinfo=UTC))
+OLD = DatedCommit("01d" * 8, datetime(2026, 1, 1, tzinfo=UTC))
+NEW = DatedCommit("ae3" * 8, datetime(2026, 3, 1, tzinfo=UTC))
+OWN = DatedCommit("0c1" * 8, datetime(2026, 1, 2, tzinfo=UTC))
 EDIT = EditTime(datetime(2026, 2, 1, tzinfo=UTC), frozenset([OWN.commit]), OWN.moment)
-COMMITTED = Ages(Text("old\nold, too\nnew\nits own\n"), (OLD, OLD, NEW, OWN))
+COMMITTED = LineAges(Text("old\nold, too\nnew\nits own\n"), (OLD, OLD, NEW, OWN))
 A, H, E = LineKind.AI, LineKind.HUMAN, LineKind.EDITED
 
 
-def unsure(start: int, end: int, kinds: tuple[LineKind, ...] = ()) -> Located:
-    return Located(start, end, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=kinds)
+def unsure(start: int, end: int, kinds: tuple[LineKind, ...] = ()) -> LocatedRange:
+    return LocatedRange(start, end, State.UNVERIFIED, Method.HISTORY, 0.6, kinds=kinds)
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ def unsure(start: int, end: int, kinds: tuple[LineKind, ...] = ()) -> Located:
         (unsure(1, 1, (H,)), COMMITTED.text.content, False),
         (unsure(3, 4), "# above\n\nold\nold, too\n", True),
         (unsure(3, 4), "# above\n\nold\n  old, too\n", False),
-        (Located(1, 2, State.EDITED, Method.FUZZY, 0.4), COMMITTED.text.content, True),
-        (Located(1, 2, State.EXACT, Method.ANCHOR_HASH, 0.99), COMMITTED.text.content, False),
+        (LocatedRange(1, 2, State.EDITED, Method.FUZZY, 0.4), COMMITTED.text.content, True),
+        (LocatedRange(1, 2, State.EXACT, Method.ANCHOR_HASH, 0.99), COMMITTED.text.content, False),
         (
-            Located(1, 2, State.EXACT, Method.ANCHOR_HASH, 0.5, ambiguous=True),
+            LocatedRange(1, 2, State.EXACT, Method.ANCHOR_HASH, 0.5, ambiguous=True),
             COMMITTED.text.content,
             True,
         ),
-        (Located(None, None, State.LOST, Method.CONTEXT, 0.0), COMMITTED.text.content, False),
+        (LocatedRange(None, None, State.LOST, Method.CONTEXT, 0.0), COMMITTED.text.content, False),
     ],
     ids=[
         "older",
@@ -57,11 +57,11 @@ def unsure(start: int, end: int, kinds: tuple[LineKind, ...] = ()) -> Located:
         "lost",
     ],
 )
-def test_what_history_disproves(located: Located, text: str, is_older: bool) -> None:
-    found = disproved(located, COMMITTED.of(Text(text)), EDIT)
+def test_what_history_disproves(located: LocatedRange, text: str, is_older: bool) -> None:
+    found = apply_line_ages(located, COMMITTED.of(Text(text)), EDIT)
     assert (found != located, found.is_contradicted) == (is_older, is_older)
     if is_older:
-        assert (found.state, found.method, found.since) == (
+        assert (found.state, found.method, found.older_commit) == (
             State.UNVERIFIED,
             Method.OLDER_THAN_EDIT,
             OLD,

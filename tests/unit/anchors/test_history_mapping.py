@@ -6,8 +6,15 @@ import pytest
 
 from tests.trails import anchors
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.located import AnchoredRange, LineKind, Located, Method, OriginalText, State
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import (
+    AnchoredRange,
+    LineKind,
+    LocatedRange,
+    Method,
+    OriginalText,
+    State,
+)
 from vibes_lsp.anchors.text import Text
 
 HEAD = "import os\nimport sys\n\n"
@@ -18,7 +25,7 @@ FILE = HEAD + AREA + "\n" + VOLUME + TAIL
 LETTERS = {LineKind.AI: "a", LineKind.EDITED: "e", LineKind.HUMAN: "h"}
 
 
-def traced(then: str, start: int, end: int, now: str) -> Located:
+def traced(then: str, start: int, end: int, now: str) -> LocatedRange:
     """Locate a range of a text whose history is known."""
     made = anchors(then, start, end)
     each = AnchoredRange(
@@ -28,7 +35,7 @@ def traced(then: str, start: int, end: int, now: str) -> Located:
     return located
 
 
-def brief(located: Located) -> tuple[str, int | None, int | None, str]:
+def brief(located: LocatedRange) -> tuple[str, int | None, int | None, str]:
     return (
         located.state.value,
         located.start,

@@ -12,10 +12,10 @@ from tests.trails import anchors
 from vibes_lsp.anchors.create_anchors import (
     CONTEXT_BYTES,
     Anchors,
-    context_of,
     create_anchors,
+    make_context,
     range_hash,
-    range_hashes,
+    range_hash_variants,
 )
 from vibes_lsp.anchors.text import Text
 
@@ -55,16 +55,16 @@ def test_bytes_of_any_kind_have_anchors(data: bytes) -> None:
 @pytest.mark.parametrize("before", range(5))
 def test_a_cut_never_falls_within_a_character(character: str, before: int) -> None:
     line = "x" * before + character * 300
-    context = context_of([line])
+    context = make_context([line])
     size = len(character.encode())
     assert line.startswith(context)
     assert CONTEXT_BYTES - size < len(context.encode()) <= CONTEXT_BYTES
 
 
 def test_only_the_first_three_lines_are_context() -> None:
-    assert context_of(["a", "b", "c", "d"]) == "a\nb\nc"
-    assert context_of([""]) == ""
-    assert context_of([]) == ""
+    assert make_context(["a", "b", "c", "d"]) == "a\nb\nc"
+    assert make_context([""]) == ""
+    assert make_context([]) == ""
 
 
 def test_line_ends_and_a_final_newline_make_no_difference_to_a_range() -> None:
@@ -78,5 +78,5 @@ def test_digests_of_other_tools_are_known() -> None:
     wanted = [
         hashlib.sha256(data).hexdigest() for data in (b"a\nb", b"a\nb\n", b"a\r\nb", b"a\r\nb\r\n")
     ]
-    assert list(range_hashes(["a", "b"])) == wanted
+    assert list(range_hash_variants(["a", "b"])) == wanted
     assert range_hash(["a", "b"]) == wanted[0]

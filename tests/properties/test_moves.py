@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.properties.tied import COMMITS, IDS, edge
+from tests.properties.edges import COMMITS, IDS, edge
 from vibes_lsp.index.moves import MovedOut
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.store.audit_dir import AuditDir

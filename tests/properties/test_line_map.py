@@ -7,9 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vibes_lsp.anchors.alignment import align
-from vibes_lsp.anchors.line_map import LineMap
-from vibes_lsp.anchors.text import Text, bare
+from vibes_lsp.anchors.line_map import LineMap, align
+from vibes_lsp.anchors.text import Text, compact
 
 LINES = st.lists(st.sampled_from(["", "}", "a = 1", "b = 2", "    a = 1", "return c"]), max_size=25)
 UNIQUE = st.lists(st.integers(0, 999), unique=True, max_size=30).map(
@@ -59,7 +58,7 @@ def test_edits_near_both_ends_of_a_long_text_leave_what_is_between(
 @given(st.text(st.sampled_from("a\n\r\t \f\ufeff\x85")))
 def test_there_is_a_bare_line_for_every_line(content: str) -> None:
     text = Text(content)
-    assert text.bare_lines == [bare(line) for line in text.lines]
+    assert text.compact_lines == [compact(line) for line in text.lines]
 
 
 @given(LINES, LINES)
@@ -72,7 +71,7 @@ def test_a_map_never_leaves_the_text_and_never_gives_a_line_twice(
     for line in range(1, len(texts[0].lines) + 1):
         found = [
             place
-            for place in (lines.kept(line), lines.moved(line), lines.changed(line))
+            for place in (lines.unmoved(line), lines.moved(line), lines.changed(line))
             if place is not None
         ]
         assert len(found) <= 1

@@ -13,13 +13,13 @@ from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.exact_match import ExactMatches
 from vibes_lsp.anchors.history_mapping import trace
 from vibes_lsp.anchors.line_map import LineMaps
-from vibes_lsp.anchors.located import AnchoredRange, Located, Method, OriginalText, State
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, OriginalText, State
 from vibes_lsp.anchors.text import Text
 
 
 def locate(
     ranges: Sequence[AnchoredRange], text: Text, origins: Sequence[OriginalText | None] = ()
-) -> list[Located]:
+) -> list[LocatedRange]:
     """Return where each range is in the text, in the order asked.
 
     Args:
@@ -51,7 +51,7 @@ def locate(
     return found
 
 
-def standing_whole(ranges: Sequence[AnchoredRange], text: Text) -> list[Located | None]:
+def locate_sure(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRange | None]:
     """Return where each range stands for sure; None for those of which `locate`, without the text of then, could only say where they may be."""
     hashes = text.file_hashes
     found = [
@@ -66,7 +66,7 @@ def standing_whole(ranges: Sequence[AnchoredRange], text: Text) -> list[Located 
     return found
 
 
-def _is_settled(located: Located | None, origin: OriginalText) -> bool:
+def _is_settled(located: LocatedRange | None, origin: OriginalText) -> bool:
     """Whether the text of then can add nothing: the range was found, and had no copy then for which what stands now may be taken."""
     if located is None or not located.sure or origin.before_edit:
         return False
@@ -77,20 +77,22 @@ def _is_settled(located: Located | None, origin: OriginalText) -> bool:
     )
 
 
-def _unchanged(each: AnchoredRange, text: Text) -> Located | None:
+def _unchanged(each: AnchoredRange, text: Text) -> LocatedRange | None:
     """Return the range where it was recorded, in a file that is as it was then; None when its record contradicts itself."""
     if each.end > len(text.lines) or (
-        each.anchors.hash is not None and not each.is_in(text.lines, each.start)
+        each.anchors.hash is not None and not each.matches_at(text.lines, each.start)
     ):
         return None
-    return Located(each.start, each.end, State.EXACT, Method.FILE_HASH, 1.0, intact=each.length)
+    return LocatedRange(
+        each.start, each.end, State.EXACT, Method.FILE_HASH, 1.0, intact=each.length
+    )
 
 
-def _without_proof(each: AnchoredRange, text: Text) -> Located:
+def _without_proof(each: AnchoredRange, text: Text) -> LocatedRange:
     if each.anchors != Anchors():
-        return Located(None, None, State.LOST, Method.CONTEXT, 0.0)
+        return LocatedRange(None, None, State.LOST, Method.CONTEXT, 0.0)
     if each.start > len(text.lines):
-        return Located(None, None, State.LOST, Method.RECORDED, 0.0)
-    return Located(
+        return LocatedRange(None, None, State.LOST, Method.RECORDED, 0.0)
+    return LocatedRange(
         each.start, min(each.end, len(text.lines)), State.UNVERIFIED, Method.RECORDED, 0.3
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
-from vibes_lsp.anchors.live_edits import Edits, ShiftedRange, followed
-from vibes_lsp.anchors.located import AnchoredRange, Located, Method, State
+from vibes_lsp.anchors.live_edits import Edits, ShiftedRange, apply_edits
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 
 LINES = [f"value_{number} = compute({number})" for number in range(1, 13)]
 RECORDED = AnchoredRange(4, 7, create_anchors(Text("\n".join(LINES)), 4, 7))
-EXACT = Located(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99, intact=4)
+EXACT = LocatedRange(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99, intact=4)
 
 
 def span_after(*edits: tuple[int, int, int]) -> ShiftedRange:
@@ -117,58 +117,61 @@ def test_what_does_not_fit_into_the_text_is_cut_off() -> None:
 
 
 def test_a_verified_range_that_is_not_touched_is_exact_only_where_it_was_recorded() -> None:
-    moved = followed(EXACT, RECORDED, ShiftedRange(6, 9), ())
-    assert moved == Located(6, 9, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4)
-    assert followed(moved, RECORDED, ShiftedRange(4, 7), ()) == EXACT
+    moved = apply_edits(EXACT, RECORDED, ShiftedRange(6, 9), ())
+    assert moved == LocatedRange(6, 9, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4)
+    assert apply_edits(moved, RECORDED, ShiftedRange(4, 7), ()) == EXACT
 
 
 def test_a_touched_range_is_edited_until_its_text_is_whole_again() -> None:
-    edited = followed(EXACT, RECORDED, ShiftedRange(4, 7, touched=True), ["x", *LINES[4:7]])
-    assert edited == Located(4, 7, State.EDITED, Method.HISTORY, 0.9)
-    assert followed(edited, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == EXACT
+    edited = apply_edits(EXACT, RECORDED, ShiftedRange(4, 7, touched=True), ["x", *LINES[4:7]])
+    assert edited == LocatedRange(4, 7, State.EDITED, Method.HISTORY, 0.9)
+    assert apply_edits(edited, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == EXACT
     assert (
-        followed(edited, RECORDED, ShiftedRange(5, 8, touched=True), LINES[3:7]).state
+        apply_edits(edited, RECORDED, ShiftedRange(5, 8, touched=True), LINES[3:7]).state
         == State.MOVED
     )
     assert (
-        followed(EXACT, RECORDED, ShiftedRange(4, 8, touched=True), [*LINES[3:7], "more"]).state
+        apply_edits(EXACT, RECORDED, ShiftedRange(4, 8, touched=True), [*LINES[3:7], "more"]).state
         == State.EDITED
     )
     assert (
-        followed(EXACT, RECORDED, ShiftedRange(4, 6, touched=True), LINES[3:6]).state
+        apply_edits(EXACT, RECORDED, ShiftedRange(4, 6, touched=True), LINES[3:6]).state
         == State.EDITED
     )
 
 
 def test_a_doubtful_place_stays_doubtful() -> None:
-    doubtful = Located(4, 7, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
-    assert followed(doubtful, RECORDED, ShiftedRange(5, 8), ()) == Located(
+    doubtful = LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
+    assert apply_edits(doubtful, RECORDED, ShiftedRange(5, 8), ()) == LocatedRange(
         5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True
     )
-    assert followed(doubtful, RECORDED, ShiftedRange(5, 8, touched=True), LINES[:4]) == Located(
-        5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True
-    )
-    again = followed(doubtful, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7])
+    assert apply_edits(
+        doubtful, RECORDED, ShiftedRange(5, 8, touched=True), LINES[:4]
+    ) == LocatedRange(5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
+    again = apply_edits(doubtful, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7])
     assert (again.state, again.sure) == (State.EXACT, False)
 
 
 def test_the_files_digest_proves_nothing_of_a_file_that_is_another_now() -> None:
-    whole = Located(4, 7, State.EXACT, Method.FILE_HASH, 1.0, intact=4)
-    assert followed(whole, RECORDED, ShiftedRange(5, 8), ()) == Located(
+    whole = LocatedRange(4, 7, State.EXACT, Method.FILE_HASH, 1.0, intact=4)
+    assert apply_edits(whole, RECORDED, ShiftedRange(5, 8), ()) == LocatedRange(
         5, 8, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4
     )
     without = AnchoredRange(4, 7, Anchors(file_hash="0" * 64))
-    assert followed(whole, without, ShiftedRange(4, 7), ()) == Located(
+    assert apply_edits(whole, without, ShiftedRange(4, 7), ()) == LocatedRange(
         4, 7, State.EXACT, Method.HISTORY, 0.99, intact=4
     )
     assert (
-        followed(whole, without, ShiftedRange(4, 7, touched=True), LINES[3:7]).state == State.EDITED
+        apply_edits(whole, without, ShiftedRange(4, 7, touched=True), LINES[3:7]).state
+        == State.EDITED
     )
 
 
-@pytest.mark.parametrize("base", [EXACT, Located(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)])
-def test_what_was_deleted_is_lost(base: Located) -> None:
-    lost = followed(base, RECORDED, ShiftedRange(4, 3, touched=True), ())
+@pytest.mark.parametrize(
+    "base", [EXACT, LocatedRange(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)]
+)
+def test_what_was_deleted_is_lost(base: LocatedRange) -> None:
+    lost = apply_edits(base, RECORDED, ShiftedRange(4, 3, touched=True), ())
     assert (lost.start, lost.end, lost.state, lost.confidence, lost.intact) == (
         None,
         None,
@@ -179,12 +182,12 @@ def test_what_was_deleted_is_lost(base: Located) -> None:
 
 
 def test_what_was_never_verified_only_moves() -> None:
-    recorded = Located(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)
-    named = Located(4, 4, State.UNVERIFIED, Method.NAME, 0.6)
-    assert followed(recorded, RECORDED, ShiftedRange(6, 9), ()) == Located(
+    recorded = LocatedRange(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)
+    named = LocatedRange(4, 4, State.UNVERIFIED, Method.NAME, 0.6)
+    assert apply_edits(recorded, RECORDED, ShiftedRange(6, 9), ()) == LocatedRange(
         6, 9, State.UNVERIFIED, Method.RECORDED, 0.3
     )
-    assert followed(recorded, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == recorded
-    assert followed(named, None, ShiftedRange(5, 5, touched=True), ["x"]) == Located(
+    assert apply_edits(recorded, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == recorded
+    assert apply_edits(named, None, ShiftedRange(5, 5, touched=True), ["x"]) == LocatedRange(
         5, 5, State.UNVERIFIED, Method.NAME, 0.6
     )

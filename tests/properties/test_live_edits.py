@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vibes_lsp.anchors.live_edits import Edits, ShiftedRange
-from vibes_lsp.anchors.located import LineKind
+from vibes_lsp.anchors.location import LineKind
 
 SIZE: Final = 12
 EDITS: Final = st.lists(

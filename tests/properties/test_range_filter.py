@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
-from vibes_lsp.anchors.located import AnchoredRange
-from vibes_lsp.anchors.locating import standing_whole
+from vibes_lsp.anchors.locate import locate_sure
+from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.project_files import RangeFilter, RangeFilters, RawLines
 
@@ -45,7 +45,7 @@ def recorded(draw: st.DrawFn) -> AnchoredRange:
 @given(CONTENTS, st.lists(recorded(), max_size=4))
 def test_what_may_not_stand_is_not_found(content: bytes, ranges: list[AnchoredRange]) -> None:
     file, text = RawLines(content), Text.from_bytes(content)
-    single = [standing_whole([each], text)[0] is not None for each in ranges]
+    single = [locate_sure([each], text)[0] is not None for each in ranges]
     firsts = [each.first is None or each.first in file.unique for each in map(RangeFilter, ranges)]
     found = [RangeFilter(each).may_be_in(file) for each in ranges]
     assert all(

@@ -6,8 +6,8 @@ import pytest
 
 from tests.trails import anchors
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.located import AnchoredRange, LineKind, Located, State
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import AnchoredRange, LineKind, LocatedRange, State
 from vibes_lsp.anchors.text import Text
 
 LINES = [f"value_{number} = compute({number})\n" for number in range(1, 61)]
@@ -18,7 +18,7 @@ def recorded(then: str, start: int, end: int) -> AnchoredRange:
     return AnchoredRange(start, end, Anchors(made.anchor_context, made.anchor_hash))
 
 
-def found(then: str, now: str, *ranges: tuple[int, int]) -> list[Located]:
+def found(then: str, now: str, *ranges: tuple[int, int]) -> list[LocatedRange]:
     return locate([recorded(then, start, end) for start, end in ranges], Text(now))
 
 

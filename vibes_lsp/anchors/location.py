@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.anchors.create_anchors import Anchors, range_hashes
+from vibes_lsp.anchors.create_anchors import Anchors, range_hash_variants
 from vibes_lsp.anchors.text import Text
 
 _LOW: Final = 0.5
@@ -55,13 +55,13 @@ class AnchoredRange(msgspec.Struct, frozen=True, gc=False):
         """Number of lines."""
         return self.end - self.start + 1
 
-    def is_in(self, lines: Sequence[str], start: int) -> bool:
+    def matches_at(self, lines: Sequence[str], start: int) -> bool:
         """Whether the range stands at a line of a text, its digest made in any of the ways that tools have (R14)."""
         block = self._block(lines, start)
         return (
             block is not None
             and self.anchors.hash is not None
-            and self.anchors.hash in range_hashes(block)
+            and self.anchors.hash in range_hash_variants(block)
         )
 
     def _block(self, lines: Sequence[str], start: int) -> Sequence[str] | None:
@@ -71,7 +71,7 @@ class AnchoredRange(msgspec.Struct, frozen=True, gc=False):
         )
 
 
-class Since(msgspec.Struct, frozen=True, gc=False):
+class DatedCommit(msgspec.Struct, frozen=True, gc=False):
     """A commit that has some lines, and its time: git has them since then, or longer."""
 
     commit: str
@@ -89,7 +89,7 @@ class OriginalText:
         later: Versions of the file since then, oldest first; not all need be there.
         inferred: Whether nothing in the record proves that it is this text: nothing located by it is sure (R17).
         before_edit: Whether the anchors were made of this text before the AI changed it: they prove nothing (R14).
-        since: The commit that has this text, of one before the edit.
+        older_commit: The commit that has this text, of one before the edit.
     """
 
     text: Text
@@ -98,7 +98,7 @@ class OriginalText:
     later: tuple[Text, ...] = ()
     inferred: bool = False
     before_edit: bool = False
-    since: Since | None = None
+    older_commit: DatedCommit | None = None
 
 
 class LineKind(StrEnum):
@@ -110,7 +110,7 @@ class LineKind(StrEnum):
     HUMAN = "human"
 
 
-class Located(msgspec.Struct, frozen=True, gc=False):
+class LocatedRange(msgspec.Struct, frozen=True, gc=False):
     """Where a range is now.
 
     Attributes:
@@ -122,7 +122,7 @@ class Located(msgspec.Struct, frozen=True, gc=False):
         ambiguous: Whether another place would fit as well, or too little text fits to be sure of this one.
         intact: How many of its lines are as the AI wrote them; None when that is not known.
         kinds: Whose each line from `start` to `end` is; empty when that is not known.
-        since: The commit before the edit that has the lines, where history disproves the record.
+        older_commit: The commit before the edit that has the lines, where history disproves the record.
     """
 
     start: int | None
@@ -133,7 +133,7 @@ class Located(msgspec.Struct, frozen=True, gc=False):
     ambiguous: bool = False
     intact: int | None = None
     kinds: tuple[LineKind, ...] = ()
-    since: Since | None = None
+    older_commit: DatedCommit | None = None
 
     @property
     def is_doubtful(self) -> bool:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from tests.trails import anchors
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.located import AnchoredRange, Located, Method, State
-from vibes_lsp.anchors.locating import locate, standing_whole
+from vibes_lsp.anchors.locate import locate, locate_sure
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 
 COMMON: Final = ("}", "", "    return None", "else:", "    pass")
@@ -216,7 +216,7 @@ def test_what_is_sure_is_known_without_looking_for_what_may_be_left_of_others(
 ) -> None:
     _, now, ranges = story
     text = Text(content_of(now))
-    assert standing_whole(ranges, text) == [
+    assert locate_sure(ranges, text) == [
         each if each.sure else None for each in locate(ranges, text)
     ]
 
@@ -251,7 +251,7 @@ def test_an_edit_far_away_moves_it_by_exactly_that(
     each = AnchoredRange(above + 1, above + size, Anchors(made.anchor_context, made.anchor_hash))
     (located,) = locate([each], Text(content_of(now)))
     state = State.MOVED if drift else State.EXACT
-    assert located == Located(
+    assert located == LocatedRange(
         above + 1 + drift,
         above + size + drift,
         state,
@@ -289,7 +289,7 @@ def test_of_any_text_and_any_anchors_only_what_stands_whole_is_sure(
     content: str, ranges: list[AnchoredRange]
 ) -> None:
     text = Text(content)
-    assert standing_whole(ranges, text) == [
+    assert locate_sure(ranges, text) == [
         each if each.sure else None for each in locate(ranges, text)
     ]
 

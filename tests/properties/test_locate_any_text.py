@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.requirements import REPOSITORY
 from tests.trails import anchors
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.located import AnchoredRange, Located, OriginalText, State
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, OriginalText, State
 from vibes_lsp.anchors.text import Text
 
 WORDS = st.sampled_from(
@@ -127,12 +127,12 @@ def test_the_order_in_which_ranges_come_changes_nothing(
 
 
 PROGRAM = """
-from tests.properties.test_places import places
+from tests.properties.test_locate_any_text import places
 print(places())
 """
 
 
-def places() -> list[Located]:
+def places() -> list[LocatedRange]:
     """Locate many ranges of a text with many copies in another one."""
     random = Random(7)
     lines = [

@@ -8,8 +8,8 @@ import pytest
 
 from tests.trails import anchors
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.located import AnchoredRange, Located, OriginalText, State
-from vibes_lsp.anchors.locating import locate
+from vibes_lsp.anchors.locate import locate
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, OriginalText, State
 from vibes_lsp.anchors.text import Text
 
 BODY = "def area(width, height):\n    check(width, height)\n    seen = width * height\n    return seen\n"
@@ -24,7 +24,7 @@ def recorded(then: str, start: int, end: int) -> AnchoredRange:
     )
 
 
-def found(then: str, now: str, start: int, end: int, *, with_old_text: bool) -> Located:
+def found(then: str, now: str, start: int, end: int, *, with_old_text: bool) -> LocatedRange:
     origins = [OriginalText(Text(then), start, end)] if with_old_text else []
     (located,) = locate([recorded(then, start, end)], Text(now), origins)
     return located
