@@ -157,7 +157,7 @@ def test_three_dots_mean_since_the_two_parted(story: Story, within: Vibes) -> No
     story.repository.commit("On main")
     done = within("diff", "main...side", "--json", cwd=story.root)
     assert done.json["base"] == story.head
-    assert "no ancestor of HEAD" in done.err
+    assert "not an ancestor of HEAD" in done.err
     story.repository.git("checkout", "--quiet", "side")
     assert ranges(told(within, story, "main...side")) == [("side.py", 4, 7)]
     assert ranges(told(within, story, "main...")) == [("side.py", 4, 7)]

@@ -218,7 +218,7 @@ async def test_edited_since(editor: Editor, project: Project) -> None:
     editor.replace(uri, (6, 0), (7, 0), "    return seen.digest()\n")
     said = (await lines_of(editor, uri, 4))[1].partition("; commit")[0]
     assert said in {
-        "edited since, which lines is not known (recorded at 4-7)",
+        "edited since, changed lines unknown (recorded at 4-7)",
         "edited since: 3 of 4 lines intact",
     }, "the lines are counted in a moment"
 
@@ -284,7 +284,7 @@ async def test_a_deletion_is_told_where_the_lines_were(editor: Editor, project: 
     uri = editor.open(project.file("a.py"))
     told = await lines_of(editor, uri, 2)
     assert told[0].startswith("delete by ")
-    assert told[1].partition("; commit")[0] == "removed lines 2-3 of the file as it was then"
+    assert told[1].partition("; commit")[0] == "removed lines 2-3 of an earlier version"
     assert await editor.hover_whole(uri, 3) is None
 
 

@@ -54,7 +54,7 @@ def command(span: str | None, git: bool, audit_dir: Path | None, as_json: bool) 
         found = collect_changes(locator, span, project.scorer, project.config.tracking)
     for path in found.unread:
         print_warning(f"cannot read {path}; left out")
-    if found.is_elsewhere:
+    if found.is_outside_head:
         print_warning(
             "the later commit is not an ancestor of HEAD: this audit trail may lack its records"
         )

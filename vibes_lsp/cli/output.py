@@ -247,7 +247,7 @@ def console(width: int | None = None) -> Console:
 
 @contextmanager
 def progress() -> Iterator[Any]:
-    """Yield a function `(task, done, total)` that shows progress on standard error, if a terminal."""
+    """Yield a function `(task, done, total)` that shows progress on a terminal."""
     if not sys.stderr.isatty():
         yield lambda *_: None
         return

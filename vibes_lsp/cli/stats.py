@@ -12,10 +12,10 @@ from vibes_lsp.cli.project import open_project, open_trail
 from vibes_lsp.reports.statistics import (
     SessionSummary,
     SurvivalReport,
+    count_trail,
     measure_survival,
     model_shares,
     session_summaries,
-    trail_stats,
 )
 
 
@@ -33,7 +33,7 @@ def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: boo
     """Show statistics of the audit trail."""
     project = open_project(audit_dir)
     trail = project.trail
-    stats = trail_stats(trail, project.config.tracking)
+    stats = count_trail(trail, project.config.tracking)
     survival = None
     if with_survival:
         with project.locator(use_git=git, use_cache=True) as locator:

@@ -1,1 +1,1 @@
-"""Numbers and pictures of a trail: statistics, models, sessions, SARIF."""
+"""Answers for people and programs: blame, find, diff, coverage, statistics, placements, SARIF."""

@@ -1,4 +1,4 @@
-"""A file with its placements, line by line (`vibes blame`)."""
+"""The placements of a file and the kind of each line (`vibes blame`)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from vibes_lsp.reports.placements import PlacementReport
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """A file of the project and where its annotations are.
+    """A file with its placements.
 
     Attributes:
         path: Relative to the project.
-        text: What was looked at.
-        placements: In document order, history after owners.
-        report: Turns them into JSON.
+        text: The text they are in.
+        placements: In document order, owners before history.
+        report: Converts them to JSON.
     """
 
     path: str
@@ -42,7 +42,7 @@ class Blame:
 
 
 def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -> Blame:
-    """Return a file's blame against a text."""
+    """Locate the annotations of a file in a text."""
     placements = tuple(locator.locate(path, text))
     return Blame(
         path,
@@ -54,12 +54,12 @@ def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -
 
 @dataclass(frozen=True, slots=True)
 class LineCounts:
-    """How many lines are an AI's, in three parts; a person's lines count in none.
+    """Numbers of AI lines by `LineKind`; human lines are not counted.
 
     Attributes:
-        verified: As the AI wrote them, at a sure place.
-        claimed: Said to be an AI's, without proof.
-        edited: Known to be edited since.
+        verified: Proven to be as the AI wrote them.
+        claimed: Claimed by a record, without proof.
+        edited: Proven to be edited since.
     """
 
     verified: int = 0
@@ -68,7 +68,7 @@ class LineCounts:
 
     @classmethod
     def of(cls, kinds: Iterable[LineKind]) -> LineCounts:
-        """Return the counts of some lines."""
+        """Count lines of these kinds."""
         counts = Counter(kinds)
         return cls(counts[LineKind.AI], counts[LineKind.CLAIMED], counts[LineKind.EDITED])
 
@@ -83,7 +83,7 @@ class LineCounts:
         return bool(self.verified or self.claimed or self.edited)
 
     def share(self, lines: int) -> float:
-        """Return the part of some lines that is verified, 0 to 1."""
+        """Return the share of verified lines among `lines`, 0 to 1."""
         return self.verified / lines if lines else 0.0
 
     def as_json(self) -> Members:
@@ -95,19 +95,19 @@ class LineCounts:
         }
 
     def words(self) -> str:
-        """Return the numbers for people."""
+        """Return the numbers as text, such as `3 verified, 1 edited`."""
         parts = ((self.claimed, "claimed"), (self.edited, "edited"))
         rest = "".join(f", {count:,} {word}" for count, word in parts if count)
         return f"{self.verified:,} verified{rest}"
 
 
 def line_owners(placements: Sequence[Placement]) -> dict[int, Placement]:
-    """Return who owns each line; lines that nobody owns are left out."""
+    """Return the owner of each line that has one, by line number."""
     return {line: placement for placement in placements for line in _lines(placement)}
 
 
 def line_kinds(placements: Sequence[Placement]) -> list[JsonValue]:
-    """Return `{line, annotationId, kind}` for every owned line, down the document; see `line_kind`."""
+    """Return `{line, annotationId, kind}` for every owned line, in document order."""
     owned = line_owners(placements)
     return [
         {
@@ -120,23 +120,26 @@ def line_kinds(placements: Sequence[Placement]) -> list[JsonValue]:
 
 
 def ranges_by_kind(placement: Placement) -> list[JsonValue]:
-    """Return `{lineStart, lineEnd, kind}` for the lines that a placement owns, down the document: lines in a row of one kind together."""
-    rows = groupby(
+    """Return `{lineStart, lineEnd, kind}` for the lines that a placement owns, in document order.
+
+    Consecutive lines of one kind are one range.
+    """
+    groups = groupby(
         enumerate(_lines(placement)),
         key=lambda each: (each[1] - each[0], line_kind(placement, each[1]).value),
     )
     found: list[JsonValue] = []
-    for (_, kind), row in rows:
-        lines = [line for _, line in row]
+    for (_, kind), group in groups:
+        lines = [line for _, line in group]
         found.append({"lineStart": lines[0], "lineEnd": lines[-1], "kind": kind})
     return found
 
 
 def line_kind(placement: Placement, line: int) -> LineKind:
-    """Return whose a line of a placement is.
+    """Return the kind of a line of a placement.
 
-    A line counts as the AI's or as edited only where that is proven. Without proof it is claimed,
-    unless it seems to be a person's: less is never claimed without reason.
+    A line is `ai` or `edited` only where that is proven. Without proof it is `claimed`, or `human`
+    where the text suggests that a person wrote it.
     """
     located = placement.located
     if located.sure or not located.kinds or located.start is None:

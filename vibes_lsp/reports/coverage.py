@@ -1,4 +1,4 @@
-"""How much of the project an AI wrote (`vibes coverage`): lines that current annotations own, of all lines of tracked files."""
+"""The share of AI lines (`vibes coverage`): lines that annotations own, of all tracked lines."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.blame import LineCounts, line_kind, line_owners
 
 _MAX_SOURCE: Final = 8 << 20
-_BEGINNING: Final = 8192
-"""Characters of a file among which a NUL says that it is no text."""
-_PASSED_OVER: Final = frozenset({".git", ".ai-audit", "node_modules", ".venv"})
+_BINARY_PREFIX: Final = 8192
+"""Characters at the start of a file; a NUL among them means that the file is binary."""
+_SKIPPED_FOLDERS: Final = frozenset({".git", ".ai-audit", "node_modules", ".venv"})
 
 
 @dataclass(frozen=True, slots=True)
 class FileCoverage:
-    """The lines of one file, or of all.
+    """The lines of one file, or of all files.
 
     Attributes:
         path: Relative to the project.
         lines: All lines.
-        counts: The AI's among them.
+        counts: The AI lines among them.
     """
 
     path: str
@@ -39,22 +39,22 @@ class FileCoverage:
 
     @property
     def share(self) -> float:
-        """The part that is verified to be an AI's, 0 to 1."""
+        """The share of verified AI lines, 0 to 1."""
         return self.counts.share(self.lines)
 
     def as_json(self) -> Members:
-        """Return the numbers with the file's path."""
+        """Return the numbers with the path."""
         return {"filePath": self.path, **self.numbers()}
 
     def numbers(self) -> Members:
-        """Return the numbers alone."""
+        """Return the numbers without the path."""
         return {"lines": self.lines, **self.counts.as_json(), "share": round(self.share, 4)}
 
 
 def measure_coverage(
     locator: ProjectLocator, tracking: Tracking, repository: Repository | None
 ) -> list[FileCoverage]:
-    """Return the coverage of every text file that the project tracks, by path."""
+    """Return the coverage of every tracked text file, sorted by path."""
     trail = locator.trail
     locator.prefetch()
     found = []
@@ -70,17 +70,20 @@ def measure_coverage(
 def untracked_files(
     locator: ProjectLocator, tracking: Tracking, repository: Repository | None
 ) -> list[str]:
-    """Return the files with annotations that the project tracks and git does not, and that therefore do not count."""
+    """Return the annotated files that the configuration tracks but git does not.
+
+    They are not part of the coverage.
+    """
     if repository is None:
         return []
-    known = frozenset(_files(locator.trail.directory.project, repository))
+    in_git = frozenset(_files(locator.trail.directory.project, repository))
     return [
-        path for path in locator.annotated_files() if path not in known and tracking.tracks(path)
+        path for path in locator.annotated_files() if path not in in_git and tracking.tracks(path)
     ]
 
 
 def total_coverage(files: list[FileCoverage]) -> FileCoverage:
-    """Return the sum of some files."""
+    """Return the sum over files."""
     counts = sum((file.counts for file in files), LineCounts())
     return FileCoverage("", sum(file.lines for file in files), counts)
 
@@ -95,7 +98,7 @@ def _file(locator: ProjectLocator, path: str, content: bytes) -> FileCoverage:
 
 
 def _files(project: Path, repository: Repository | None) -> Iterator[str]:
-    """Give the files of the project: those git tracks, else all."""
+    """Yield the files that git tracks; without git, all files."""
     if repository is not None:
         try:
             yield from repository.tracked_files(project)
@@ -104,19 +107,19 @@ def _files(project: Path, repository: Repository | None) -> Iterator[str]:
         else:
             return
     for folder, folders, names in os.walk(project):
-        folders[:] = [name for name in folders if name not in _PASSED_OVER]
+        folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS]
         for name in names:
             yield (Path(folder) / name).relative_to(project).as_posix()
 
 
 def _content(project: Path, path: str) -> bytes | None:
-    """Return a file that is text: among its first characters is no NUL."""
+    """Return the content of a text file; None for a binary or unreadable one."""
     try:
         content = read_content(project, path, limit=_MAX_SOURCE)
     except UnreadableFile:
         return None
-    beginning = content[: 4 * _BEGINNING]
+    beginning = content[: 4 * _BINARY_PREFIX]
     is_binary = (
-        b"\0" in beginning and "\0" in beginning.decode("utf-8", "surrogateescape")[:_BEGINNING]
+        b"\0" in beginning and "\0" in beginning.decode("utf-8", "surrogateescape")[:_BINARY_PREFIX]
     )
     return None if is_binary else content

@@ -1,4 +1,4 @@
-"""Only the AI's lines of a change (`vibes diff`): of the added or changed lines, those that annotations own."""
+"""The AI lines of a change (`vibes diff`): changed lines that annotations own."""
 
 from __future__ import annotations
 
@@ -30,49 +30,51 @@ from vibes_lsp.reports.blame import LineCounts, line_kind, line_owners
 from vibes_lsp.reports.placements import PlacementReport
 
 
-def as_of(
+def _placements_at(
     trail: Trail, placements: Sequence[Placement], moment: datetime, length: int
 ) -> list[Placement]:
-    """Return the placements that an older text can have, with the lines that they own then.
+    """Return the placements that existed when a text was committed, with their lines then.
 
-    What is sure counts whenever it was recorded: its text stands there, and clocks differ.
+    Verified placements count whenever they were recorded: their text is there, and clocks differ.
 
     Args:
-        trail: Where they come from.
-        placements: All, in that text.
-        moment: When the text was committed; of whole seconds.
+        trail: The audit trail.
+        placements: All placements in that text.
+        moment: When the text was committed, in whole seconds.
         length: The number of lines of the text.
     """
-    known = [each for each in placements if each.located.sure or _was(each.lineage, moment)]
+    known = [each for each in placements if each.located.sure or _existed_at(each.lineage, moment)]
     ids = {each.current.id for each in known}
 
-    def then(placement: Placement) -> Placement:
-        replacing = tuple(
+    def without_later_edits(placement: Placement) -> Placement:
+        earlier = tuple(
             each
             for each in placement.lineage.superseded_by
-            if each in ids or _was_recorded(trail, each, moment)
+            if each in ids or _was_recorded_by(trail, each, moment)
         )
         return replace(
             placement,
             shown=replace(
-                placement.shown, lineage=replace(placement.lineage, superseded_by=replacing)
+                placement.shown, lineage=replace(placement.lineage, superseded_by=earlier)
             ),
         )
 
-    return with_locations([then(each) for each in known], [each.located for each in known], length)
+    return with_locations(
+        [without_later_edits(each) for each in known], [each.located for each in known], length
+    )
 
 
-def _was(lineage: Lineage, moment: datetime) -> bool:
+def _existed_at(lineage: Lineage, moment: datetime) -> bool:
     return lineage.first.moment.replace(microsecond=0) <= moment
 
 
-def _was_recorded(trail: Trail, identifier: str, moment: datetime) -> bool:
+def _was_recorded_by(trail: Trail, identifier: str, moment: datetime) -> bool:
     lineage = trail.lineage_of(identifier)
-    return lineage is not None and _was(lineage, moment)
+    return lineage is not None and _existed_at(lineage, moment)
 
 
 _BINARY: Final = 8_000
-"""Characters at the beginning among which a NUL means that a file is no text, as for git."""
+"""Characters at the start of a file; a NUL among them means binary, as for git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +87,22 @@ class ChangedRange:
 
     @property
     def kinds(self) -> list[LineKind]:
-        """Whose each line is."""
+        """The kind of each line."""
         return [line_kind(self.placement, line) for line in range(self.start, self.end + 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """What a change did to a file.
+    """A changed file.
 
     Attributes:
         path: Relative to the project.
-        former: Its name before, if that was another one.
+        former: Its former path, if it was renamed.
         text: The file after the change.
-        changed: The number of lines that were added or changed.
-        ranges: The AI's among them, down the file.
-        facts: The annotations that own them, as JSON, by the id of the current record.
-        report: What made them JSON.
+        changed: Number of added or changed lines.
+        ranges: The AI lines among them, in document order.
+        facts: Placements of their annotations as JSON, by the id of the current record.
+        report: Converts placements to JSON.
     """
 
     path: str
@@ -113,11 +115,11 @@ class ChangedFile:
 
     @property
     def counts(self) -> LineCounts:
-        """The AI's lines among the changed ones."""
+        """The AI lines among the changed ones."""
         return LineCounts.of(kind for each in self.ranges for kind in each.kinds)
 
     def as_json(self) -> Members:
-        """Return path, changed lines, counts, ranges with their lines, and placements."""
+        """Return paths, numbers, ranges with their lines, and placements."""
         former: Members = {} if self.former is None else {"formerPath": self.former}
         return {
             "filePath": self.path,
@@ -147,28 +149,29 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """A change.
+    """A change between two commits, or between a commit and the work tree.
 
     Attributes:
-        span: What was compared.
-        files: The text files of the project that differ: those it tracks, and others that have lines of an AI (R26).
-        unread: Files that differ and cannot be read.
-        is_elsewhere: Whether the later commit is no ancestor of HEAD, so that this trail may not know what was recorded for it.
+        span: The commits that were compared.
+        files: Text files that differ and that the project tracks, or that have AI lines (R26).
+        unread: Files that differ but cannot be read.
+        is_outside_head: Whether the later commit is not an ancestor of HEAD; its records may be
+            missing from the audit trail.
     """
 
     span: DiffRange
     files: tuple[ChangedFile, ...]
     unread: tuple[str, ...]
-    is_elsewhere: bool
+    is_outside_head: bool
 
     @property
     def changed(self) -> int:
-        """The number of lines that were added or changed."""
+        """The number of added or changed lines."""
         return sum(file.changed for file in self.files)
 
     @property
     def counts(self) -> LineCounts:
-        """The AI's lines among them."""
+        """The AI lines among them."""
         return sum((file.counts for file in self.files), LineCounts())
 
     def as_json(self) -> Members:
@@ -196,72 +199,71 @@ def collect_changes(
     tracking: Tracking,
     unsaved: Mapping[str, Text] | None = None,
 ) -> Changes:
-    """Return the AI's lines of a change.
+    """Return the AI lines of a change.
 
     Args:
         locator: Of the project.
         given: `BASE..HEAD`, `BASE...HEAD`, `BASE` or None; see `parse_diff_range`.
-        scorer: Scores the annotations.
+        scorer: Computes the risk of annotations.
         tracking: Which files the project tracks.
-        unsaved: Texts that count before what is on disk, by path; for the work tree only.
+        unsaved: Unsaved texts by path, which replace files of the work tree.
 
     Raises:
-        HistoryUnavailable: There is no repository, or the commits cannot be compared.
+        HistoryUnavailable: There is no repository, or the range is invalid.
     """
     project = locator.trail.directory.project
     repository = open_repository(project)
     if repository is None:
         raise HistoryUnavailable(
-            f"{project} is in no git repository, or git is absent",
-            hint="a change is what git knows of",
+            f"{project} is not in a git repository, or git is not installed",
+            hint="run this command in a git repository",
         )
     span = parse_diff_range(repository, given)
-    with GitObjects(repository.root) as blobs:
+    with GitObjects(repository.root) as objects:
         moment = repository.commit_time(span.head) if span.head is not None else None
-        view = _View(locator, repository, blobs, moment, scorer, unsaved or {})
+        comparison = _Comparison(locator, repository, objects, moment, scorer, unsaved or {})
         audit = locator.trail.directory.path.name
         found: list[ChangedFile] = []
         unread: list[str] = []
-        for each in diff_files(repository, blobs, span, project, unsaved or ()):
-            path = view.path_of(each.name)
+        for each in diff_files(repository, objects, span, project, unsaved or ()):
+            path = comparison.path_of(each.name)
             if path.split("/")[0] == audit:
                 continue
-            file = view.file(path, each)
+            file = comparison.compare(path, each)
             if file is None:
                 unread.append(path)
             elif file.changed and (file.ranges or tracking.tracks(path)):
                 found.append(file)
-    is_elsewhere = span.head is not None and not repository.is_ancestor(span.head)
-    return Changes(span, tuple(found), tuple(unread), is_elsewhere)
+    is_outside_head = span.head is not None and not repository.is_ancestor(span.head)
+    return Changes(span, tuple(found), tuple(unread), is_outside_head)
 
 
 @dataclass(frozen=True, slots=True)
-class _View:
-    """Looks at one change; `moment` is when its later commit was made, None for the work tree."""
+class _Comparison:
+    """Compares files; `moment` is the time of the later commit, None for the work tree."""
 
     locator: ProjectLocator
     repository: Repository
-    blobs: GitObjects
+    objects: GitObjects
     moment: datetime | None
     scorer: Scorer
     unsaved: Mapping[str, Text]
 
     def path_of(self, name: str) -> str:
-        """Return a name of git's relative to the project."""
+        """Return a path of the repository relative to the project."""
         return name.removeprefix(self.repository.prefix_of(self.locator.trail.directory.project))
 
-    def file(self, path: str, difference: DiffEntry) -> ChangedFile | None:
-        """Return what became of a file: without any changed line when it is no text or gone; None when it cannot be read."""
-        old = self._before(difference)
-        new = self._after(path, difference)
+    def compare(self, path: str, entry: DiffEntry) -> ChangedFile | None:
+        """Return the changed file, without changed lines if it is binary or deleted.
+
+        Returns None if a version cannot be read.
+        """
+        old = self._before(entry)
+        new = self._after(path, entry)
         if old is None or new is None:
             return None
         changed = [] if _is_binary(old) or _is_binary(new) else _changed_lines(old, new)
-        former = (
-            self.path_of(difference.old_name)
-            if difference.old_name not in {None, difference.name}
-            else None
-        )
+        former = self.path_of(entry.old_name) if entry.old_name not in {None, entry.name} else None
         placements = self._placements(path, new) if changed else ()
         ranges = tuple(_ranges(placements, changed))
         report = PlacementReport(
@@ -271,20 +273,20 @@ class _View:
         facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
         return ChangedFile(path, former, new, len(changed), ranges, facts, report)
 
-    def _before(self, difference: DiffEntry) -> Text | None:
-        if difference.old is None:
+    def _before(self, entry: DiffEntry) -> Text | None:
+        if entry.old is None:
             return Text("")
-        data = self.blobs.contents(difference.old)
+        data = self.objects.contents(entry.old)
         return None if data is None else Text.from_bytes(data)
 
-    def _after(self, path: str, difference: DiffEntry) -> Text | None:
+    def _after(self, path: str, entry: DiffEntry) -> Text | None:
         if self.moment is not None:
-            data = self.blobs.contents(difference.new) if difference.new is not None else None
+            data = self.objects.contents(entry.new) if entry.new is not None else None
             return None if data is None else Text.from_bytes(data)
         if path in self.unsaved:
             return self.unsaved[path]
         file = self.locator.trail.directory.project / path
-        if file.is_symlink() or not file.exists():  # a link has no text of its own
+        if file.is_symlink() or not file.exists():  # a link is not a text
             return Text("")
         try:
             return read_source(self.locator.trail.directory.project, path)
@@ -296,33 +298,33 @@ class _View:
         return (
             placements
             if self.moment is None
-            else as_of(self.locator.trail, placements, self.moment, len(text.lines))
+            else _placements_at(self.locator.trail, placements, self.moment, len(text.lines))
         )
 
 
 def _changed_lines(old: Text, new: Text) -> list[int]:
-    """Return the lines of a text, 1-based, that are not lines of an older one."""
+    """Return the numbers of the lines of `new` that are not aligned with lines of `old`, from 1."""
     kept = set(align(old.lines, new.lines))
     return [number + 1 for number in range(len(new.lines)) if number not in kept]
 
 
 def _ranges(placements: Sequence[Placement], changed: Sequence[int]) -> Iterator[ChangedRange]:
-    """Give the changed lines that are an AI's; those that a person put among an AI's are not."""
+    """Yield the changed AI lines as ranges; lines that a person put into a range are left out."""
     owned = line_owners(placements)
-    mine = [
+    ai_lines = [
         number
         for number in changed
         if number in owned and line_kind(owned[number], number) != LineKind.HUMAN
     ]
     ends = [
         number
-        for number, following in pairwise(mine)
+        for number, following in pairwise(ai_lines)
         if following != number + 1 or owned[following] is not owned[number]
     ]
     start = 0
-    for end in [*ends, *mine[-1:]]:
-        stop = mine.index(end, start)
-        yield ChangedRange(owned[end], mine[start], end)
+    for end in [*ends, *ai_lines[-1:]]:
+        stop = ai_lines.index(end, start)
+        yield ChangedRange(owned[end], ai_lines[start], end)
         start = stop + 1
 
 

@@ -1,4 +1,4 @@
-"""Where code is now that matches a query (`vibes find`), and what waits for a review."""
+"""Annotations that match a filter, with their places in the current files (`vibes find`)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What must hold; None asks nothing.
+    """Conditions that an annotation must meet; None is no condition.
 
-    Names and prompts match by any part, ids and commits by their beginning. A file is relative to the project, and may be a folder.
+    Names and prompts match by any part, ids and commits by their beginning. `file` is a file or
+    folder, relative to the project.
     """
 
     model: str | None = None
@@ -38,25 +39,28 @@ class Filter:
 
 
 NO_FILTER: Final = Filter()
-"""Asks for all there is."""
+"""Matches every annotation."""
 
 
 def find_placements(
-    locator: ProjectLocator, question: Filter, scorer: Scorer
+    locator: ProjectLocator, wanted: Filter, scorer: Scorer
 ) -> list[tuple[Placement, Members]]:
-    """Return what is current and answers the question, file by file; files that are not in this checkout have no places."""
+    """Return the matching current annotations, file by file.
+
+    Files that are not in this checkout are left out.
+    """
     locator.prefetch()
     found = [each for path in locator.annotated_files() for each in _in_file(locator, path, scorer)]
     if any(placement.located.state == State.LOST for placement, _ in found):
         found += [
             each for path in locator.other_files() for each in _in_file(locator, path, scorer)
         ]
-    went = {placement.current.id for placement, _ in found if placement.moved_from is not None}
+    moved = {placement.current.id for placement, _ in found if placement.moved_from is not None}
     return [
         (placement, facts)
         for placement, facts in found
-        if (placement.moved_from is not None or placement.current.id not in went)
-        and _answers(placement, facts, question)
+        if (placement.moved_from is not None or placement.current.id not in moved)
+        and _matches(placement, facts, wanted)
     ]
 
 
@@ -73,42 +77,44 @@ def _in_file(
     placements = locator.locate(path, text)
     report = PlacementReport(locator.trail, text, scorer=scorer, derived=locator.resolved_commits)
     yield from (
-        (placement, report.placement(placement)) for placement in placements if _is_found(placement)
+        (placement, report.placement(placement))
+        for placement in placements
+        if _is_listed(placement)
     )
 
 
-def _is_found(placement: Placement) -> bool:
-    """Whether it is current and about code: what history contradicts is found, and said to be that."""
+def _is_listed(placement: Placement) -> bool:
+    """Return whether a placement is current and about code; those that history contradicts are."""
     return not placement.is_history and not placement.lineage.is_review
 
 
-def _answers(placement: Placement, facts: Members, question: Filter) -> bool:
-    wanted = (
-        _part(_name(facts["model"]), question.model),
-        _part(_name(facts["tool"]), question.tool),
-        _part(facts.get("prompt"), question.prompt),
-        _begins(facts.get("sessionId"), question.session),
-        _begins(facts.get("commitHash"), question.commit),
-        question.since is None or placement.lineage.first.moment >= question.since,
-        question.band is None or facts["band"] == question.band,
-        question.state is None or facts["state"] == question.state,
-        not question.unreviewed or (placement.is_claim and not is_reviewed(facts)),
-        question.file is None or _lies_in(placement.path, question.file),
+def _matches(placement: Placement, facts: Members, wanted: Filter) -> bool:
+    conditions = (
+        _contains(_name(facts["model"]), wanted.model),
+        _contains(_name(facts["tool"]), wanted.tool),
+        _contains(facts.get("prompt"), wanted.prompt),
+        _starts_with(facts.get("sessionId"), wanted.session),
+        _starts_with(facts.get("commitHash"), wanted.commit),
+        wanted.since is None or placement.lineage.first.moment >= wanted.since,
+        wanted.band is None or facts["band"] == wanted.band,
+        wanted.state is None or facts["state"] == wanted.state,
+        not wanted.unreviewed or (placement.is_claim and not is_reviewed(facts)),
+        wanted.file is None or _is_inside(placement.path, wanted.file),
     )
-    return all(wanted)
+    return all(conditions)
 
 
-def _lies_in(path: str, place: str) -> bool:
-    return place in {".", path} or path.startswith(f"{place}/")
+def _is_inside(path: str, folder: str) -> bool:
+    return folder in {".", path} or path.startswith(f"{folder}/")
 
 
 def _name(author: object) -> object:
     return author.get("name") if isinstance(author, dict) else None
 
 
-def _part(value: object, part: str | None) -> bool:
+def _contains(value: object, part: str | None) -> bool:
     return part is None or (isinstance(value, str) and part.lower() in value.lower())
 
 
-def _begins(value: object, beginning: str | None) -> bool:
+def _starts_with(value: object, beginning: str | None) -> bool:
     return beginning is None or (isinstance(value, str) and value.startswith(beginning))

@@ -1,4 +1,4 @@
-"""Placements in the shape that the server, the command line and agents share."""
+"""Placements as JSON, in the shape that server and command line share, and as text for people."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _OPTIONAL: Final = {
 
 
 class PlacementReport:
-    """Turns placements of one file into JSON.
+    """Converts placements of one file to JSON.
 
     Args:
-        trail: The trail they come from.
-        content: The text they were made against.
-        scorer: Scores them; by default as where PRISM is off.
-        derived: Commits of annotations that record none that holds, by the id of their first record.
-        objection: Says why a review does not count; by default all do.
+        trail: The audit trail.
+        content: The text in which they were located.
+        scorer: Computes their risk; by default none, as when PRISM is off.
+        derived: Commits found for annotations without a valid one, by the id of their first record.
+        objection: Returns why a review does not count; by default all count.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class PlacementReport:
 
         Args:
             placements: What to return.
-            with_prompts: Whether to say what was asked.
+            with_prompts: Whether to include the prompt texts.
         """
         return [self.placement(each, with_prompts=with_prompts) for each in placements]
 
@@ -74,7 +74,7 @@ class PlacementReport:
     def scored(
         self, placement: Placement, live: Score | None, *, with_prompts: bool = True
     ) -> Members:
-        """Return one placement whose live score is known."""
+        """Return one placement with a live score that was computed before."""
         record, located = placement.current, placement.located
         recorded = recorded_lines(record) or (None, None)
         author = self._authors.of(record.text("environment_hash"))
@@ -145,11 +145,14 @@ class PlacementReport:
         return result
 
     def score(self, placement: Placement) -> Score | None:
-        """Return the live score of an annotation; None where there are none (R27)."""
+        """Compute the live score of an annotation; None where it has none (R27)."""
         return self._scorer.score(placement, self._content)
 
     def describe_risk(self, facts: Members) -> str | None:
-        """Return score and band of a placement for people, and the stored score where it shows as another one (R21); None where there is none."""
+        """Return score and band as text; None without a score.
+
+        Adds the recorded score where it differs as printed (R21).
+        """
         live, stored, bounds = facts["score"], facts["storedScore"], self._scorer.thresholds
         recorded = format_score(stored, bounds) if isinstance(stored, int | float) else None
         if not isinstance(live, int | float):
@@ -163,7 +166,7 @@ class PlacementReport:
         return known_commit(placement.lineage, self._derived.get(placement.lineage.first.id))
 
     def prompt(self, placement: Placement) -> str | None:
-        """Return what the AI was asked; None when that is not known."""
+        """Return the text of the prompt; None if it is not known."""
         key = placement.current.text("prompt_hash")
         entry = self._trail.manifest.entry(key) if key else None
         return (
@@ -173,7 +176,7 @@ class PlacementReport:
         )
 
     def review(self, placement: Placement) -> Members | None:
-        """Return the review that counts; stale when the lines changed since."""
+        """Return the review that counts; it is stale if the lines changed since."""
         reviews = self._trail.reviews_of(placement.lineage)
         lines, is_removed = (
             annotated_lines(placement, self._content),
@@ -202,7 +205,7 @@ class PlacementReport:
 
 
 def is_reviewed(facts: Members) -> bool:
-    """Whether a placement was reviewed as it is now, by a person or by somebody of whom nothing is known; an AI's word is none (R6)."""
+    """Return whether a placement is reviewed as it is now; an AI review does not count (R6)."""
     review = facts["review"]
     return (
         isinstance(review, dict)
@@ -212,7 +215,7 @@ def is_reviewed(facts: Members) -> bool:
 
 
 def stored_score(placement: Placement) -> float | None:
-    """Return the risk score that the record carries; None when it has none between 0 and 1."""
+    """Return the recorded risk score; None if there is none between 0 and 1."""
     score = placement.current.members.get("risk_score")
     return (
         score
@@ -228,14 +231,14 @@ def _band(live: Score | None, stored: float | None, thresholds: Mapping[Band, fl
 
 
 def lsp_range(start: int | None, end: int | None) -> Members | None:
-    """Return whole lines as an LSP range, which ends before the line after the last."""
+    """Return whole lines as an LSP range, which ends at the start of the next line."""
     if start is None or end is None:
         return None
     return {"start": {"line": start - 1, "character": 0}, "end": {"line": end, "character": 0}}
 
 
 def describe_location(placement: Placement) -> str:
-    """Say where an annotation is, and how sure that is."""
+    """Return where an annotation is, and how sure that is."""
     located = placement.located
     recorded = recorded_lines(placement.current)
     before = f"{recorded[0]}-{recorded[1]}" if recorded else "?"
@@ -243,7 +246,7 @@ def describe_location(placement: Placement) -> str:
         times = 1 + len(placement.shown.duplicates)
         return f"somewhere in this file: {times} records name no real line"
     if placement.lineage.action == Action.DELETE:
-        return f"removed lines {before} of the file as it was then"
+        return f"removed lines {before} of an earlier version"
     if placement.moved_from is not None:
         before = f"{before} of another file"
     sentence = f"{'may be here: ' if placement.is_guess else ''}{_state(placement, before)}"
@@ -272,7 +275,7 @@ def _state(placement: Placement, before: str) -> str:
                 return (
                     "edited since"
                     if total is None
-                    else f"edited since, which lines is not known (recorded at {before})"
+                    else f"edited since, changed lines unknown (recorded at {before})"
                 )
             return f"edited since: {located.intact} of {total[1] - total[0] + 1} lines intact"
         case _ if placement.replaced_by is not None:
@@ -290,20 +293,20 @@ def _state(placement: Placement, before: str) -> str:
 
 
 def describe_edit(placement: Placement) -> str:
-    """Say in a word what was done: the action, and the function's name."""
+    """Return the action and the name of the function, if it has one."""
     action = placement.lineage.action or placement.current.text("action") or "edit"
     name = placement.current.text("function_name")
     return f"{action} {name}" if name else action
 
 
 def model_name(facts: Members) -> str:
-    """Say which model wrote it; its text is untrusted."""
+    """Return the name of the model, which is untrusted text."""
     model = facts["model"]
     return str(model["name"]) if isinstance(model, dict) else UNKNOWN
 
 
 def review_label(facts: Members) -> str | None:
-    """Say in a word or two where a placement stands with its reviewers; None where nobody reviewed it. Its text is our own."""
+    """Return the review in one to three words of our own; None without a review."""
     review = facts["review"]
     if not isinstance(review, dict):
         return None
@@ -314,7 +317,7 @@ def review_label(facts: Members) -> str | None:
 
 
 def describe_review(facts: Members) -> str:
-    """Say what a person, or an AI, found of a placement; its text is untrusted."""
+    """Return the review as text, with untrusted parts."""
     review = facts["review"]
     if not isinstance(review, dict):
         return "not reviewed"
@@ -322,4 +325,5 @@ def describe_review(facts: Members) -> str:
     by = f" by {review['by']}" if review.get("by") else ""
     kind = " (AI)" if review.get("kind") == "ai" else ""
     objection = f", {review['objection']}" if review.get("objection") else ""
-    return f"{verdict}{by}{kind}{objection}{', but the lines have changed since' if review.get('stale') else ''}"
+    stale = ", but the lines have changed since" if review.get("stale") else ""
+    return f"{verdict}{by}{kind}{objection}{stale}"

@@ -1,4 +1,4 @@
-"""What a reviewer has to see of one annotation: the lines as they are now, why they were written, what makes them risky, what was said of them."""
+"""The review queue, and what a reviewer needs to see of one annotation (`vibes review`)."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ from vibes_lsp.store.reasoning import reasoning_text
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """One annotation as it is at one moment.
+    """One annotation as a reviewer sees it.
 
     Attributes:
-        placement: Where it is.
-        facts: The same as JSON.
-        risk: Score and band as text; None where there are none.
+        placement: Where its lines are.
+        facts: The placement as JSON.
+        risk: Score and band as text; None without a score.
         start: Its first line, 1-based.
-        lines: The lines that it is about, each with whose it is.
-        digest: Their anchor hash, which a verdict is about (R6).
-        decision: The decision behind it; empty where there is none.
-        reasoning: How the AI reasoned, or why that cannot be read; None where nothing was recorded.
-        reviews: What was said of it so far, in the order of events, and whether the lines are still those; None where that is not known.
-        earlier: Other annotations on its lines that were there before it, the newest first.
+        lines: Its lines, each with its kind.
+        digest: Anchor hash of the lines, which a verdict names (R6).
+        decision: The decision entry behind it; empty if there is none.
+        reasoning: The reasoning, or why it cannot be read; None if none was recorded.
+        reviews: Its reviews in order, each with whether the lines are unchanged since; None where
+            that is unknown.
+        earlier: Earlier annotations on its lines, newest first.
     """
 
     placement: Placement
@@ -53,13 +54,13 @@ class Inspection:
 def inspect_annotation(
     locator: ProjectLocator, scorer: Scorer, path: str, identifier: str
 ) -> Inspection | None:
-    """Return an annotation as it is now; None where the file cannot be read, or it has no lines there.
+    """Return an annotation as it is now; None if it has no lines in a readable file.
 
     Args:
         locator: Of the project.
-        scorer: Scores it.
-        path: The file that it was found in, relative to the project.
-        identifier: The id of one of its records.
+        scorer: Computes its risk.
+        path: Its file, relative to the project.
+        identifier: Id of one of its records.
     """
     try:
         text = read_source(locator.trail.directory.project, path)
@@ -130,38 +131,38 @@ def _earlier(placements: Sequence[Placement], placement: Placement) -> list[Plac
 def review_queue(
     locator: ProjectLocator,
     scorer: Scorer,
-    question: Filter = NO_FILTER,
+    wanted: Filter = NO_FILTER,
     *,
     include_rejected: bool = False,
 ) -> list[Members]:
-    """Return placements without a review that still holds, by falling score, then by file and line; without a score last.
+    """Return the placements that need a review: highest score first, then by file and line.
 
-    What could not be found, what was removed and what only may be here has no lines to read, and does not wait; nor does what is not
-    recorded yet, nor what is no item (`Placement.is_claim`).
+    Left out are placements without lines to read: lost, removed or uncertain ones, and those that
+    are pending or no claim (`Placement.is_claim`).
 
     Args:
         locator: Of the project.
-        scorer: Scores the annotations.
-        question: What must hold beside that.
-        include_rejected: Whether what was rejected as it stands now comes as well, after all that waits.
+        scorer: Computes their risk.
+        wanted: Further conditions.
+        include_rejected: Whether to append those that are rejected as they are now.
     """
-    found = find_placements(locator, question, scorer)
-    wanted = (
+    found = find_placements(locator, wanted, scorer)
+    queue = (
         facts
         for placement, facts in found
         if needs_review(placement, facts)
-        or (include_rejected and _may_wait(placement, facts) and is_rejected(facts))
+        or (include_rejected and _is_reviewable(placement, facts) and is_rejected(facts))
     )
-    return sorted(wanted, key=_urgency)
+    return sorted(queue, key=_sort_key)
 
 
 def needs_review(placement: Placement, facts: Members) -> bool:
-    """Whether a person has still to answer for a placement as it stands now."""
-    return _may_wait(placement, facts) and not is_reviewed(facts)
+    """Return whether a placement has lines to review, and no review that counts."""
+    return _is_reviewable(placement, facts) and not is_reviewed(facts)
 
 
 def is_rejected(facts: Members) -> bool:
-    """Whether a placement was rejected as it stands now: it waits for who wrote it."""
+    """Return whether a placement is rejected as it is now."""
     review = facts["review"]
     return (
         is_reviewed(facts)
@@ -170,17 +171,14 @@ def is_rejected(facts: Members) -> bool:
     )
 
 
-def _may_wait(placement: Placement, facts: Members) -> bool:
-    """Whether there are lines that a person can be asked about.
-
-    What only may be here has none: it is shown, and nobody judges lines that may be others'.
-    """
+def _is_reviewable(placement: Placement, facts: Members) -> bool:
+    """Return whether a placement has certain lines that a person can review."""
     if not placement.is_claim or placement.is_guess or placement.is_pending:
         return False
     return facts["lineStart"] is not None and placement.lineage.action != Action.DELETE
 
 
-def _urgency(facts: Members) -> tuple[bool, float, str, int]:
+def _sort_key(facts: Members) -> tuple[bool, float, str, int]:
     scores = (facts["score"], facts["storedScore"])
     score = next((score for score in scores if isinstance(score, int | float)), -1.0)
     start = facts["lineStart"]

@@ -14,19 +14,21 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def findings_sarif(findings: Sequence[Finding], version: str) -> Members:
-    """Return a SARIF log with one run; paths are relative to the project's root."""
+    """Return a SARIF log with one run; paths are relative to the project."""
     used = {finding.check.id: finding.check for finding in findings}
     rules = [check for check in ALL if check.id in used]
     rules += [
         used[identifier] for identifier in sorted(used.keys() - {check.id for check in rules})
     ]
-    places = {check.id: number for number, check in enumerate(rules)}
+    rule_indexes = {check.id: number for number, check in enumerate(rules)}
     driver: Members = {
         "name": "vibes-lsp",
         "version": version,
         "rules": [_rule(check) for check in rules],
     }
-    results: list[JsonValue] = [_result(finding, places[finding.check.id]) for finding in findings]
+    results: list[JsonValue] = [
+        _result(finding, rule_indexes[finding.check.id]) for finding in findings
+    ]
     run: Members = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
@@ -45,7 +47,7 @@ def _rule(check: Check) -> Members:
     }
 
 
-def _result(finding: Finding, rule: int) -> Members:
+def _result(finding: Finding, rule_index: int) -> Members:
     location: Members = {"artifactLocation": {"uri": quote(finding.file, errors="surrogateescape")}}
     if finding.line is not None:
         region: Members = {"startLine": finding.line}
@@ -54,7 +56,7 @@ def _result(finding: Finding, rule: int) -> Members:
         location["region"] = region
     return {
         "ruleId": finding.check.id,
-        "ruleIndex": rule,
+        "ruleIndex": rule_index,
         "level": finding.severity.value,
         "message": {"text": finding.message},
         "locations": [{"physicalLocation": location}],

@@ -1,4 +1,4 @@
-"""One record, entry or session with its relations (`vibes show`, `vibes.show`), exactly as on disk."""
+"""One record, entry or session with its edges, exactly as on disk (`vibes show`)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from vibes_lsp.model.members import JsonValue, Members
 
 
 def found_as_json(trail: Trail, found: LookupResult) -> Members:
-    """Return what an id names: `{kind, id, record or entry, edges: {out, in}}`.
+    """Return `{kind, id, record or entry, edges: {out, in}}`.
 
-    The edges of an annotation are those of its whole lineage (R7). A session also has `records`, all its own ones.
+    An annotation has the edges of its whole lineage (R7). A session also has `records`, its own.
     """
     out, into = _edges(trail, found)
     result: Members = {"kind": found.kind, "id": found.id}

@@ -1,4 +1,4 @@
-"""The trail in numbers: `vibes stats` with survival, `vibes models`, `vibes sessions`."""
+"""Numbers of the audit trail: `vibes stats` with survival, `vibes models`, `vibes sessions`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from vibes_lsp.reports.authors import Author, Authors
 
 @dataclass(frozen=True, slots=True)
 class ModelShare:
-    """One tool and model, and its part of all current annotations.
+    """The share of one tool and model in the current annotations.
 
     Attributes:
         author: Tool and model.
-        annotations: Current annotations that it wrote; reviews are none.
-        files: Files that these are about.
-        share: Its part of all current annotations, 0 to 1.
+        annotations: Number of its current annotations, without reviews.
+        files: Number of files with these.
+        share: Share of all current annotations, 0 to 1.
     """
 
     author: Author
@@ -38,7 +38,7 @@ class ModelShare:
     share: float
 
     def as_json(self) -> Members:
-        """Return the share with the names that environment entries have."""
+        """Return the share under the names of environment entries."""
         return {
             "tool_name": self.author.tool,
             "tool_version": self.author.tool_version,
@@ -51,7 +51,7 @@ class ModelShare:
 
 
 def model_shares(trail: Trail, lineages: Sequence[Lineage]) -> list[ModelShare]:
-    """Return the shares of all tools and models, the largest first; history and reviews do not count."""
+    """Return the shares of all tools and models, largest first, without history and reviews."""
     authors = Authors(trail)
     counts: Counter[Author] = Counter()
     files: dict[Author, set[str]] = {}
@@ -76,7 +76,7 @@ class SessionSummary:
     """One session.
 
     Attributes:
-        session: Its records.
+        session: The records of the session.
         author: Tool and model it started with.
         annotations: Number of line and function records that name it.
     """
@@ -87,14 +87,14 @@ class SessionSummary:
 
     @property
     def seconds(self) -> float | None:
-        """How long the session lasted; None while it is open or when its times make no sense."""
+        """The duration; None while the session is open or if its times are inconsistent."""
         if self.session.start is None or not self.session.ends:
             return None
         lasted = (self.session.ends[-1].moment - self.session.start.moment).total_seconds()
         return lasted if lasted >= 0 else None
 
     def as_json(self) -> Members:
-        """Return the session with the names that session records have."""
+        """Return the session under the names of session records."""
         first = self.session.start or (self.session.ends[0] if self.session.ends else None)
         return {
             "session_id": self.session.id,
@@ -129,17 +129,17 @@ def session_summaries(trail: Trail) -> list[SessionSummary]:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """A trail in numbers.
+    """Numbers of an audit trail.
 
     Attributes:
-        records: Lines of the log that hold a record.
-        annotations: Edits that the log tells of; a back-filled or remapped record is no new one.
-        current: Edits that are no one else's history.
-        files: Files that current annotations are about.
+        records: Records of the log.
+        annotations: Lineages; a backfilled or remapped record does not count again.
+        current: Lineages that are not superseded.
+        files: Files with current annotations.
         foreign: Of these, files that are not in this checkout (R19).
         untracked: Of these, files that the project does not track (R26).
         sessions: Sessions.
-        open_sessions: Sessions that were never closed.
+        open_sessions: Sessions without an end.
         entries: Context entries of the manifest.
         actions: Current annotations by action.
         levels: Current annotations by assurance level.
@@ -160,7 +160,7 @@ class Stats:
     models: list[ModelShare]
 
     def as_json(self) -> Members:
-        """Return the numbers under the attributes' names in camelCase."""
+        """Return the numbers in camelCase."""
         return {
             "records": self.records,
             "annotations": self.annotations,
@@ -177,8 +177,8 @@ class Stats:
         }
 
 
-def trail_stats(trail: Trail, tracking: Tracking) -> Stats:
-    """Return the numbers of a refreshed trail."""
+def count_trail(trail: Trail, tracking: Tracking) -> Stats:
+    """Count what is in a refreshed trail."""
     lineages = trail.lineages()
     current = [lineage for lineage in lineages if not lineage.superseded_by]
     files = {lineage.current.text("file_path") or "" for lineage in current}
@@ -194,13 +194,13 @@ def trail_stats(trail: Trail, tracking: Tracking) -> Stats:
         sessions=len(sessions),
         open_sessions=sum(session.is_open for session in sessions),
         entries=len(trail.manifest),
-        actions=_counted(current, "action"),
-        levels=_counted(current, "assurance_level"),
+        actions=_count_by(current, "action"),
+        levels=_count_by(current, "assurance_level"),
         models=model_shares(trail, lineages),
     )
 
 
-def _counted(lineages: list[Lineage], name: str) -> dict[str, int]:
+def _count_by(lineages: list[Lineage], name: str) -> dict[str, int]:
     values = (
         lineage.action if name == "action" else lineage.current.text(name) for lineage in lineages
     )
@@ -209,14 +209,14 @@ def _counted(lineages: list[Lineage], name: str) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """How much of some annotations is left.
+    """How many recorded lines are still intact.
 
     Attributes:
         name: The model or file.
-        recorded: Lines that were recorded and can be accounted for.
-        intact: Of these, lines that are verified to stand as they were written.
-        unknown: Lines that are claimed only: what became of them cannot be proven.
-        lost_functions: Functions that are gone; how many lines they had is not recorded.
+        recorded: Recorded lines whose state is known.
+        intact: Of these, lines that are verified to be unchanged.
+        unknown: Recorded lines whose state cannot be verified.
+        lost_functions: Functions that are gone; their number of lines is not recorded.
     """
 
     name: str
@@ -227,7 +227,7 @@ class Survival:
 
     @property
     def share(self) -> float | None:
-        """The part that is intact, 0 to 1; None where nothing can be accounted for."""
+        """The intact share of `recorded`, 0 to 1; None if that is 0."""
         return self.intact / self.recorded if self.recorded else None
 
     def as_json(self) -> Members:
@@ -245,7 +245,7 @@ class Survival:
 
 @dataclass(frozen=True, slots=True)
 class SurvivalReport:
-    """What is left in all, by model and by file; most lines first."""
+    """Survival in total, by model and by file; most lines first."""
 
     total: Survival
     models: list[Survival]
@@ -261,7 +261,10 @@ class SurvivalReport:
 
 
 def measure_survival(locator: ProjectLocator) -> SurvivalReport:
-    """Return what is left of the current annotations of this checkout's files; what was removed on purpose does not count."""
+    """Measure how many lines of current annotations are intact in the files of this checkout.
+
+    Deletions do not count.
+    """
     authors = Authors(locator.trail)
     locator.prefetch()
     models: dict[str, list[Placement]] = defaultdict(list)
@@ -289,7 +292,7 @@ def _ordered(groups: dict[str, list[Placement]]) -> list[Survival]:
 
 
 def _is_lines(placement: Placement) -> bool:
-    """Whether an annotation is that of lines, which were recorded and may be gone or only claimed now."""
+    """Return whether a placement is a current range of code, found or not."""
     lineage = placement.lineage
     is_code = not (placement.is_history or lineage.is_review or lineage.action == Action.DELETE)
     return (
@@ -298,13 +301,13 @@ def _is_lines(placement: Placement) -> bool:
 
 
 def _is_function(placement: Placement) -> bool:
-    """Whether an annotation is that of a function: its lines are not recorded, but that it is gone can be told."""
+    """Return whether a placement is a current function; its recorded length is unknown."""
     is_code = placement.is_claim and placement.lineage.action != Action.DELETE
     return is_code and placement.current.type == RecordType.FUNCTION
 
 
-def _left(placement: Placement) -> int | None:
-    """Return how many lines stand as they were written; None where that is not verified."""
+def _intact_lines(placement: Placement) -> int | None:
+    """Return the number of unchanged lines; None where that cannot be verified."""
     located = placement.located
     if located.state == State.LOST:
         return 0
@@ -321,7 +324,7 @@ def _survival_of(name: str, placements: Iterable[Placement]) -> Survival:
         if lines is None or placement.lineage.action == Action.DELETE:
             continue
         count = lines[1] - lines[0] + 1
-        left = _left(placement)
+        left = _intact_lines(placement)
         if left is None:
             unknown += count
         else:

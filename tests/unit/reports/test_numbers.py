@@ -10,7 +10,7 @@ from tests.trails import TrailWriter
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.reports.authors import Author, Authors
-from vibes_lsp.reports.statistics import model_shares, session_summaries, trail_stats
+from vibes_lsp.reports.statistics import count_trail, model_shares, session_summaries
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def trail_of(writer: TrailWriter) -> Trail:
 
 
 def stats_of(writer: TrailWriter, tracking: Tracking = ALL_FILES) -> Stats:
-    return trail_stats(trail_of(writer), tracking)
+    return count_trail(trail_of(writer), tracking)
 
 
 def shares_of(writer: TrailWriter) -> list[tuple[str, int, int, float]]:

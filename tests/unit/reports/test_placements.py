@@ -78,7 +78,7 @@ def test_whereabouts_of_edited_lines(trail: TrailWriter) -> None:
     assert (found.facts["state"], found.facts["confidence"] < 0.9) == ("edited", True)
     assert (
         describe_location(found.placement)
-        == "edited since, which lines is not known (recorded at 4-9)"
+        == "edited since, changed lines unknown (recorded at 4-9)"
     )
 
 
@@ -165,7 +165,7 @@ def test_a_deletion_is_where_it_was_and_within_the_text(trail: TrailWriter) -> N
     trail.line("a.py", 4, 6, action="delete", text=BEFORE)
     for content, line in ((BEFORE, 4), ("one\ntwo\n", 2), ("", 1)):
         found = only(trail, content)
-        assert describe_location(found.placement) == "removed lines 4-6 of the file as it was then"
+        assert describe_location(found.placement) == "removed lines 4-6 of an earlier version"
         assert (found.facts["lineStart"], found.facts["lineEnd"], found.facts["ownedRanges"]) == (
             line,
             line,
