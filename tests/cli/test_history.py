@@ -135,8 +135,8 @@ def test_why_lines_are_not_verified_is_said(tmp_path: Path, within: Vibes) -> No
     commit = Repository(project.root).git("rev-parse", "HEAD")
     when = f"since 2026-02-03 or earlier (commit {commit[:8]})"
     text, lines = (
-        "git had its text before it was recorded",
-        "git had its lines before it was recorded",
+        "its text was in git before it was recorded",
+        "its lines were in git before it was recorded",
     )
     nothing = "the record has nothing to check against"
     found = within("find", cwd=project.root).lines
@@ -149,7 +149,7 @@ def test_why_lines_are_not_verified_is_said(tmp_path: Path, within: Vibes) -> No
     ]
     hint = within("doctor", "a.py", "--json", cwd=project.root).json["steps"][-1]["hint"]
     assert hint == (
-        f"1 unverified: {text}, {when}; record an edit before it is committed; 1 unverified: {lines}, {when}; 1 unverified: {nothing}"
+        f"1 unverified: {text}, {when}; record edits before committing them; 1 unverified: {lines}, {when}; 1 unverified: {nothing}"
     )
     told = within("find", "--json", cwd=project.root).json["placements"]
     assert [each["method"] for each in told] == [

@@ -50,7 +50,7 @@ def test_blame_still_says_what_it_is_below_the_text(
 ) -> None:
     lines = within("blame", FILE, cwd=project.root).lines
     assert len(lines) == STORY.count("\n") + 1
-    said = {"review": "review: ", "contradicted": "git had its text before it was recorded"}
+    said = {"review": "review: ", "contradicted": "its text was in git before it was recorded"}
     assert said[kind] in lines[-1]
 
 
@@ -97,7 +97,7 @@ def test_find_has_no_reviews_and_says_why_it_doubts_others(
     if kind == "review":
         assert done.lines[-1] == "no annotations found"
     else:
-        assert done.lines[-1] == "1 unverified: git had its text before it was recorded"
+        assert done.lines[-1] == "1 unverified: its text was in git before it was recorded"
 
 
 def test_what_history_contradicts_does_not_stand_in_an_export(

@@ -266,7 +266,10 @@ def test_a_function_that_does_not_come_back_is_left(project: Project) -> None:
     hostile = "SELECT instr(printf('%.*c', 8000000, 'a'), printf('%.*c', 4000000, 'a') || 'b')"
     done = vibes("query", hostile, "--timeout", "0.5", cwd=project.root)
     assert (done.code, done.out) == (2, "")
-    assert done.err == "vibes: the query takes longer than 0.5 seconds; narrow it down\n"
+    assert (
+        done.err
+        == "vibes: the query takes longer than 0.5 seconds; add a WHERE clause or a LIMIT\n"
+    )
 
 
 def test_thousands_of_columns_are_shown_as_far_as_they_fit(

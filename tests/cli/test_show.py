@@ -83,10 +83,10 @@ def test_a_session_in_json(sound: CompleteTrail, within: Vibes) -> None:
     [
         (
             "ffffffff",
-            "vibes: no record, context entry or session begins with 'ffffffff'; `vibes log` lists the records\n",
+            "vibes: no record, context entry or session has an id that starts with 'ffffffff'; `vibes log` lists the records\n",
         ),
-        ("abc", "vibes: 'abc' is too short for an id; give at least 4 characters\n"),
-        ("", "vibes: '' is too short for an id; give at least 4 characters\n"),
+        ("abc", "vibes: id 'abc' is too short; give at least 4 characters\n"),
+        ("", "vibes: id '' is too short; give at least 4 characters\n"),
     ],
 )
 def test_an_id_that_names_nothing_is_wrong_use(
@@ -103,7 +103,7 @@ def test_a_prefix_of_two_ids_is_wrong_use(project: Project, within: Vibes) -> No
     assert (done.code, done.out) == (2, "")
     assert (
         done.err
-        == "vibes: 'same-start' begins 2 ids: session same-start-1, session same-start-2; give more characters\n"
+        == "vibes: ambiguous id 'same-start': 2 ids start with it: session same-start-1, session same-start-2; give more characters\n"
     )
 
 

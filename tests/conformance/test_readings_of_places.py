@@ -98,7 +98,7 @@ def test_paths_of_elsewhere_are_summed_up(trail: CompleteTrail) -> None:
     assert report.passed
     (finding,) = (each for each in report.findings if each.check.id == "path-foreign")
     assert finding.line == first
-    for part in ("5 annotations", "2 absolute", "2 leaves the project", "1 not there"):
+    for part in ("5 annotations", "2 absolute", "2 outside the project", "1 missing"):
         assert part in finding.message
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from tests.requirements import TOOLS, require
-from vibes_lsp.database.build import build
+from vibes_lsp.database.build import build_database
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
@@ -47,6 +47,6 @@ def in_duckdb(root: Path, sql: str) -> list[tuple[Any, ...]]:
 
 def in_sqlite(root: Path, sql: str) -> list[tuple[Any, ...]]:
     """Run a query with SQLite over `audit.db`, made before."""
-    database = build(AuditDir(root / ".ai-audit")).path
+    database = build_database(AuditDir(root / ".ai-audit")).path
     with closing(sqlite3.connect(database)) as connection:
         return connection.execute(sql).fetchall()

@@ -46,7 +46,9 @@ async def test_a_uri_picks_the_trail(
     uri = project.annotated().as_uri()
     (identifier,) = (record["annotation_id"] for record in project.files.records())
     assert (await editor.run("vibes.show", {"id": identifier, "uri": uri}))["kind"] == "record"
-    with pytest.raises(JsonRpcException, match="no record, context entry or session begins with"):
+    with pytest.raises(
+        JsonRpcException, match="no record, context entry or session has an id that starts with"
+    ):
         await editor.run("vibes.show", {"id": identifier})
     assert (await editor.run("vibes.check", {"uri": uri}))["project"] == "another"
     assert (await editor.run("vibes.check", {"uri": project.root.as_uri()}))["records"]["line"] == 1
@@ -78,7 +80,7 @@ REFUSED: dict[str, tuple[Ask, str, str]] = {
     "show-unknown": (
         lambda editor, _: editor.run("vibes.show", {"id": "ffff0000"}),
         "unknown-id",
-        "begins with 'ffff0000'",
+        "starts with 'ffff0000'",
     ),
     "show-short": (
         lambda editor, _: editor.run("vibes.show", {"id": "f"}),

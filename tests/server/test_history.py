@@ -185,4 +185,4 @@ async def test_anchors_of_the_text_before_the_edit_prove_nothing(
         [],
     )
     shown = await editor.hover(uri, 4)
-    assert "git had its text before it was recorded, since 2026-02-03 or earlier" in shown
+    assert "its text was in git before it was recorded, since 2026-02-03 or earlier" in shown

@@ -48,7 +48,7 @@ async def test_a_hover_says_what_it_is(editor: Editor, project: Project, kind: s
     uri = await editor.open_known(project.root / FILE)
     said = {
         "review": "a review of these lines; ",
-        "contradicted": "git had its text before it was recorded",
+        "contradicted": "its text was in git before it was recorded",
     }
     assert said[kind] in await editor.hover(uri, 5)
 

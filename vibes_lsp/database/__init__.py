@@ -1,1 +1,1 @@
-"""`audit.db` (RFC 7.8): build the derived SQLite database, and query it read-only."""
+"""`audit.db` (RFC 7.8): the derived SQLite database, and read-only queries over it."""

@@ -1,7 +1,7 @@
-"""SQL over `audit.db`, for reading alone: whoever writes the SQL may be anyone, and so may be whoever wrote the trail.
+"""Read-only SQL over `audit.db`. Neither the SQL nor the trail is trusted.
 
-Only SELECT gets past the authorizer: no other file can be attached, no setting changed, no extension loaded. Bounded are the time,
-the rows, the bytes of a value and those of the whole answer.
+The authorizer allows only SELECT: no other file can be attached, no setting changed, no extension
+loaded. Time, rows, bytes of a value and bytes of the result are limited.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
-from vibes_lsp.database.build import build, fill, source_of
+from vibes_lsp.database.build import build_database, fill_tables, source_signature
 from vibes_lsp.errors import BadQuery, RefusedWrite, UnreadableFile
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.store.audit_dir import AuditDir
@@ -25,27 +25,29 @@ TIMEOUT: Final = 30.0
 """Seconds that a query may take."""
 MAX_ROWS: Final = 10_000
 MAX_VALUE: Final = 17 << 20
-"""Bytes of one value, and of a row: a little more than the longest reasoning text that is read."""
-MAX_ANSWER: Final = 64 << 20
-"""Bytes of all rows: an answer that grows beyond it ends there."""
+"""Bytes of a value and of a row: a little more than the longest reasoning text that is read."""
+MAX_RESULT: Final = 64 << 20
+"""Bytes of all rows; a larger result is truncated."""
 _GRACE: Final = 1.0
-"""Seconds beyond its time that SQLite gets to notice it; within one function it never does."""
-_STEP: Final = 10_000
-"""Instructions of SQLite's between two looks at the clock."""
-_READING: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
-_PRAGMAS: Final = frozenset({"table_info", "table_list"})
-"""Those that tell of the tables, and change nothing."""
-_FUNCTIONS: Final = frozenset({"load_extension", "fts3_tokenizer", "sqlite_log"})
+"""Seconds that SQLite gets to notice a timeout; it does not within one SQL function."""
+_CLOCK_INTERVAL: Final = 10_000
+"""SQLite instructions between two checks of the clock."""
+_READ_ACTIONS: Final = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+)
+_ALLOWED_PRAGMAS: Final = frozenset({"table_info", "table_list"})
+"""Pragmas that describe the tables and change nothing."""
+_DENIED_FUNCTIONS: Final = frozenset({"load_extension", "fts3_tokenizer", "sqlite_log"})
 
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """What a query found.
+    """The result of a query.
 
     Attributes:
-        columns: Their names, as the query has them.
-        rows: Values as JSON has them; a blob is its digits in hexadecimal.
-        truncated: Whether there were more rows than were asked for, or than fit into the bounds.
+        columns: Their names in the query.
+        rows: JSON values; a blob is hexadecimal.
+        truncated: Whether there were more rows than the limits allow.
     """
 
     columns: tuple[str, ...]
@@ -61,7 +63,7 @@ class QueryResult:
         }
 
 
-def query(
+def run_query(
     directory: AuditDir,
     sql: str,
     *,
@@ -69,44 +71,46 @@ def query(
     timeout: float = TIMEOUT,
     clock: Callable[[], float] = time.monotonic,
 ) -> QueryResult:
-    """Run one SELECT over a trail. The database is made anew when the trail has changed; in memory, where it cannot be kept.
+    """Run one SELECT over a trail.
+
+    The database is rebuilt if the trail has changed; in memory, if it cannot be written.
 
     Args:
-        directory: The trail.
+        directory: The audit directory.
         sql: One statement.
-        limit: Most rows to return.
-        timeout: Most seconds that it may take.
-        clock: Seconds that pass.
+        limit: Maximum number of rows.
+        timeout: Maximum time in seconds.
+        clock: A monotonic clock in seconds.
 
     Raises:
-        BadQuery: It is no SELECT, SQLite does not understand it, or it takes too long.
+        BadQuery: It is not a SELECT, SQLite rejects it, or it takes too long.
         UnreadableFile: The log cannot be read.
     """
-    connection = _opened(directory)
-    _confine(connection)
+    connection = _open(directory)
+    _restrict(connection)
     deadline = clock() + timeout
-    asked = _Asked(connection, sql, limit, lambda: clock() > deadline)
-    thread = threading.Thread(target=asked.run, name="query", daemon=True)
+    running = _RunningQuery(connection, sql, limit, lambda: clock() > deadline)
+    thread = threading.Thread(target=running.run, name="query", daemon=True)
     thread.start()
     thread.join(timeout + _GRACE)
     if thread.is_alive():
         connection.interrupt()
         thread.join(_GRACE)
-    if thread.is_alive():  # it ends with the program, and takes the connection along
-        raise _too_long(timeout)
+    if thread.is_alive():  # it ends with the program, together with the connection
+        raise _timeout_error(timeout)
     connection.close()
-    if isinstance(asked.outcome, QueryResult):
-        return asked.outcome
-    if isinstance(asked.outcome, sqlite3.Error | sqlite3.Warning | ValueError):
-        raise _explained(asked.outcome, timeout) from None
-    raise asked.outcome
+    if isinstance(running.outcome, QueryResult):
+        return running.outcome
+    if isinstance(running.outcome, sqlite3.Error | sqlite3.Warning | ValueError):
+        raise _readable_error(running.outcome, timeout) from None
+    raise running.outcome
 
 
-class _Asked:
-    """A query in a thread of its own, which alone can be left when one function of SQLite's does not come back.
+class _RunningQuery:
+    """A query for a thread of its own, because an SQL function that hangs cannot be interrupted.
 
     Attributes:
-        outcome: What it found, or why it did not.
+        outcome: The result, or the error.
     """
 
     def __init__(
@@ -116,14 +120,14 @@ class _Asked:
         self.outcome: QueryResult | Exception = sqlite3.OperationalError("interrupted")
 
     def run(self) -> None:
-        """Run it."""
+        """Run the query and set `outcome`."""
         try:
-            self._connection.set_progress_handler(self._is_late, _STEP)
-            self.outcome = self._answer()
-        except Exception as error:  # noqa: BLE001  # raised by whoever waits
+            self._connection.set_progress_handler(self._is_late, _CLOCK_INTERVAL)
+            self.outcome = self._fetch()
+        except Exception as error:  # noqa: BLE001  # raised by the waiting thread
             self.outcome = error
 
-    def _answer(self) -> QueryResult:
+    def _fetch(self) -> QueryResult:
         rows: list[tuple[JsonValue, ...]] = []
         size = 0
         cursor = self._connection.execute(self._sql)
@@ -132,39 +136,39 @@ class _Asked:
             if self._is_late():
                 raise sqlite3.OperationalError("interrupted")
             size += sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
-            if len(rows) == self._limit or size > MAX_ANSWER:
+            if len(rows) == self._limit or size > MAX_RESULT:
                 return QueryResult(columns, tuple(rows), truncated=True)
             rows.append(tuple(map(_json, row)))
         return QueryResult(columns, tuple(rows), truncated=False)
 
 
-def _opened(directory: AuditDir) -> sqlite3.Connection:
-    """Open the database of the trail as it is now."""
+def _open(directory: AuditDir) -> sqlite3.Connection:
+    """Open an up-to-date database of the trail."""
     try:
-        if not _is_fresh(directory):
-            build(directory)
+        if not _is_up_to_date(directory):
+            build_database(directory)
         return _open_file(directory)
     except (RefusedWrite, sqlite3.Error):
         connection = sqlite3.connect(":memory:", check_same_thread=False)
-        fill(connection, directory)
+        fill_tables(connection, directory)
         return connection
 
 
-def _is_fresh(directory: AuditDir) -> bool:
-    """Whether the database was made here, of the trail as it is."""
+def _is_up_to_date(directory: AuditDir) -> bool:
+    """Whether the database was built on this machine from the present files of the trail."""
     try:
         if directory.database.is_symlink() or file_signature(directory.database) is None:
             return False
         with closing(_open_file(directory)) as connection:
-            _confine(connection)
+            _restrict(connection)
             found = connection.execute("SELECT source FROM made_of").fetchone()
     except (sqlite3.Error, UnreadableFile):
         return False
-    return found is not None and found[0] == source_of(directory)
+    return found is not None and found[0] == source_signature(directory)
 
 
 def _open_file(directory: AuditDir) -> sqlite3.Connection:
-    """Open the file as one that nobody changes: no journal beside it is looked at."""
+    """Open the file as immutable, so that SQLite reads no journal beside it."""
     return sqlite3.connect(
         f"{directory.database.absolute().as_uri()}?mode=ro&immutable=1",
         uri=True,
@@ -172,7 +176,7 @@ def _open_file(directory: AuditDir) -> sqlite3.Connection:
     )
 
 
-def _confine(connection: sqlite3.Connection) -> None:
+def _restrict(connection: sqlite3.Connection) -> None:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -184,30 +188,30 @@ def _authorize(
     action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None
 ) -> int:
     allowed = (
-        action in _READING
-        or (action == sqlite3.SQLITE_FUNCTION and second not in _FUNCTIONS)
-        or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
+        action in _READ_ACTIONS
+        or (action == sqlite3.SQLITE_FUNCTION and second not in _DENIED_FUNCTIONS)
+        or (action == sqlite3.SQLITE_PRAGMA and first in _ALLOWED_PRAGMAS)
     )
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
-def _explained(error: Exception, timeout: float) -> BadQuery:
+def _readable_error(error: Exception, timeout: float) -> BadQuery:
     match str(error):
         case "interrupted":
-            return _too_long(timeout)
+            return _timeout_error(timeout)
         case "not authorized":
-            return BadQuery(
-                "only SELECT is possible", hint="the database is derived and never changed"
-            )
+            return BadQuery("only SELECT is allowed", hint="audit.db is derived and read-only")
         case message:
             return BadQuery(
                 f"SQL: {message}",
-                hint='`vibes query "SELECT sql FROM sqlite_master"` lists tables and columns',
+                hint='`vibes query "SELECT sql FROM sqlite_master"` lists the tables',
             )
 
 
-def _too_long(timeout: float) -> BadQuery:
-    return BadQuery(f"the query takes longer than {timeout:g} seconds", hint="narrow it down")
+def _timeout_error(timeout: float) -> BadQuery:
+    return BadQuery(
+        f"the query takes longer than {timeout:g} seconds", hint="add a WHERE clause or a LIMIT"
+    )
 
 
 def _json(value: object) -> JsonValue:

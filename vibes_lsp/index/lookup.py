@@ -57,7 +57,7 @@ def look_up(trail: Trail, prefix: str) -> LookupResult:
     ]
     if not found:
         raise UnknownId(
-            f"no record, context entry or session begins with {prefix!r}",
+            f"no record, context entry or session has an id that starts with {prefix!r}",
             hint="`vibes log` lists the records",
         )
     return _only(prefix, found)
@@ -72,7 +72,7 @@ def look_up_exact(trail: Trail, identifier: str) -> LookupResult | None:
     """
     if len(identifier) < MIN_PREFIX:
         raise UnknownId(
-            f"{identifier!r} is too short for an id", hint=f"give at least {MIN_PREFIX} characters"
+            f"id {identifier!r} is too short", hint=f"give at least {MIN_PREFIX} characters"
         )
     record = trail.log.by_id(identifier)
     found = [LookupResult("record", identifier, record=record)] if record is not None else []
@@ -96,6 +96,7 @@ def _only(prefix: str, found: Sequence[LookupResult]) -> LookupResult:
         named = ", ".join(f"{each.kind} {each.id[:20]}" for each in found[:_MAX_NAMED])
         more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
         raise AmbiguousId(
-            f"{prefix!r} begins {len(found)} ids: {named}{more}", hint="give more characters"
+            f"ambiguous id {prefix!r}: {len(found)} ids start with it: {named}{more}",
+            hint="give more characters",
         )
     return found[0]

@@ -21,11 +21,11 @@ from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.store.manifest import Manifest
 
 _OWNS_NOTHING: Final = frozenset({Action.DELETE, Action.REVIEW})
-TEXT_OLDER_THAN_EDIT: Final = "git had its text before it was recorded"
+TEXT_OLDER_THAN_EDIT: Final = "its text was in git before it was recorded"
 """The tool made the anchors before the edit, or recorded the edit after its commit (R14)."""
-LINES_OLDER_THAN_EDIT: Final = "git had its lines before it was recorded"
+LINES_OLDER_THAN_EDIT: Final = "its lines were in git before it was recorded"
 """History disproves the record: the edit was dropped, or it wrote other lines (R15)."""
-RECORD_BEFORE_COMMIT: Final = "record an edit before it is committed"
+RECORD_BEFORE_COMMIT: Final = "record edits before committing them"
 """What the recorder can do about `TEXT_OLDER_THAN_EDIT`."""
 
 

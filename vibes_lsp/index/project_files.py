@@ -47,20 +47,20 @@ def read_content(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: st
         UnreadableFile: It does not exist, cannot be read, or links out of the project (R19).
     """
     if not is_inside(project / path, project) and not is_circular(project / path):
-        raise UnreadableFile(f"{path} leads out of the project")
+        raise UnreadableFile(f"{path} is outside the project")
     data = read_file(project / path, limit=limit)
     if data is None:
-        raise UnreadableFile(f"{path} is not there", hint=hint)
+        raise UnreadableFile(f"{path} does not exist", hint=hint)
     return data
 
 
 _REASONS: Final = {
     PathKind.ABSOLUTE: "absolute",
-    PathKind.ESCAPING: "leaves the project",
-    PathKind.UNUSABLE: "not a path",
-    PathKind.TOO_LONG: "longer than any file's",
+    PathKind.ESCAPING: "outside the project",
+    PathKind.UNUSABLE: "invalid",
+    PathKind.TOO_LONG: "too long",
 }
-ABSENT: Final = "not there"
+ABSENT: Final = "missing"
 
 
 def foreign_paths(paths: Iterable[str], project: Path) -> dict[str, str]:

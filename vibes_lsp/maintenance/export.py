@@ -11,7 +11,7 @@ from typing import Final
 
 from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.anchors.text import Text, encode
-from vibes_lsp.database.build import RECORDS, STANDING
+from vibes_lsp.database.schema import DERIVED_COLUMNS, RECORDS
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import CommitMethod
 from vibes_lsp.index.lineage import Lineage
@@ -283,7 +283,7 @@ def _columns() -> Members:
     skip its type, which is not the standard's (RFC 12.2), and no query of RFC 10 selects it.
     """
     standard = {name for _, names in RECORDS.values() for name in names} - {
-        *STANDING,
+        *DERIVED_COLUMNS,
         "annotation_id",
     }
     factor: Members = {"signal": "", "value": 0.5, "weight": 0.5, "reason": ""}

@@ -108,10 +108,10 @@ def test_annotation_id_mismatch(project: Project) -> None:
     [
         ("/home/someone/other/lib.py", "1 absolute"),
         ("C:\\Users\\someone\\lib.py", "1 absolute"),
-        ("../other/lib.py", "1 leaves the project"),
-        ("x/" * 5_000 + "lib.py", "1 longer than any file's"),
-        ("src/gone.py", "1 not there"),
-        ("src/two\nlines.py", "1 not a path"),
+        ("../other/lib.py", "1 outside the project"),
+        ("x/" * 5_000 + "lib.py", "1 too long"),
+        ("src/gone.py", "1 missing"),
+        ("src/two\nlines.py", "1 invalid"),
     ],
 )
 def test_path_foreign(project: Project, path: str, reason: str) -> None:
@@ -123,7 +123,7 @@ def test_path_foreign(project: Project, path: str, reason: str) -> None:
 def test_all_foreign_paths_are_one_finding_at_the_first(project: Project) -> None:
     for path in ("src/gone.py", "src/gone.py", "/home/someone/lib.py"):
         project.line(path)
-    message = "not in this checkout: 3 annotations of 2 files (1 absolute, 1 not there)"
+    message = "not in this checkout: 3 annotations of 2 files (1 absolute, 1 missing)"
     assert project.seen() == [Seen("path-foreign", "note", LOG, 26, "file_path", message)]
 
 

@@ -52,7 +52,9 @@ def test_a_prefix_of_several_things_is_ambiguous_and_names_them(tmp_path: Path) 
     writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=LONG)
     writer.entry({"type": "other"}, key=LONG[:60] + "0000")
     writer.session_start(environment=ENVIRONMENT, session_id="abcd-1")
-    with pytest.raises(AmbiguousId, match=r"begins 3 ids: record abcd.*entry abcd.*session abcd-1"):
+    with pytest.raises(
+        AmbiguousId, match=r"3 ids start with it: record abcd.*entry abcd.*session abcd-1"
+    ):
         look_up(opened(tmp_path), "abcd")
 
 
@@ -60,7 +62,7 @@ def test_many_matches_are_not_all_named(tmp_path: Path) -> None:
     writer = TrailWriter(tmp_path)
     for number in range(9):
         writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=LONG[:60] + f"{number:04}")
-    with pytest.raises(AmbiguousId, match=r"begins 9 ids: .* and 4 more"):
+    with pytest.raises(AmbiguousId, match=r"9 ids start with it: .* and 4 more"):
         look_up(opened(tmp_path), "abcd")
 
 
@@ -100,7 +102,7 @@ def test_a_whole_id_of_two_things_is_ambiguous(tmp_path: Path) -> None:
     writer = TrailWriter(tmp_path)
     writer.line("a.py", 1, 1, environment=ENVIRONMENT, annotation_id=LONG)
     writer.entry({"type": "other"}, key=LONG)
-    with pytest.raises(AmbiguousId, match=r"begins 2 ids: record abcd.*entry abcd"):
+    with pytest.raises(AmbiguousId, match=r"2 ids start with it: record abcd.*entry abcd"):
         look_up(opened(tmp_path), LONG)
 
 

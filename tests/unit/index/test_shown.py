@@ -96,7 +96,7 @@ def test_foreign_paths_of_a_real_looking_trail(tmp_path: Path) -> None:
     trail = opened(made.root)
     found = foreign_paths(trail.annotated_paths(), made.root)
     assert found[made["foreign-path"].paths[0]] == "absolute"
-    assert found[made["sibling-path"].paths[0]] == "not there"
+    assert found[made["sibling-path"].paths[0]] == "missing"
     assert "src/area.py" not in found
 
 
@@ -109,14 +109,14 @@ def test_foreign_paths_of_a_real_looking_trail(tmp_path: Path) -> None:
         ("\\\\server\\share\\a.py", "absolute"),
         ("\\etc\\hosts", "absolute"),
         ("file:///a.py", "absolute"),
-        ("../a.py", "leaves the project"),
-        ("src\\..\\..\\a.py", "leaves the project"),
-        (" ", "not a path"),
-        ("a\0.py", "not a path"),
-        ("\ud800.py", "not there"),
-        ("x" * 5000, "longer than any file's"),
-        ("src", "not there"),
-        ("none.py", "not there"),
+        ("../a.py", "outside the project"),
+        ("src\\..\\..\\a.py", "outside the project"),
+        (" ", "invalid"),
+        ("a\0.py", "invalid"),
+        ("\ud800.py", "missing"),
+        ("x" * 5000, "too long"),
+        ("src", "missing"),
+        ("none.py", "missing"),
     ],
 )
 def test_why_a_path_is_foreign(tmp_path: Path, path: str, reason: str) -> None:

@@ -259,7 +259,7 @@ def test_what_is_missing_or_unknown_is_named(project: Project, origin: Origin, e
 
 def test_a_file_that_is_not_there_needs_its_text(project: Project) -> None:
     session = project.session()
-    with pytest.raises(UnreadableFile, match=r"new\.py is not there"):
+    with pytest.raises(UnreadableFile, match=r"new\.py does not exist"):
         project.recorder.annotate_lines("new.py", 1, 1, "create", by(session))
     assert project.recorder.annotate_lines(
         "new.py", 1, 1, "create", by(session), text="x = 1\n"

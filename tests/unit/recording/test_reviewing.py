@@ -365,7 +365,7 @@ def test_what_was_shown_says_in_which_file(project: Project) -> None:
     repository.git("mv", "a.py", "b.py")
     repository.commit("Rename", date="2026-02-03T12:00:00+00:00")
     shown = {identifier: Shown("b.py", str(anchors(SOURCE, 4, 6).members()["anchor_hash"]))}
-    with pytest.raises(UnreadableFile, match=r"a\.py is not there"):
+    with pytest.raises(UnreadableFile, match=r"a\.py does not exist"):
         project.recorder.review(Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada"))
     assert project.recorder.review(
         Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada", shown=shown)
