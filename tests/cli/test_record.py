@@ -225,7 +225,7 @@ def test_what_is_not_tracked_is_said(tmp_path: Path, within: Vibes) -> None:
         (
             "annotate",
             {**LINES, "action": "invent", "tool": TOOL, "model": MODEL},
-            "action: is one of create, modify, delete, review",
+            "action: input should be 'create', 'modify', 'delete' or 'review'",
         ),
         ("annotate", {**LINES}, "sessionId: is required, or tool and model instead of it"),
         (

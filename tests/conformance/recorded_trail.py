@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.unit.recording.projects import MODEL, SOURCE, TOOL
+from tests.unit.recording.request_builders import Completion, edge_request, review_request
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import (
     Command,
     CommandType,
     Decision,
     DecisionOption,
-    InlineCompletion,
     Model,
     Origin,
     Prompt,
@@ -22,8 +22,6 @@ from vibes_lsp.recording import (
     Reasoning,
     Recorded,
     Recorder,
-    Relation,
-    Reviewing,
 )
 from vibes_lsp.store.initialise import initialise
 
@@ -143,7 +141,7 @@ def _tell(recorder: Recorder) -> dict[str, str]:
     )
     prompt = Prompt("Write a digest.", PromptType.USER_INSTRUCTION, ("src/a.py",))
     mine = Origin(
-        session,
+        session_id=session,
         prompt=prompt,
         reasoning=Reasoning(REASONING_TEXTS["inline"], 2),
         command=command,
@@ -158,17 +156,21 @@ def _tell(recorder: Recorder) -> dict[str, str]:
         5,
         5,
         "modify",
-        Origin(session, command=command, reasoning=Reasoning(REASONING_TEXTS["compressed"], 9)),
+        Origin(
+            session_id=session,
+            command=command,
+            reasoning=Reasoning(REASONING_TEXTS["compressed"], 9),
+        ),
     )
     bare = recorder.annotate_lines(
         "src/a.py", 10, 10, "modify", Origin(tool=TOOL, model=Model("other", "1"))
     )
     removed = recorder.annotate_lines("src/a.py", 9, 10, "delete", mine, text=SOURCE)
-    typed = Origin(session, prompt=Prompt("value =", PromptType.INLINE_COMPLETION))
-    completion = InlineCompletion(
+    typed = Origin(session_id=session, prompt=Prompt("value =", PromptType.INLINE_COMPLETION))
+    completion = Completion(
         "src/a.py", "completion-1", (10, 0), (10, 0), "value = 1\n", text=SOURCE
     )
-    completed = [recorder.record_inline_completion(completion, typed) for _ in range(2)][-1]
+    completed = [recorder.execute(completion.request(typed)) for _ in range(2)][-1]
     assert isinstance(completed, Recorded)
     child = recorder.record_delegation(
         session,
@@ -182,13 +184,15 @@ def _tell(recorder: Recorder) -> dict[str, str]:
         4,
         6,
         "review",
-        Origin(child, prompt=prompt, reasoning=Reasoning(REASONING_TEXTS["external"], 99)),
+        Origin(
+            session_id=child, prompt=prompt, reasoning=Reasoning(REASONING_TEXTS["external"], 99)
+        ),
     )
     own = recorder.start_session(
         TOOL, MODEL, parent_session_id=session, agent_name="worker-2", agent_type="some-agent"
     ).session_id
-    edge = recorder.record_edge(
-        Relation(
+    edge = recorder.execute(
+        edge_request(
             "depends_on",
             function.annotation_id or "",
             "annotation",
@@ -196,7 +200,7 @@ def _tell(recorder: Recorder) -> dict[str, str]:
             "annotation",
         )
     )
-    recorder.review(Reviewing("approved", "src/a.py", (4, 6), reviewer="Ada"))
+    recorder.execute(review_request("approved", "src/a.py", (4, 6), reviewer="Ada"))
     for each in (own, child, session):
         recorder.end_session(each)
     edits = {

@@ -21,9 +21,10 @@ from tests.conformance.trail_access import (
 )
 from tests.server.project import STORY, Project
 from tests.trails import CompleteTrail, Repository, TrailWriter
+from tests.unit.recording.request_builders import review_request
 from vibes_lsp.index.reviews import Review
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.recording import Model, Recorder, ReviewerKind, Reviewing, Tool
+from vibes_lsp.recording import Model, Recorder, Tool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,13 +220,13 @@ def test_what_we_write_of_a_review_says_who(scored: Project, kind: str) -> None:
     who: dict[str, Any] = {"reviewer": "Ada"}
     if kind == "ai":
         who = {
-            "kind": ReviewerKind.AI,
+            "reviewer_kind": "ai",
             "tool": Tool("review-bot", "1"),
             "model": Model("critic-model", "1"),
         }
     before = run_vibes(scored.root, "models", "--json").json
     with Recorder(scored.root) as recorder:
-        recorder.review(Reviewing("approved", "a.py", (4, 7), **who))
+        recorder.execute(review_request("approved", "a.py", (4, 7), **who))
     records = [json.loads(line) for line in (scored.root / LOG).read_bytes().splitlines()]
     (edge,) = [each for each in records if each["type"] == "edge"]
     start = next(each for each in records if each["type"] == "session" and each["event"] == "start")

@@ -156,7 +156,7 @@ def settled(directory: AuditDir, held: Iterable[str]) -> set[str]:
     recorder.completions.settle()
     records: set[str] = set()
     for name in held:
-        answers = [recorder.record_inline_completion(completion(name)[0], ORIGIN) for _ in range(2)]
+        answers = [recorder.execute(completion(name)[0].request(ORIGIN)) for _ in range(2)]
         assert answers[0] == answers[1], "the same part again, and another answer"
         assert isinstance(answers[0], Recorded), "a part that was acknowledged is not recorded"
         records |= {answers[0].annotation_id or "", *answers[0].edges}

@@ -9,9 +9,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tests.trails import Repository
+from tests.unit.recording.request_builders import Completion
 from tests.unit.store.empty_trail import prompt, session
 from vibes_lsp.maintenance.backfill import backfill
-from vibes_lsp.recording import InlineCompletion, Model, Origin, Recorded, Recorder, Tool
+from vibes_lsp.recording import Model, Origin, Recorded, Recorder, Tool
 from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def write_completions(directory: AuditDir, seed: int, acknowledge: Acknowledge) 
     recorder = Recorder(directory)
     for number in count():
         for part in completion(f"{seed}-{number}"):
-            result = recorder.record_inline_completion(part, ORIGIN)
+            result = recorder.execute(part.request(ORIGIN))
             if isinstance(result, Recorded):
                 acknowledge("record", [result.annotation_id or "", *result.edges])
             else:
@@ -73,12 +74,12 @@ def write_completions(directory: AuditDir, seed: int, acknowledge: Acknowledge) 
             recorder.rest()
 
 
-def completion(identifier: str) -> list[InlineCompletion]:
+def completion(identifier: str) -> list[Completion]:
     """Return the two parts of a completion."""
     path, first = f"{identifier}.py", f"first = {identifier!r}\n"
     return [
-        InlineCompletion(path, identifier, (0, 0), (0, 0), first, text="", part=1, final=False),
-        InlineCompletion(path, identifier, (1, 0), (1, 0), "second = first\n", text=first, part=2),
+        Completion(path, identifier, (0, 0), (0, 0), first, text="", part=1, final=False),
+        Completion(path, identifier, (1, 0), (1, 0), "second = first\n", text=first, part=2),
     ]
 
 

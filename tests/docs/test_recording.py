@@ -102,7 +102,7 @@ def assert_recorded(project: Project, command: list[str]) -> None:
 def test_there_is_a_snippet_of_each_kind_and_every_command_is_listed() -> None:
     assert [len(snippets(language)) for language in ("sh", "python", "typescript", "lua")] == [
         2,
-        1,
+        2,
         2,
         1,
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -15,10 +15,7 @@ from vibes_lsp.cli.project import finish_recording
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import ReviewerKind
-from vibes_lsp.recording import Recorder, as_json
-from vibes_lsp.recording.forms import Request
-from vibes_lsp.recording.judging import ReviewRequest
+from vibes_lsp.recording import Recorder, RecordReview, Request
 from vibes_lsp.recording.requests import REQUESTS, parse
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.files import read_file
@@ -51,7 +48,7 @@ def command() -> None:
     """
 
 
-def _subcommand(name: str, kind: type[Request]) -> click.Command:
+def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
     @click.command(name, help=_HELP[name])
     @click.option(
         "--input",
@@ -63,10 +60,10 @@ def _subcommand(name: str, kind: type[Request]) -> click.Command:
     @audit_dir_option
     def run(source: Path | None, audit_dir: Path | None) -> None:
         request = parse(kind, _members(source))
-        if isinstance(request, ReviewRequest) and request.reviewer_kind == ReviewerKind.HUMAN:
+        if isinstance(request, RecordReview) and request.reviewer_kind == "human":
             refuse_agents()
         recorder = Recorder(_directory(audit_dir, request))
-        print_json(as_json(request.carry_out(recorder)))
+        print_json(recorder.execute_json(request))
         finish_recording(recorder, wait=False)
         if recorder.warning is not None:
             print_warning(recorder.warning)
@@ -102,7 +99,7 @@ def _members(source: Path | None) -> Members:
         raise VibesError(f"{where}: {error.message}", hint="give one JSON object") from None
 
 
-def _directory(audit_dir: Path | None, request: Request) -> AuditDir:
+def _directory(audit_dir: Path | None, request: Request[Any]) -> AuditDir:
     """Return the named trail, else the nearest one above the file, else above the current folder."""
     if audit_dir is not None:
         return named_audit_dir(audit_dir)

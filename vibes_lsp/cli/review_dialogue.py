@@ -22,8 +22,8 @@ from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.vocabulary import ReviewerKind, Verdict
-from vibes_lsp.recording import NotAsShown, Recorder, Reviewing, Shown, WrongArgument
-from vibes_lsp.recording.reviewing import git_user
+from vibes_lsp.recording import NotAsShown, Recorder, RecordReview, Shown, WrongArgument
+from vibes_lsp.recording.reviews import git_user
 from vibes_lsp.reports.placements import (
     describe_edit,
     describe_location,
@@ -368,15 +368,15 @@ class ReviewDialogue:
             str(each.facts["annotationId"]): Shown(each.placement.path, each.digest)
             for each in items
         }
-        review = Reviewing(
-            verdict,
+        request = RecordReview(
+            verdict=verdict,
             annotation_ids=tuple(shown),
             note=note or None,
             reviewer=self._reviewer,
             shown=shown,
         )
         try:
-            self._recorder.review(review)
+            self._recorder.execute(request)
         except (NotAsShown, UnknownId, UnreadableFile, WrongArgument) as error:
             print_line(f"not recorded: {escape(error.message)}")
             self._repeat = True

@@ -27,17 +27,20 @@ from vibes_lsp.recording import (
     Confidence,
     Decision,
     DecisionOption,
-    InlineCompletion,
     Model,
     Origin,
+    Position,
     Prompt,
     PromptType,
+    Range,
     Reasoning,
     Recorder,
-    Reviewing,
+    RecordInlineCompletion,
+    RecordReview,
     ReviewScope,
     RiskSignal,
     Tool,
+    Verdict,
 )
 from vibes_lsp.store.audit_dir import AUDIT_DIR_NAME, AuditDir
 from vibes_lsp.store.initialise import initialise
@@ -144,7 +147,9 @@ class _Shop:
         with self._recorder() as recorder:
             session = recorder.start_session(*_COPILOT, description="App").session_id
             command = Command("web/app.ts", CommandType.FILE_WRITE)
-            recorder.annotate_lines("web/app.ts", 1, 11, "create", Origin(session, command=command))
+            recorder.annotate_lines(
+                "web/app.ts", 1, 11, "create", Origin(session_id=session, command=command)
+            )
             recorder.end_session(session)
         self._commit("Attempts in the app")
         self._commit("Show attempts in the app", amend=True)
@@ -156,7 +161,8 @@ class _Shop:
         with self._recorder() as recorder:
             session = recorder.start_session(*_CURSOR, description="Limits").session_id
             asked = Origin(
-                session, prompt=Prompt("Limit attempts: five an hour.", PromptType.CHAT_MESSAGE)
+                session_id=session,
+                prompt=Prompt("Limit attempts: five an hour.", PromptType.CHAT_MESSAGE),
             )
             for start, end in ((3, 4), (7, 9), (12, 14)):
                 recorder.annotate_lines("src/limits.py", start, end, "create", asked)
@@ -178,10 +184,14 @@ class _Shop:
                 ("docs/accounts.md",),
             )
             recorder.annotate_lines(
-                "src/auth.py", 8, 15, "create", Origin(session, prompt=prompt, reasoning=why)
+                "src/auth.py",
+                8,
+                15,
+                "create",
+                Origin(session_id=session, prompt=prompt, reasoning=why),
             )
             asked = Origin(
-                session,
+                session_id=session,
                 prompt=Prompt(
                     "Store passwords safely. Use what the standard library has.",
                     PromptType.USER_INSTRUCTION,
@@ -198,19 +208,16 @@ class _Shop:
             )
             self._delegate_tests(recorder, session)
             recorder.end_session(session)
-            reviewed = Reviewing(
-                "approved",
-                "src/auth.py",
-                (8, 15),
+            reviewed = RecordReview(
+                verdict=Verdict.APPROVED,
+                file="src/auth.py",
+                line_start=8,
+                line_end=15,
                 note="Good enough until the mail is confirmed.",
                 reviewer=ADA.name,
             )
-            review = recorder.review(reviewed).edges[0]
-            recorder.review(
-                Reviewing(
-                    "approved", "tests/test_auth.py", scope=ReviewScope.FILE, reviewer=ADA.name
-                )
-            )
+            review = recorder.execute(reviewed).edges[0]
+            recorder.execute(_approval_of("tests/test_auth.py"))
         self._commit("Let people sign up")
         return hashing, review
 
@@ -226,7 +233,9 @@ class _Shop:
         ).child_session_id
         recorder.record_read(child, ["src/auth.py"])
         task = Prompt("Test the checks of a password.", PromptType.USER_INSTRUCTION)
-        recorder.annotate_lines("tests/test_auth.py", 6, 11, "create", Origin(child, prompt=task))
+        recorder.annotate_lines(
+            "tests/test_auth.py", 6, 11, "create", Origin(session_id=child, prompt=task)
+        )
         recorder.end_session(child)
 
     def add_confirmation_mail(self) -> None:
@@ -234,12 +243,16 @@ class _Shop:
         self._write("src/mail.py", sources.MAIL_TYPED + "\n")
         with self._recorder() as recorder:
             typed = Prompt(sources.MAIL_TYPED, PromptType.INLINE_COMPLETION)
-            completion = InlineCompletion(
-                "src/mail.py", "completion-1", (3, 0), (4, 0), sources.MAIL_COMPLETED
+            completion = RecordInlineCompletion(
+                file="src/mail.py",
+                completion_id="completion-1",
+                range=Range(Position(3, 0), Position(4, 0)),
+                new_text=sources.MAIL_COMPLETED,
+                tool=_COPILOT[0],
+                model=_COPILOT[1],
+                prompt=typed,
             )
-            recorder.record_inline_completion(
-                completion, Origin(tool=_COPILOT[0], model=_COPILOT[1], prompt=typed)
-            )
+            recorder.execute(completion)
             self._write("src/mail.py", sources.MAIL)
             session = recorder.start_session(*_CLAUDE, description="Mail").session_id
             asked = Prompt(
@@ -248,12 +261,10 @@ class _Shop:
                 ("src/mail.py",),
             )
             recorder.annotate_function(
-                "src/mail.py", "expired", "create", Origin(session, prompt=asked)
+                "src/mail.py", "expired", "create", Origin(session_id=session, prompt=asked)
             )
             recorder.end_session(session)
-            recorder.review(
-                Reviewing("approved", "src/mail.py", scope=ReviewScope.FILE, reviewer=ADA.name)
-            )
+            recorder.execute(_approval_of("src/mail.py"))
         self._commit("Confirm addresses by mail")
         self._write("README.md", "# Shop\n\nSign up, confirm your address, buy.\n")
         self._commit("Say what it is for")
@@ -291,6 +302,12 @@ class _Shop:
 
     def _new_id(self) -> str:
         return str(uuid.uuid5(uuid.NAMESPACE_URL, f"vibes demo {next(self._numbers)}"))
+
+
+def _approval_of(path: str) -> RecordReview:
+    return RecordReview(
+        verdict=Verdict.APPROVED, file=path, scope=ReviewScope.FILE, reviewer=ADA.name
+    )
 
 
 _HOW_TO_STORE: Final = Decision(

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from typing_extensions import override
-
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.repository import open_repository
@@ -24,8 +22,8 @@ from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, EdgeType, RecordType, SupersedesReason
 from vibes_lsp.recording.context import Draft, RecordingContext
-from vibes_lsp.recording.forms import Request
 from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.recording.requests import Request
 from vibes_lsp.recording.results import Result
 from vibes_lsp.store.files import is_inside, read_file
 
@@ -52,12 +50,8 @@ class Remapped(Result):
     records: tuple[dict[str, Any], ...]
 
 
-class Remap(Request):
+class Remap(Request[Remapped]):
     """`vibes.remap`: of the URI's whole project, because a rewrite concerns all of it."""
-
-    @override
-    def _record(self, recorder: Recorder) -> Remapped:
-        return remap(recorder, request_id=self.request_id)
 
 
 def remap(recorder: Recorder, *, dry_run: bool = False, request_id: str | None = None) -> Remapped:

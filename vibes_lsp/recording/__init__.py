@@ -1,4 +1,7 @@
-"""The write side's use cases: whatever makes a trail grow goes through `Recorder`. Other programs may import what is named here."""
+"""Record what an AI did: the use cases that make a trail grow, executed by `Recorder`.
+
+The names here are the public interface for other programs.
+"""
 
 from vibes_lsp.errors import (
     AuditDirNotFound,
@@ -20,24 +23,42 @@ from vibes_lsp.model.vocabulary import (
     ReviewerKind,
     Verdict,
 )
-from vibes_lsp.recording.annotating import Edit
 from vibes_lsp.recording.arguments import (
     Command,
     Decision,
     DecisionOption,
     Function,
     Model,
-    Origin,
+    Part,
+    Position,
     Prompt,
+    Range,
     Reasoning,
     RiskSignal,
+    Shown,
     Tool,
     WrongArgument,
 )
-from vibes_lsp.recording.completing import FORGOTTEN, InlineCompletion
-from vibes_lsp.recording.correcting import Reanchoring
+from vibes_lsp.recording.inline_completions import FORGOTTEN
 from vibes_lsp.recording.recorder import Recorder
-from vibes_lsp.recording.relating import Relation
+from vibes_lsp.recording.requests import (
+    EndSession,
+    MarkLost,
+    Origin,
+    Reanchor,
+    RecordAnnotation,
+    RecordCommand,
+    RecordDecision,
+    RecordDelegation,
+    RecordEdge,
+    RecordInlineCompletion,
+    RecordPrompt,
+    RecordRead,
+    RecordReview,
+    Request,
+    ReviewScope,
+    StartSession,
+)
 from vibes_lsp.recording.results import (
     Corrected,
     Delegated,
@@ -53,7 +74,7 @@ from vibes_lsp.recording.results import (
     Session,
     as_json,
 )
-from vibes_lsp.recording.reviewed import NotAsShown, Reviewing, ReviewScope, Shown
+from vibes_lsp.recording.reviews import NotAsShown
 
 __all__ = [
     "FORGOTTEN",
@@ -68,20 +89,32 @@ __all__ = [
     "Delegated",
     "DelegationType",
     "EdgeType",
-    "Edit",
+    "EndSession",
     "Ended",
     "Function",
     "HistoryUnavailable",
-    "InlineCompletion",
+    "MarkLost",
     "Model",
     "NodeType",
     "NotAsShown",
     "Origin",
+    "Part",
     "Pending",
+    "Position",
     "Prompt",
     "PromptType",
-    "Reanchoring",
+    "Range",
+    "Reanchor",
     "Reasoning",
+    "RecordAnnotation",
+    "RecordCommand",
+    "RecordDecision",
+    "RecordDelegation",
+    "RecordEdge",
+    "RecordInlineCompletion",
+    "RecordPrompt",
+    "RecordRead",
+    "RecordReview",
     "Recorded",
     "RecordedCommand",
     "RecordedDecision",
@@ -89,15 +122,15 @@ __all__ = [
     "RecordedPrompt",
     "Recorder",
     "RefusedWrite",
-    "Relation",
+    "Request",
     "Result",
     "ReviewScope",
     "Reviewed",
     "ReviewerKind",
-    "Reviewing",
     "RiskSignal",
     "Session",
     "Shown",
+    "StartSession",
     "Tool",
     "UnknownId",
     "UnreadableFile",

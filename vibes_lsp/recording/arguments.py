@@ -1,30 +1,59 @@
-"""What callers of the recorder say about an edit: tool, model, prompt, reasoning, command, decision, function.
+"""The values that requests are made of: tool, model, prompt, reasoning, command, decision, range.
 
-The names are the RFC's and the commands' own, in snake case; as JSON they are in camel case (`requests`).
+They are plain values: a request checks them when it is made (`requests`). Names are those of the
+RFC and of the server's commands, in snake case; as JSON they are in camel case.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeAlias
+from reprlib import repr as shortened
+from types import NoneType
+from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
-from pydantic import ConfigDict, StringConstraints
-from pydantic.alias_generators import to_camel
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PlainValidator,
+    Strict,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel, to_snake
+from pydantic_core import PydanticCustomError
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.model.vocabulary import CommandType, Confidence, PromptType
+from vibes_lsp.model.canonical_json import MAX_DEPTH
+from vibes_lsp.model.vocabulary import CommandType, Confidence, PromptType, is_custom_signal
 
-NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
-
-FORM: ConfigDict = ConfigDict(
-    alias_generator=to_camel, extra="forbid", strict=True, protected_namespaces=()
+ARGUMENT: Final = ConfigDict(
+    alias_generator=to_camel,
+    validate_by_name=True,
+    extra="forbid",
+    strict=True,
+    revalidate_instances="always",
+    protected_namespaces=(),
 )
-"""How arguments and results are read from JSON, and written to it: names in camel case, nothing coerced, nothing unknown."""
+"""Arguments are checked strictly, also those that Python code made without a check."""
+
+_ENTRY_DEPTH: Final = 4
+"""Levels above a member's value in the manifest: manifest, `entries`, entry, member."""
+
+_T = TypeVar("_T")
+NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
+Lenient: TypeAlias = Annotated[_T, Strict(False)]  # noqa: FBT003  # as pydantic spells it
+"""A tuple may be given as a list, a member of an enumeration as its text; items stay strict."""
 
 
 class WrongArgument(VibesError):
-    """An argument is missing, unknown or not what it may be; nothing was written."""
+    """An argument is missing, unknown or invalid; nothing was written."""
 
     code = "wrong-argument"
 
@@ -33,25 +62,140 @@ class WrongArgument(VibesError):
         self.member = member
         self.expected = expected
 
+    def in_camel_case(self) -> WrongArgument:
+        """Return the error with the member's name as in JSON."""
+        return WrongArgument(".".join(map(to_camel, self.member.split("."))), self.expected)
+
+
+class Checked(BaseModel):
+    """Members that are checked when they are given; a wrong one raises `WrongArgument`."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        protected_namespaces=(),
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _name_wrong_member(
+        cls, members: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Self:
+        is_json = info.mode == "json"
+        try:
+            checked = handler(members)
+            checked._check_together()  # noqa: SLF001  # of this class
+        except ValidationError as error:
+            raise _wrong_argument(cls, error, is_json=is_json) from None
+        except WrongArgument as error:
+            raise (error.in_camel_case() if is_json else error) from None
+        return checked
+
+    def _check_together(self) -> None:
+        """Check members that depend on one another.
+
+        Raises:
+            WrongArgument: They do not fit.
+        """
+
+
+_UNKNOWN: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
+_BRANCHES: Final = frozenset({"constrained-str", "Decision"})
+"""What pydantic adds to the location of an error for the two forms of a decision."""
+
+
+def _wrong_argument(kind: type[Checked], error: ValidationError, *, is_json: bool) -> WrongArgument:
+    """Return the error about one member.
+
+    An unknown one goes first: it is often what is missing under another name.
+    """
+    items = error.errors(include_url=False, include_input=False)
+    item = min(
+        items, key=lambda each: (each["type"] not in _UNKNOWN, "constrained-str" in each["loc"])
+    )
+    parts = [str(part) for part in item["loc"] if part not in _BRANCHES]
+    member = ".".join(parts if is_json else map(to_snake, parts))
+    if item["type"] == "missing":
+        return WrongArgument(member, "is required")
+    if item["type"] == "string_too_short":
+        return WrongArgument(member, "must not be empty")
+    if item["type"] == "tuple_type":
+        return WrongArgument(member, "input should be a valid array")
+    if item["type"] in _UNKNOWN:
+        names = ", ".join(
+            sorted(
+                (field.alias if is_json else None) or name
+                for name, field in kind.model_fields.items()
+            )
+        )
+        return WrongArgument(
+            member,
+            f"is not a member; there are {names}" if len(parts) == 1 else "is not a member of it",
+        )
+    return WrongArgument(member, item["msg"][:1].lower() + item["msg"][1:])
+
+
+def _json_object(value: object) -> Mapping[str, Any]:
+    """Return a value that the manifest can hold: with JSON's types, finite, not too deep."""
+    if not isinstance(value, Mapping):
+        raise PydanticCustomError("json_object", "input should be an object")
+    pending: list[tuple[object, int]] = [(value, _ENTRY_DEPTH)]
+    while pending:
+        each, depth = pending.pop()
+        if isinstance(each, Mapping | list | tuple):
+            if depth > MAX_DEPTH:  # also a value that contains itself
+                raise PydanticCustomError(
+                    "json_depth", "is nested deeper than {limit} levels", {"limit": MAX_DEPTH}
+                )
+            if isinstance(each, Mapping) and not all(isinstance(key, str) for key in each):
+                raise PydanticCustomError("json_key", "has a name that is not a string")
+            items = each.values() if isinstance(each, Mapping) else each
+            pending.extend((inner, depth + 1) for inner in items)
+        elif not (
+            isinstance(each, str | int | NoneType)
+            or (isinstance(each, float) and math.isfinite(each))
+        ):
+            raise PydanticCustomError(
+                "json_value", "{value} is not a JSON value", {"value": shortened(each)}
+            )
+    return value
+
+
+def _signal_name(name: str) -> str:
+    if not is_custom_signal(name):
+        raise PydanticCustomError(
+            "signal_name",
+            "is a name with a namespace, as in org:name, not {name}",
+            {"name": repr(name[:60])},
+        )
+    return name
+
+
+JsonObject: TypeAlias = Annotated[Mapping[str, Any], PlainValidator(_json_object)]
+
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """The program that let the AI write (RFC 6.2)."""
+    """The program through which the AI wrote (RFC 6.2)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     name: str
     version: str
-    extensions: tuple[str, ...] = ()
+    extensions: Lenient[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
     """The model that wrote (RFC 6.2)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     name: str
     version: str
-    parameters: Mapping[str, Any] | None = None
+    parameters: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +203,16 @@ class Prompt:
     """What the AI was asked (RFC 6.3).
 
     Attributes:
+        text: The question.
+        type: Its kind.
         context_files: Files that were given with it; those outside the project are left out.
-        token_count: Its tokens, where somebody counted; else they are estimated where that is needed (R22).
+        token_count: Its tokens, where a tool counted them; else the risk score estimates (R22).
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     text: str
-    type: PromptType
-    context_files: tuple[str, ...] = ()
+    type: Lenient[PromptType]
+    context_files: Lenient[tuple[str, ...]] = ()
     token_count: int | None = None
 
 
@@ -75,10 +221,12 @@ class Reasoning:
     """How the AI reasoned (RFC 6.5).
 
     Attributes:
-        model: The name of the model that reasoned; by default the one that wrote.
+        text: The reasoning.
+        token_count: Its tokens.
+        model: The name of the model that reasoned; by default the model that wrote.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     text: str
     token_count: int | None = None
     model: str | None = None
@@ -86,15 +234,19 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What was run (RFC 6.4).
+    """A command that was run (RFC 6.4).
 
     Attributes:
-        output_summary: Its first 1,024 bytes are kept.
+        text: The command line.
+        type: Its kind.
+        exit_code: Its exit code.
+        output_summary: Its output, of which the first 1,024 bytes are recorded.
+        working_directory: Where it ran.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     text: str
-    type: CommandType
+    type: Lenient[CommandType]
     exit_code: int | None = None
     output_summary: str | None = None
     working_directory: str | None = None
@@ -104,11 +256,11 @@ class Command:
 class DecisionOption:
     """One alternative of a decision (RFC 6.6)."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     id: str
     description: str
-    pros: tuple[str, ...] = ()
-    cons: tuple[str, ...] = ()
+    pros: Lenient[tuple[str, ...]] = ()
+    cons: Lenient[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,29 +268,33 @@ class Decision:
     """A choice between alternatives (RFC 6.6).
 
     Attributes:
+        decision_point: The question.
+        options: The alternatives.
         selected: The id of the option that was chosen.
+        rationale: Why.
+        confidence: How certain the choice is.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     decision_point: str
-    options: tuple[DecisionOption, ...]
+    options: Lenient[tuple[DecisionOption, ...]]
     selected: str
     rationale: str
-    confidence: Confidence | None = None
+    confidence: Lenient[Confidence] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function, method or class (RFC 7.4), by its name in the source, qualified or not."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
     name: str
     signature: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RiskSignal:
-    """A signal of the caller's own (RFC 10.4.1), which counts as much as the project's policy says.
+    """A risk signal of the caller's own (RFC 10.4.1), weighted by the project's policy.
 
     Attributes:
         signal: Its name, with a namespace: `org:security_sensitive`.
@@ -146,33 +302,57 @@ class RiskSignal:
         reason: Where the value comes from.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
-    signal: str
-    value: float
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
+    signal: Annotated[str, AfterValidator(_signal_name)]
+    value: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Who wrote an edit, and why: what every annotation may say beside its place.
+class Position:
+    """A position in a document as in LSP: line and UTF-16 column, both from 0."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
+    line: Annotated[int, Field(ge=0)]
+    character: Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A range as in LSP."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
+    start: Position
+    end: Position
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """First and last line, 1-based.
+
+        An end at character 0 does not count its line, unless the range is empty.
+        """
+        open_end = self.end.character == 0 and self.end.line > self.start.line
+        return self.start.line + 1, self.end.line + (0 if open_end else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of an inline completion, counted from 1, and whether it is the last."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
+    part: Annotated[int, Field(ge=1)]
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a reviewer was shown of an annotation.
 
     Attributes:
-        session_id: The session that it belongs to; tool and model may then be left out.
-        tool: The tool, where there is no session, or where it is another one than the session's.
-        model: The model, likewise; given together with the tool.
-        decision: The decision behind it, or the hash of one that was recorded.
-        informed_by: What the AI had looked at: context hashes, annotation ids, session ids, or files of the project.
-        signals: What the caller knows about the risk; kept where the project scores risk.
-        prompt_hash: The hash of a prompt that was recorded, instead of one; by default the session's latest.
+        file_path: Its file, relative to the project.
+        text: The anchor hash of its lines (R14).
     """
 
-    session_id: str | None = None
-    tool: Tool | None = None
-    model: Model | None = None
-    prompt: Prompt | None = None
-    reasoning: Reasoning | None = None
-    command: Command | None = None
-    decision: Decision | str | None = None
-    informed_by: tuple[str, ...] = ()
-    signals: tuple[RiskSignal, ...] = ()
-    prompt_hash: str | None = None
+    __pydantic_config__: ClassVar[ConfigDict] = ARGUMENT
+    file_path: str
+    text: str

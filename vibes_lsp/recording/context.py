@@ -62,7 +62,7 @@ class RecordingContext:
         writer: Writes entries; records are written at the end, all at once.
         now: The instant of everything that is written.
         new_id: Gives ids for new sessions.
-        whereabouts: Where annotations are known to be.
+        known_locations: Where annotations are known to be.
         written: The entries that were written since the trail was read, by their hashes.
     """
 
@@ -71,7 +71,7 @@ class RecordingContext:
     writer: AuditWriter
     now: datetime
     new_id: Callable[[], str]
-    whereabouts: KnownLocations = field(default_factory=KnownLocations)
+    known_locations: KnownLocations = field(default_factory=KnownLocations)
     written: dict[str, Members] = field(default_factory=dict)
 
     @property

@@ -1,4 +1,7 @@
-"""The edges that an annotation brings with it (RFC 7.6, 9.2): the source is the effect, the target the cause."""
+"""The edges that follow from an annotation, and edges between any two things (RFC 7.6, 9.2).
+
+The source of an edge is the effect, its target the cause.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import Action, ContextType, EdgeType, NodeType, SupersedesReason
 from vibes_lsp.recording.context import Draft, Node, RecordingContext
 from vibes_lsp.recording.entries import Entries
+from vibes_lsp.recording.requests import RecordEdge
+from vibes_lsp.recording.results import RecordedEdge
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _NO_OWNERS: Final = frozenset({Action.DELETE, Action.REVIEW})
@@ -21,44 +26,44 @@ _CERTAIN: Final = frozenset({State.EXACT, State.MOVED, State.EDITED})
 
 
 def add_causes(draft: Draft, annotation: Node, causes: Iterable[Node | None]) -> None:
-    """Add what triggered an annotation: the first of the causes that is known."""
+    """Add the edge to the first known cause of an annotation."""
     cause = next((each for each in causes if each is not None), None)
     if cause is not None:
         draft.edge(EdgeType.CAUSED_BY, annotation, cause)
 
 
 def add_informants(draft: Draft, annotation: Node, informants: Iterable[Node]) -> None:
-    """Add what the AI had looked at."""
+    """Add the edges to what the AI had read."""
     for informant in informants:
         draft.edge(EdgeType.INFORMED_BY, annotation, informant)
 
 
-def informants(situation: RecordingContext, entries: Entries, named: Sequence[str]) -> list[Node]:
-    """Return what hashes, ids and files name; each file as the command that read it.
+def informants(context: RecordingContext, entries: Entries, named: Sequence[str]) -> list[Node]:
+    """Return the nodes of hashes, ids and files; a file as the command that read it.
 
     Raises:
-        UnknownId: A hash or an id names nothing.
+        UnknownId: A hash or an id is not in the trail.
     """
     return [
         node
         for each in named
-        if (node := node_of(situation, each) or _read_file(entries, each)) is not None
+        if (node := node_of(context, each) or _read_file(entries, each)) is not None
     ]
 
 
-def node_of(situation: RecordingContext, reference: str) -> Node | None:
-    """Return the context entry, record or session that a whole id names; None for what does not look like an id.
+def node_of(context: RecordingContext, reference: str) -> Node | None:
+    """Return the node of a whole id; None for text that does not look like an id.
 
     Raises:
-        UnknownId: It looks like one and names nothing.
+        UnknownId: It looks like an id and is not in the trail.
     """
-    if reference in situation.trail.manifest:
+    if reference in context.trail.manifest:
         return Node(reference, NodeType.CONTEXT)
-    if reference in situation.trail.log.columns.sessions:
+    if reference in context.trail.log.columns.sessions:
         return Node(reference, NodeType.SESSION)
     if not _DIGEST.fullmatch(reference):
         return None
-    record = situation.trail.log.by_id(reference)
+    record = context.trail.log.by_id(reference)
     if record is None:
         raise UnknownId(
             f"no record, context entry or session has the id {reference}", hint="give whole ids"
@@ -67,7 +72,7 @@ def node_of(situation: RecordingContext, reference: str) -> Node | None:
 
 
 def unused_reads(trail: Trail, session: str) -> list[Node]:
-    """Return what a session has read since it was last linked to one of the session's annotations."""
+    """Return what a session has read and no annotation of it refers to since."""
     read: dict[str, int] = {}
     for edge in trail.log.edges(source=session):
         if edge.type == EdgeType.INFORMED_BY and edge.target_type == NodeType.CONTEXT:
@@ -80,7 +85,7 @@ def unused_reads(trail: Trail, session: str) -> list[Node]:
 
 
 def latest_prompt(trail: Trail, session: str) -> str | None:
-    """Return the hash of the prompt that a session was given last; None when none was recorded by itself."""
+    """Return the hash of a session's last prompt that was recorded by itself, if any."""
     edges = trail.log.edges(source=session, edge_type=EdgeType.CAUSED_BY)
     prompts = (
         edge.target
@@ -107,15 +112,17 @@ def add_replaced(
     start: int,
     end: int,
 ) -> None:
-    """Add what a new annotation lies on: it supersedes an older one that it covers whole, and depends on one that it only overlaps (R7).
+    """Add the edges to older annotations on the same lines (R7).
 
-    Lines are compared with lines and functions with functions: a function owns no line, so the record of one ends none of another kind.
-    Where it is not certain that the older one stands where it was placed, no more is claimed than that the new one depends on it.
+    The new annotation supersedes an older one that it covers whole, and depends on one that it only
+    overlaps. Line annotations are compared with line annotations, functions with functions: a
+    function owns no line, so it supersedes no line annotation. Where the older annotation's place
+    is not certain, the new one only depends on it.
 
     Args:
-        draft: Gets the edges.
+        draft: The edges are added to it.
         annotation: The new annotation.
-        placements: The older ones in the same text, as they are before this one is recorded.
+        placements: The older ones in the same text, before the new one is recorded.
         kind: The new record's type.
         start: First line of the new one, 1-based.
         end: Last line, inclusive.
@@ -152,7 +159,7 @@ def add_replaced(
 
 
 def _lines_of(placement: Placement, start: int, end: int) -> tuple[tuple[int, int], ...]:
-    """Return the lines that an annotation speaks of now: those it owns; of a function, which owns none, all."""
+    """Return the lines that an annotation owns; of a function, which owns none, all its lines."""
     if placement.lineage.action in _NO_OWNERS:
         return ()
     return placement.owned_ranges if placement.may_own_lines else ((start, end),)
@@ -170,5 +177,32 @@ def _last_use(trail: Trail, session: str, target: str) -> int:
 
 
 def _read_file(entries: Entries, path: str) -> Node | None:
-    kept = entries.files([path])
-    return Node(entries.read(kept), NodeType.CONTEXT) if kept else None
+    files = entries.files([path])
+    return Node(entries.read(files), NodeType.CONTEXT) if files else None
+
+
+def record_edge(context: RecordingContext, request: RecordEdge) -> tuple[Draft, RecordedEdge]:
+    """Return an edge between two things of the trail.
+
+    Raises:
+        UnknownId: An end, or the session, is not in the trail.
+    """
+    if request.session_id is not None:
+        context.session(request.session_id)
+    draft = Draft(context.timestamp, request.session_id)
+    source = _end(context, "source", request.source_ref, request.source_type)
+    target = _end(context, "target", request.target_ref, request.target_type)
+    metadata = None if request.metadata is None else dict(request.metadata)
+    return draft, RecordedEdge(draft.edge(request.edge_type, source, target, metadata))
+
+
+def _end(context: RecordingContext, end: str, reference: str, kind: NodeType) -> Node:
+    log = context.trail.log
+    is_there = {
+        NodeType.ANNOTATION: lambda: log.by_id(reference) is not None,
+        NodeType.CONTEXT: lambda: reference in context.trail.manifest,
+        NodeType.SESSION: lambda: reference in log.columns.sessions,
+    }
+    if not is_there[kind]():
+        raise UnknownId(f"{end}_ref: no {kind} has the id {reference!r}", hint="give whole ids")
+    return Node(reference, kind)

@@ -1,4 +1,7 @@
-"""Turning what callers say into manifest entries (RFC 6): private things go first, then the entry is hashed and written."""
+"""Write manifest entries (RFC 6): private content is removed, then the entry is hashed and written.
+
+Here are also the use cases that record entries only: prompts, commands, reads and decisions.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,13 @@ from typing import Final
 from vibes_lsp.anchors.text import replace_invalid
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.secrets import MaskingRules, mask_secrets
-from vibes_lsp.model.vocabulary import CommandType, ContextType
+from vibes_lsp.model.vocabulary import (
+    AssuranceLevel,
+    CommandType,
+    ContextType,
+    EdgeType,
+    NodeType,
+)
 from vibes_lsp.recording.arguments import (
     Command,
     Decision,
@@ -22,15 +31,17 @@ from vibes_lsp.recording.arguments import (
     Tool,
     WrongArgument,
 )
-from vibes_lsp.recording.context import RecordingContext
+from vibes_lsp.recording.context import Draft, Node, RecordingContext
 from vibes_lsp.recording.paths import project_path, project_paths, without_project
+from vibes_lsp.recording.requests import RecordCommand, RecordDecision, RecordPrompt, RecordRead
+from vibes_lsp.recording.results import RecordedCommand, RecordedDecision, RecordedPrompt
 
 SUMMARY_BYTES: Final = 1_024
-"""What is kept of a command's output (RFC 6.4)."""
+"""How much of a command's output is recorded (RFC 6.4)."""
 REDACTION: Final = "VIBES_REDACTION"
-"""The variable by which whoever records may switch masking off (`off`); nothing in a project can."""
+"""An environment variable: `off` disables masking. Nothing in a project can."""
 _MAX_OUTPUT: Final = 1 << 20
-"""Characters of an output that are searched for secrets; far more than are kept."""
+"""Characters of an output that are searched for secrets; far more than are recorded."""
 
 
 @dataclass(slots=True)
@@ -38,17 +49,18 @@ class Entries:
     """Writes the entries of one use case.
 
     Attributes:
+        context: The trail.
         masked: Number of secrets masked so far.
         left_out: Files outside the project that were named.
     """
 
-    situation: RecordingContext
+    context: RecordingContext
     masked: int = 0
     left_out: list[str] = field(default_factory=list)
 
     def environment(self, tool: Tool, model: Model) -> str:
-        """Write who generates (RFC 6.2), and return its hash."""
-        return self.situation.entry(
+        """Write an environment (RFC 6.2) and return its hash."""
+        return self.context.entry(
             {
                 "type": ContextType.ENVIRONMENT.value,
                 "tool_name": tool.name,
@@ -61,14 +73,14 @@ class Entries:
         )
 
     def prompt(self, prompt: Prompt) -> str:
-        """Write a prompt (RFC 6.3), and return its hash."""
+        """Write a prompt (RFC 6.3) and return its hash."""
         files = self.files(prompt.context_files)
         if prompt.token_count is not None and prompt.token_count < 0:
             raise WrongArgument("prompt.token_count", "must not be negative")
-        return self.situation.entry(
+        return self.context.entry(
             {
                 "type": ContextType.PROMPT.value,
-                "prompt_text": self.clean(_something("prompt.text", prompt.text)),
+                "prompt_text": self.clean(_not_empty("prompt.text", prompt.text)),
                 "prompt_type": str(prompt.type),
                 "prompt_context_files": _json(files),
                 "prompt_token_count": prompt.token_count,
@@ -76,28 +88,28 @@ class Entries:
         )
 
     def reasoning(self, reasoning: Reasoning, model: str) -> str:
-        """Write reasoning (RFC 6.5), and return its hash as stored.
+        """Write reasoning (RFC 6.5) and return its hash as stored.
 
         Args:
-            reasoning: What is to be kept.
+            reasoning: The reasoning.
             model: The model that wrote, for reasoning that names none.
         """
-        return self.situation.entry(
+        return self.context.entry(
             {
                 "type": ContextType.REASONING.value,
-                "reasoning_text": self.clean(_something("reasoning.text", reasoning.text)),
+                "reasoning_text": self.clean(_not_empty("reasoning.text", reasoning.text)),
                 "reasoning_token_count": reasoning.token_count,
                 "reasoning_model": reasoning.model or model,
             }
         )
 
     def command(self, command: Command) -> str:
-        """Write a command (RFC 6.4), and return its hash."""
+        """Write a command (RFC 6.4) and return its hash."""
         output = command.output_summary
-        return self.situation.entry(
+        return self.context.entry(
             {
                 "type": ContextType.COMMAND.value,
-                "command_text": self.clean(_something("command.text", command.text)),
+                "command_text": self.clean(_not_empty("command.text", command.text)),
                 "command_type": str(command.type),
                 "command_exit_code": command.exit_code,
                 "command_output_summary": None
@@ -110,12 +122,12 @@ class Entries:
         )
 
     def read(self, files: Sequence[str]) -> str:
-        """Write that files of the project were read (RFC 6.4), and return the command's hash."""
+        """Write that files of the project were read (RFC 6.4) and return the command's hash."""
         return self.command(Command(f"read {shlex.join(files)}", CommandType.FILE_READ))
 
-    def decision(self, decision: Decision) -> str:
-        """Write a decision (RFC 6.6), and return its hash."""
-        return self.situation.entry(
+    def decision(self, decision: Decision | RecordDecision) -> str:
+        """Write a decision (RFC 6.6) and return its hash."""
+        return self.context.entry(
             {
                 "type": ContextType.DECISION.value,
                 "decision_point": self.clean(decision.decision_point),
@@ -127,17 +139,17 @@ class Entries:
         )
 
     def files(self, paths: Iterable[str]) -> list[str]:
-        """Return files relative to the project; those outside are left out and remembered."""
-        kept, left_out = project_paths(self.situation.project, paths)
+        """Return files relative to the project; those outside are added to `left_out`."""
+        kept, left_out = project_paths(self.context.project, paths)
         self.left_out += left_out
         return kept
 
     def clean(self, text: str) -> str:
-        """Return a text without secrets and without absolute paths inside the project; bytes that were no text are replaced."""
-        text = replace_invalid(without_project(text, self.situation.project))
+        """Return a text with secrets masked, project paths relative and lone surrogates replaced."""
+        text = replace_invalid(without_project(text, self.context.project))
         if os.environ.get(REDACTION) == "off":
             return text
-        redaction = self.situation.config.config.redaction
+        redaction = self.context.config.config.redaction
         masked, count = mask_secrets(text, MaskingRules(redaction.mask, redaction.allow))
         self.masked += count
         return masked
@@ -147,9 +159,9 @@ class Entries:
         return None if text is None else self.clean(text)
 
     def _folder(self, path: str) -> str | None:
-        if without_project(path, self.situation.project) == "." or path in {"", ".", "./"}:
+        if without_project(path, self.context.project) == "." or path in {"", ".", "./"}:
             return "."
-        relative = project_path(self.situation.project, path)
+        relative = project_path(self.context.project, path)
         if relative is None:
             self.left_out.append(path)
         return relative
@@ -162,7 +174,7 @@ class Entries:
         return members
 
 
-def _something(member: str, text: str) -> str:
+def _not_empty(member: str, text: str) -> str:
     if not text:
         raise WrongArgument(member, "must not be empty")
     return text
@@ -175,3 +187,67 @@ def _cut(text: str) -> str:
 
 def _json(texts: Iterable[str]) -> list[JsonValue] | None:
     return list(texts) or None
+
+
+def record_prompt(context: RecordingContext, request: RecordPrompt) -> tuple[Draft, RecordedPrompt]:
+    """Return the edge from a session to its prompt; it causes the session's next work (RFC 9.1).
+
+    Raises:
+        UnknownId: The session was never started.
+    """
+    context.session(request.session_id)
+    draft = Draft(context.timestamp, request.session_id)
+    if context.level == AssuranceLevel.LOW:
+        return draft, RecordedPrompt(None, withheld=("prompt",))
+    entries = Entries(context)
+    key = entries.prompt(request.prompt)
+    session = Node(request.session_id, NodeType.SESSION)
+    draft.edge(EdgeType.CAUSED_BY, session, Node(key, NodeType.CONTEXT))
+    return draft, RecordedPrompt(
+        key, tuple(draft.edges), entries.masked, left_out=tuple(entries.left_out)
+    )
+
+
+def record_command(
+    context: RecordingContext, request: RecordCommand
+) -> tuple[Draft, RecordedCommand]:
+    """Return the edge from a command to the session that ran it.
+
+    Raises:
+        UnknownId: The session was never started.
+    """
+    context.session(request.session_id)
+    entries = Entries(context)
+    key = entries.command(request.command)
+    draft = Draft(context.timestamp, request.session_id)
+    session = Node(request.session_id, NodeType.SESSION)
+    draft.edge(EdgeType.CAUSED_BY, Node(key, NodeType.CONTEXT), session)
+    return draft, RecordedCommand(key, tuple(draft.edges), entries.masked, tuple(entries.left_out))
+
+
+def record_read(context: RecordingContext, request: RecordRead) -> tuple[Draft, RecordedCommand]:
+    """Return the edge from a session to the files of the project that it has read.
+
+    Raises:
+        UnknownId: The session was never started.
+        WrongArgument: No file is inside the project.
+    """
+    context.session(request.session_id)
+    entries = Entries(context)
+    files = entries.files(request.files)
+    if not files:
+        raise WrongArgument("files", "name no file inside the project")
+    key = entries.read(files)
+    draft = Draft(context.timestamp, request.session_id)
+    session = Node(request.session_id, NodeType.SESSION)
+    draft.edge(EdgeType.INFORMED_BY, session, Node(key, NodeType.CONTEXT))
+    return draft, RecordedCommand(key, tuple(draft.edges), entries.masked, tuple(entries.left_out))
+
+
+def record_decision(
+    context: RecordingContext, request: RecordDecision
+) -> tuple[Draft, RecordedDecision]:
+    """Return a decision; annotations refer to it by its hash."""
+    entries = Entries(context)
+    key = entries.decision(request)
+    return Draft(context.timestamp), RecordedDecision(key, entries.masked)

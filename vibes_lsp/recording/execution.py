@@ -9,9 +9,9 @@ from typing import Final, TypeVar
 
 from vibes_lsp.index.trail import Trail
 from vibes_lsp.model.members import Members
-from vibes_lsp.recording.completing import Completions
 from vibes_lsp.recording.context import Draft, KnownLocations, RecordingContext
 from vibes_lsp.recording.idempotency import CompletedRequests
+from vibes_lsp.recording.inline_completions import Completions
 from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.results import Result
 from vibes_lsp.store.audit_dir import CONFIG_NAME, AuditDir
@@ -31,7 +31,7 @@ class Execution:
         beside: Another follower of the trail in this program.
 
     Attributes:
-        whereabouts: Where annotations are known to be.
+        known_locations: Where annotations are known to be.
         completions: Those that wait for another part.
     """
 
@@ -51,7 +51,7 @@ class Execution:
         self._new_id = new_id
         self._config: LoadedConfig | None = None
         self._threads: Final = threading.RLock()
-        self.whereabouts: Final = KnownLocations()
+        self.known_locations: Final = KnownLocations()
         self.completions: Final = Completions(
             directory, self._situation, self._write, self._threads
         )
@@ -79,12 +79,12 @@ class Execution:
             UnreadableFile: The log cannot be read.
         """
         with self._threads:
-            situation = self._situation()
+            context = self._situation()
             if (
                 self._trail.log.problem is not None
             ):  # what was read of it says nothing of what is there
                 raise self._trail.log.problem
-            draft, result = decide(situation)
+            draft, result = decide(context)
             if not dry_run:
                 self._write(draft.records, repeated=True)
             return result
@@ -121,7 +121,7 @@ class Execution:
         self._trail.refresh()
         self._config = load_config(self._directory, self._config)
         return RecordingContext(
-            self._trail, self._config, self._writer, self._now(), self._new_id, self.whereabouts
+            self._trail, self._config, self._writer, self._now(), self._new_id, self.known_locations
         )
 
     def _write(self, records: list[Members], repeated: bool = False) -> None:  # noqa: FBT001, FBT002  # a callable's arguments

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.model.canonical_json import canonical_json, parse_json
 from vibes_lsp.model.members import Members
-from vibes_lsp.recording.annotating import Contexts
+from vibes_lsp.recording.annotations import Contexts
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.results import Recorded
 from vibes_lsp.recording.spooled import TrackedSpoolFiles, is_completion

@@ -1,34 +1,66 @@
-"""`Recorder`: the one way to make an audit trail grow, for our own adapters and for other programs (`docs/recording.md`)."""
+"""`Recorder`: executes requests on one trail, for our adapters and for other programs.
+
+`docs/recording.md` is the guide for other programs.
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
+from reprlib import repr as shortened
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar, cast
 
 from vibes_lsp.errors import RefusedWrite, VibesError, report
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import DelegationType
-from vibes_lsp.recording import (
-    annotating,
-    correcting,
-    relating,
-    reviewing,
-    sessions,
+from vibes_lsp.recording.annotations import record_annotation
+from vibes_lsp.recording.arguments import (
+    Command,
+    Decision,
+    Function,
+    Model,
+    Prompt,
+    Tool,
+    WrongArgument,
 )
-from vibes_lsp.recording.arguments import Command, Decision, Function, Model, Origin, Prompt, Tool
-from vibes_lsp.recording.checking import check_argument
-from vibes_lsp.recording.completing import FORGOTTEN, InlineCompletion
 from vibes_lsp.recording.context import Draft, RecordingContext
+from vibes_lsp.recording.corrections import mark_lost, reanchor
+from vibes_lsp.recording.edges import record_edge
+from vibes_lsp.recording.entries import (
+    record_command,
+    record_decision,
+    record_prompt,
+    record_read,
+)
 from vibes_lsp.recording.execution import Execution
+from vibes_lsp.recording.inline_completions import FORGOTTEN
+from vibes_lsp.recording.requests import (
+    EndSession,
+    MarkLost,
+    Origin,
+    R,
+    Reanchor,
+    RecordAnnotation,
+    RecordCommand,
+    RecordDecision,
+    RecordDelegation,
+    RecordEdge,
+    RecordInlineCompletion,
+    RecordPrompt,
+    RecordRead,
+    RecordReview,
+    Request,
+    StartSession,
+)
 from vibes_lsp.recording.results import (
     Corrected,
     Delegated,
     Ended,
-    Pending,
     Recorded,
     RecordedCommand,
     RecordedDecision,
@@ -37,9 +69,29 @@ from vibes_lsp.recording.results import (
     Result,
     Reviewed,
     Session,
+    as_json,
 )
-from vibes_lsp.recording.reviewed import Reviewing
+from vibes_lsp.recording.reviews import record_review
+from vibes_lsp.recording.sessions import end_session, record_delegation, start_session
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+
+_USE_CASES: Final[
+    dict[type[Request[Any]], tuple[type[Result], Callable[..., tuple[Draft, Any]]]]
+] = {
+    StartSession: (Session, start_session),
+    EndSession: (Ended, end_session),
+    RecordAnnotation: (Recorded, record_annotation),
+    RecordPrompt: (RecordedPrompt, record_prompt),
+    RecordCommand: (RecordedCommand, record_command),
+    RecordRead: (RecordedCommand, record_read),
+    RecordDecision: (RecordedDecision, record_decision),
+    RecordDelegation: (Delegated, record_delegation),
+    RecordEdge: (RecordedEdge, record_edge),
+    RecordReview: (Reviewed, record_review),
+    Reanchor: (Corrected, reanchor),
+    MarkLost: (Corrected, mark_lost),
+}
+"""The type of each request's result, and the function that decides which records it writes."""
 
 _R = TypeVar("_R", bound=Result)
 
@@ -63,7 +115,7 @@ class Recorder:
     Attributes:
         directory: The trail.
         now: The clock.
-        whereabouts: Takes in where annotations are, from a program that follows the texts that it records edits of.
+        known_locations: Takes in where annotations are, from a program that follows the texts that it records edits of.
 
     Args:
         place: The project, a file or folder in it, or its audit directory.
@@ -88,7 +140,7 @@ class Recorder:
         )
         self.now: Final = now
         self._execution: Final = Execution(self.directory, now=now, new_id=new_id, beside=beside)
-        self.whereabouts: Final = self._execution.whereabouts
+        self.known_locations: Final = self._execution.known_locations
         self.completions: Final = self._execution.completions
 
     def __enter__(self) -> Self:
@@ -140,6 +192,35 @@ class Recorder:
             return report(error)
         return None
 
+    def execute(self, request: Request[R]) -> R:
+        """Execute a request and return its result; the other methods only build requests."""
+        return cast("R", self._execute(request))
+
+    def execute_json(self, request: Request[Any]) -> Members:
+        """Execute a request that was parsed from JSON; names in errors are in camel case."""
+        try:
+            return as_json(self._execute(request))
+        except WrongArgument as error:
+            raise error.in_camel_case() from None
+
+    def _execute(self, request: Request[Any]) -> Result:
+        match request:
+            case RecordInlineCompletion():
+                return self.completions.record(request)
+            case RecordAnnotation() | RecordReview():
+                self._execution.settle_in(request.path, request.text)
+            case EndSession():
+                self.completions.settle(session_id=request.session_id)
+        if type(request) not in _USE_CASES:
+            raise WrongArgument("request", f"{shortened(request)} is no request")
+        kind, decide = _USE_CASES[type(request)]
+        result = self._execution.once(
+            kind, request.request_id, lambda context: decide(context, request)
+        )
+        if isinstance(request, EndSession):
+            self.finish()  # what fails now is tried again, and reported, at the next finish
+        return result
+
     def start_session(
         self,
         tool: Tool,
@@ -152,21 +233,21 @@ class Recorder:
         request_id: str | None = None,
     ) -> Session:
         """Start a session (RFC 7.5); one with a parent is recorded as delegated by it."""
-        start = sessions.Start(description, parent_session_id, agent_name, agent_type)
-        return self._execution.once(
-            Session,
-            request_id,
-            lambda situation: sessions.start_session(situation, tool, model, start),
+        return self.execute(
+            StartSession(
+                tool=tool,
+                model=model,
+                description=description,
+                parent_session_id=parent_session_id,
+                agent_name=agent_name,
+                agent_type=agent_type,
+                request_id=request_id,
+            )
         )
 
     def end_session(self, session_id: str, *, request_id: str | None = None) -> Ended:
-        """End a session, whoever started it; nothing happens when it has ended already. What is held of it is recorded before."""
-        self.completions.settle(session_id=session_id)
-        ended = self._execution.once(
-            Ended, request_id, lambda situation: sessions.end_session(situation, session_id)
-        )
-        self.finish()  # what fails now is tried again, and said, by whoever finishes
-        return ended
+        """End a session; nothing happens when it has ended. Its pending completions go first."""
+        return self.execute(EndSession(session_id=session_id, request_id=request_id))
 
     def annotate_lines(
         self,
@@ -179,7 +260,7 @@ class Recorder:
         text: str | None = None,
         request_id: str | None = None,
     ) -> Recorded:
-        """Record that an AI created, modified, deleted or reviewed lines (RFC 7.3), with the edges that follow from it.
+        """Record that an AI created, modified, deleted or reviewed lines (RFC 7.3).
 
         Args:
             path: The file.
@@ -187,14 +268,23 @@ class Recorder:
             end: Last line, inclusive.
             action: `create`, `modify`, `delete` or `review`.
             origin: Who wrote it, and why.
-            text: The file's text where it is not saved: after the edit; for a deletion before it (R14).
+            text: The file's text where it is not saved: after the edit; for a deletion before it.
             request_id: See the class.
 
         Raises:
             UnreadableFile: No text was given, and the file cannot be read.
         """
-        edit = annotating.Edit(str(path), action, (start, end), None, text)
-        return self.annotate(edit, origin, request_id=request_id)
+        return self.execute(
+            RecordAnnotation(
+                file=str(path),
+                line_start=start,
+                line_end=end,
+                action=action,  # type: ignore[arg-type]  # checked by the request
+                text=text,
+                request_id=request_id,
+                **_members_of(origin),
+            )
+        )
 
     def annotate_function(
         self,
@@ -208,83 +298,71 @@ class Recorder:
         text: str | None = None,
         request_id: str | None = None,
     ) -> Recorded:
-        """Record that an AI wrote or changed a function, method or class (RFC 7.4); arguments as for `annotate_lines`.
+        """Record that an AI wrote or changed a function, method or class (RFC 7.4).
 
         Args:
             path: The file.
             name: As in the source, qualified or not.
-            action: What was done.
+            action: As for `annotate_lines`.
             origin: Who did it, and why.
             signature: Parameters and return type.
-            lines: Where it stands; needed only where it cannot be found by its name.
-            text: The file's text where it is not saved.
+            lines: Its lines; needed only where it cannot be found by its name.
+            text: As for `annotate_lines`.
             request_id: See the class.
         """
-        edit = annotating.Edit(str(path), action, lines, Function(name, signature), text)
-        return self.annotate(edit, origin, request_id=request_id)
-
-    def annotate(
-        self, edit: annotating.Edit, origin: Origin, *, request_id: str | None = None
-    ) -> Recorded:
-        """Record an edit of lines or of a function."""
-        check_argument("edit", edit, annotating.Edit, within=False)
-        self._execution.settle_in(edit.path, edit.text)
-        return self._execution.once(
-            Recorded, request_id, lambda situation: annotating.annotate(situation, edit, origin)
+        start, end = lines or (None, None)
+        return self.execute(
+            RecordAnnotation(
+                file=str(path),
+                function=Function(name, signature),
+                line_start=start,
+                line_end=end,
+                action=action,  # type: ignore[arg-type]  # checked by the request
+                text=text,
+                request_id=request_id,
+                **_members_of(origin),
+            )
         )
-
-    def record_inline_completion(
-        self, completion: InlineCompletion, origin: Origin
-    ) -> Recorded | Pending:
-        """Record an inline completion that a person accepted; one id, and within it one part, changes something only once.
-
-        A part that is not the last is held. It is recorded when the last one comes, by `completions.settle`, and when its session ends.
-
-        Raises:
-            UnreadableFile: No text was given, and the file cannot be read.
-        """
-        check_argument("completion", completion, InlineCompletion, within=False)
-        return self.completions.record(completion, origin)
 
     def record_prompt(
         self, session_id: str, prompt: Prompt, *, request_id: str | None = None
     ) -> RecordedPrompt:
-        """Record what a session was asked, before it acts (RFC 9.1): its annotations without a prompt name the latest."""
-        return self._execution.once(
-            RecordedPrompt,
-            request_id,
-            lambda situation: relating.record_prompt(situation, session_id, prompt),
+        """Record what a session was asked, before it acts (RFC 9.1).
+
+        The session's annotations that name no prompt name its latest one.
+        """
+        return self.execute(
+            RecordPrompt(session_id=session_id, prompt=prompt, request_id=request_id)
         )
 
     def record_command(
         self, session_id: str, command: Command, *, request_id: str | None = None
     ) -> RecordedCommand:
         """Record a command that a session has run (RFC 6.4)."""
-        return self._execution.once(
-            RecordedCommand,
-            request_id,
-            lambda situation: relating.record_command(situation, session_id, command),
+        return self.execute(
+            RecordCommand(session_id=session_id, command=command, request_id=request_id)
         )
 
     def record_read(
         self, session_id: str, files: Sequence[str], *, request_id: str | None = None
     ) -> RecordedCommand:
-        """Record that a session has read files; its next annotation is informed by them."""
-        return self._execution.once(
-            RecordedCommand,
-            request_id,
-            lambda situation: relating.record_read(situation, session_id, files),
+        """Record that a session has read files; they inform its next annotation."""
+        return self.execute(
+            RecordRead(
+                session_id=session_id,
+                files=files,  # type: ignore[arg-type]  # any sequence
+                request_id=request_id,
+            )
         )
 
     def record_decision(
         self, decision: Decision, *, request_id: str | None = None
     ) -> RecordedDecision:
-        """Record a decision (RFC 6.6); annotations may name its hash."""
-        return self._execution.once(
-            RecordedDecision,
-            request_id,
-            lambda situation: relating.record_decision(situation, decision),
-        )
+        """Record a decision (RFC 6.6); annotations may refer to its hash."""
+        if not isinstance(decision, Decision):
+            raise WrongArgument("decision", f"{shortened(decision)} is no Decision")
+        members = {each.name: getattr(decision, each.name) for each in fields(Decision)}
+        return self.execute(RecordDecision(request_id=request_id, **members))
 
     def record_delegation(
         self,
@@ -300,73 +378,25 @@ class Recorder:
         agent_type: str | None = None,
         request_id: str | None = None,
     ) -> Delegated:
-        """Record that a session hands work to another (RFC 7.7), which is started unless it was.
-
-        Args:
-            parent_session_id: Who hands on.
-            child_session_id: Who gets it; by default a new session.
-            task_description: The work.
-            delegated_files: The files that it is about.
-            delegation_type: Its kind.
-            tool: Of a new session; by default the parent's.
-            model: Likewise.
-            agent_name: Of a new session.
-            agent_type: Of a new session.
-            request_id: See the class.
-        """
-        task = sessions.Task(task_description, delegated_files, delegation_type)
-        start = sessions.Start(task_description, parent_session_id, agent_name, agent_type)
-        return self._execution.once(
-            Delegated,
-            request_id,
-            lambda situation: sessions.delegate(
-                situation,
-                parent_session_id,
-                child_session_id,
-                task,
-                start=start,
+        """Record that a session hands work to another (RFC 7.7); arguments as `RecordDelegation`."""
+        return self.execute(
+            RecordDelegation(
+                parent_session_id=parent_session_id,
+                child_session_id=child_session_id,
+                task_description=task_description,
+                delegated_files=delegated_files,  # type: ignore[arg-type]  # any sequence
+                delegation_type=delegation_type,
                 tool=tool,
                 model=model,
-            ),
-        )
-
-    def record_edge(
-        self, relation: relating.Relation, *, request_id: str | None = None
-    ) -> RecordedEdge:
-        """Record an edge between two things that are there (RFC 7.6)."""
-        return self._execution.once(
-            RecordedEdge, request_id, lambda situation: relating.record_edge(situation, relation)
-        )
-
-    def review(self, review: Reviewing, *, request_id: str | None = None) -> Reviewed:
-        """Record a verdict on annotations (R6); the same one again, with nothing between them, changes nothing.
-
-        Raises:
-            NotAsShown: The reviewer was shown something else.
-            UnreadableFile: The file cannot be read.
-        """
-        self._execution.settle_in(review.path, review.text)
-        return self._execution.once(
-            Reviewed, request_id, lambda situation: reviewing.review(situation, review)
-        )
-
-    def reanchor(
-        self, wanted: correcting.Reanchoring, *, request_id: str | None = None
-    ) -> Corrected:
-        """Record a person's word that an annotation is at these lines; its anchors stay those of what the AI wrote (R14).
-
-        Raises:
-            UnreadableFile: The file cannot be read.
-        """
-        return self._execution.once(
-            Corrected, request_id, lambda situation: correcting.reanchor(situation, wanted)
+                agent_name=agent_name,
+                agent_type=agent_type,
+                request_id=request_id,
+            )
         )
 
     def mark_lost(self, annotation_id: str, *, request_id: str | None = None) -> Corrected:
-        """Record a person's word that an annotation's lines are nowhere (RFC 7.3.1): only what is certain is still found."""
-        return self._execution.once(
-            Corrected, request_id, lambda situation: correcting.mark_lost(situation, annotation_id)
-        )
+        """Record a person's word that an annotation's lines are gone (RFC 7.3.1)."""
+        return self.execute(MarkLost(annotation_id=annotation_id, request_id=request_id))
 
     def write_derived(
         self,
@@ -397,3 +427,10 @@ class Recorder:
     def warning(self) -> str | None:
         """What whoever records should be told: that the project's policy cannot be read, and what was recorded last went by the defaults."""
         return self._execution.warning
+
+
+def _members_of(origin: Origin) -> dict[str, Any]:
+    """Return the members that requests have in common with an origin."""
+    if not isinstance(origin, Origin):
+        raise WrongArgument("origin", f"{shortened(origin)} is no Origin")
+    return {name: getattr(origin, name) for name in Origin.model_fields}

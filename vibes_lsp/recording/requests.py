@@ -1,43 +1,175 @@
-"""The recording commands as JSON objects: members in camel case, checked, and carried out by one use case each.
+"""The requests that make a trail grow: one type for each use case, in Python and as JSON.
 
-The shell and every other adapter share them, so that a command means the same wherever it comes from.
+`Recorder.execute` executes a request; its methods only build one. The shell and the server parse
+JSON objects, whose members are in camel case, into the same types (`parse`).
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from enum import StrEnum
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
+from urllib.parse import unquote, urlsplit
 
-from pydantic import ValidationError
+from pydantic import Field
 from typing_extensions import override
 
+from vibes_lsp.index.live_risk import MAX_CUSTOM_SIGNALS
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import Confidence, DelegationType, EdgeType, NodeType
-from vibes_lsp.recording.annotating import Edit
+from vibes_lsp.model.vocabulary import Confidence, DelegationType, EdgeType, NodeType, Verdict
 from vibes_lsp.recording.arguments import (
+    Checked,
     Command,
     Decision,
     DecisionOption,
     Function,
+    JsonObject,
+    Lenient,
     Model,
     NonEmpty,
-    Origin,
+    Part,
     Prompt,
+    Range,
     Reasoning,
     RiskSignal,
+    Shown,
     Tool,
     WrongArgument,
 )
-from vibes_lsp.recording.completion_form import RecordInlineCompletion
-from vibes_lsp.recording.forms import InText, Request
-from vibes_lsp.recording.judging import MarkLostRequest, ReanchorRequest, ReviewRequest
-from vibes_lsp.recording.recorder import Recorder
-from vibes_lsp.recording.relating import Relation
-from vibes_lsp.recording.results import Result
+from vibes_lsp.recording.results import (
+    Corrected,
+    Delegated,
+    Ended,
+    Pending,
+    Recorded,
+    RecordedCommand,
+    RecordedDecision,
+    RecordedEdge,
+    RecordedPrompt,
+    Result,
+    Reviewed,
+    Session,
+)
+
+R = TypeVar("R", bound=Result)
+Texts: TypeAlias = Lenient[tuple[NonEmpty, ...]]
 
 
-class StartSession(Request):
-    """`vibes.startSession`."""
+class ReviewScope(StrEnum):
+    """What a review covers: annotations, a file, or all with the same prompt or session."""
+
+    ANNOTATION = "annotation"
+    FILE = "file"
+    PROMPT = "prompt"
+    SESSION = "session"
+
+
+class Request(Checked, Generic[R]):
+    """What all requests have; `R` is the type of the result.
+
+    Attributes:
+        uri: A file as a URI; it also says in which project an editor records.
+        file: The same as a path, absolute or relative to the project.
+        request_id: The same id again changes nothing and returns the same result.
+    """
+
+    uri: NonEmpty | None = None
+    file: NonEmpty | None = None
+    request_id: NonEmpty | None = None
+
+    @property
+    def path(self) -> str | None:
+        """The file as a path.
+
+        Raises:
+            WrongArgument: The URI is not that of a file.
+        """
+        return self.file if self.uri is None else _path_of(self.uri)
+
+    @property
+    def required_path(self) -> str:
+        """The file as a path.
+
+        Raises:
+            WrongArgument: There is none, or the URI is not that of a file.
+        """
+        if self.path is None:
+            raise WrongArgument("file", "is required, or a uri")
+        return self.path
+
+
+class LinesRequest(Request[R]):
+    """A request about lines of a file.
+
+    Attributes:
+        range: The lines as an LSP range; it goes before `line_start` and `line_end`.
+        line_start: First line, 1-based.
+        line_end: Last line, inclusive.
+        text: The file's text, where it is not saved.
+    """
+
+    range: Range | None = None
+    line_start: int | None = None
+    line_end: int | None = None
+    text: str | None = None
+
+    @property
+    def lines(self) -> tuple[int, int] | None:
+        """First and last line, 1-based and inclusive; None when none are given."""
+        if self.range is not None:
+            return self.range.lines
+        if self.line_start is None or self.line_end is None:
+            return None
+        return self.line_start, self.line_end
+
+    @override
+    def _check_together(self) -> None:
+        if self.range is None and (self.line_start is None) != (self.line_end is None):
+            missing = "line_end" if self.line_end is None else "line_start"
+            raise WrongArgument(missing, "is required, as both are given together")
+
+
+class Origin(Checked):
+    """Who wrote an edit, and why.
+
+    Attributes:
+        session_id: Its session; tool and model may then be left out.
+        tool: The tool, where there is no session or where it is not the session's.
+        model: The model, likewise; given together with the tool.
+        prompt: What was asked.
+        prompt_hash: The hash of a recorded prompt instead; by default the session's latest.
+        reasoning: How the AI reasoned.
+        command: The command that made the edit.
+        decision: The decision behind it, or the hash of a recorded one.
+        informed_by: What the AI had read: hashes of contexts, ids of annotations or sessions,
+            files of the project.
+        signals: What the caller knows about the risk; kept where the project scores risk.
+    """
+
+    session_id: NonEmpty | None = None
+    tool: Tool | None = None
+    model: Model | None = None
+    prompt: Prompt | None = None
+    prompt_hash: NonEmpty | None = None
+    reasoning: Reasoning | None = None
+    command: Command | None = None
+    decision: NonEmpty | Decision | None = None
+    informed_by: Texts = ()
+    signals: Lenient[tuple[RiskSignal, ...]] = ()
+
+    @override
+    def _check_together(self) -> None:
+        super()._check_together()
+        if len(self.signals) > MAX_CUSTOM_SIGNALS:
+            raise WrongArgument("signals", f"are {MAX_CUSTOM_SIGNALS} at most")
+        names = [each.signal for each in self.signals]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                raise WrongArgument(f"signals.{number}.signal", f"{name!r} is given twice")
+
+
+class StartSession(Request[Session]):
+    """`vibes.startSession`: a session starts (RFC 7.5); one with a parent is delegated by it."""
 
     tool: Tool
     model: Model
@@ -46,173 +178,201 @@ class StartSession(Request):
     agent_name: str | None = None
     agent_type: str | None = None
 
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        return recorder.start_session(
-            self.tool,
-            self.model,
-            description=self.description,
-            parent_session_id=self.parent_session_id,
-            agent_name=self.agent_name,
-            agent_type=self.agent_type,
-            request_id=self.request_id,
-        )
 
-
-class EndSession(Request):
+class EndSession(Request[Ended]):
     """`vibes.endSession`."""
 
     session_id: NonEmpty
 
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        return recorder.end_session(self.session_id, request_id=self.request_id)
 
+class RecordAnnotation(Origin, LinesRequest[Recorded]):
+    """`vibes.recordAnnotation`: an AI created, modified, deleted or reviewed lines or a function.
 
-class Annotate(InText):
-    """`vibes.recordAnnotation`."""
+    Attributes:
+        action: What the AI did.
+        function: The function that the edit is about; lines only where it cannot be found by name.
+        text: The file's text where it is not saved: after the edit, for a deletion before it (R14).
+    """
 
-    action: NonEmpty
+    action: Literal["create", "modify", "delete", "review"]
     function: Function | None = None
-    tool: Tool | None = None
-    model: Model | None = None
-    session_id: NonEmpty | None = None
-    prompt: Prompt | None = None
-    prompt_hash: NonEmpty | None = None
-    reasoning: Reasoning | None = None
-    command: Command | None = None
-    decision: NonEmpty | Decision | None = None
-    informed_by: tuple[NonEmpty, ...] = ()
-    signals: tuple[RiskSignal, ...] = ()
 
     @override
-    def _record(self, recorder: Recorder) -> Result:
-        if self.path is None:
-            raise WrongArgument("file", "is required, or a uri")
-        edit = Edit(self.path, self.action, self.lines(), self.function, self.text)
-        origin = Origin(
-            self.session_id,
-            self.tool,
-            self.model,
-            self.prompt,
-            self.reasoning,
-            self.command,
-            self.decision,
-            self.informed_by,
-            self.signals,
-            self.prompt_hash,
-        )
-        return recorder.annotate(edit, origin, request_id=self.request_id)
+    def _check_together(self) -> None:
+        super()._check_together()
+        _ = self.required_path
 
 
-class RecordPrompt(Request):
-    """`vibes.recordPrompt`."""
+class RecordInlineCompletion(Origin, Request[Recorded | Pending]):
+    """`vibes.recordInlineCompletion`: a person accepted a completion, or a part of one.
+
+    Attributes:
+        completion_id: With the part it identifies a repeat; `request_id` adds nothing to that.
+        range: What the completion replaced, in the text before it was accepted.
+        new_text: What was inserted.
+        partial: The part, where the completion is accepted in parts.
+        text: The file's text before the completion was accepted, where that is not what is saved.
+        current_text: The text now, where it may have changed since then.
+    """
+
+    completion_id: NonEmpty
+    range: Range
+    new_text: str
+    partial: Part | None = None
+    text: str | None = None
+    current_text: str | None = None
+
+    @property
+    def part(self) -> int:
+        """The number of the part, from 1."""
+        return 1 if self.partial is None else self.partial.part
+
+    @property
+    def is_final(self) -> bool:
+        """Whether no part follows."""
+        return self.partial is None or self.partial.final
+
+    @override
+    def _check_together(self) -> None:
+        super()._check_together()
+        _ = self.required_path
+
+
+class RecordPrompt(Request[RecordedPrompt]):
+    """`vibes.recordPrompt`: what a session was asked, before it acts (RFC 9.1)."""
 
     session_id: NonEmpty
     prompt: Prompt
 
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        return recorder.record_prompt(self.session_id, self.prompt, request_id=self.request_id)
 
-
-class RecordCommand(Request):
-    """`vibes.recordCommand`."""
+class RecordCommand(Request[RecordedCommand]):
+    """`vibes.recordCommand`: a session has run a command (RFC 6.4)."""
 
     session_id: NonEmpty
     command: Command
 
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        return recorder.record_command(self.session_id, self.command, request_id=self.request_id)
 
-
-class RecordRead(Request):
-    """`vibes.recordRead`."""
+class RecordRead(Request[RecordedCommand]):
+    """`vibes.recordRead`: a session has read files, which inform its next annotation."""
 
     session_id: NonEmpty
-    files: tuple[NonEmpty, ...]
-
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        return recorder.record_read(self.session_id, self.files, request_id=self.request_id)
+    files: Texts
 
 
-class RecordDecision(Request):
-    """`vibes.recordDecision`."""
+class RecordDecision(Request[RecordedDecision]):
+    """`vibes.recordDecision`: a choice between options (RFC 6.6); members as in `Decision`."""
 
     decision_point: str
-    options: tuple[DecisionOption, ...]
+    options: Lenient[tuple[DecisionOption, ...]]
     selected: str
     rationale: str
-    confidence: Confidence | None = None
-
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        decision = Decision(
-            self.decision_point, self.options, self.selected, self.rationale, self.confidence
-        )
-        return recorder.record_decision(decision, request_id=self.request_id)
+    confidence: Lenient[Confidence] | None = None
 
 
-class RecordDelegation(Request):
-    """`vibes.recordDelegation`."""
+class RecordDelegation(Request[Delegated]):
+    """`vibes.recordDelegation`: a session hands work to another (RFC 7.7).
+
+    Attributes:
+        parent_session_id: The session that delegates.
+        child_session_id: The session that gets the work; by default a new one, which is started.
+        task_description: The work.
+        delegated_files: The files that it is about.
+        delegation_type: Its kind.
+        tool: Of a new session; by default the parent's.
+        model: Of a new session, given together with the tool.
+        agent_name: Of a new session.
+        agent_type: Of a new session.
+    """
 
     parent_session_id: NonEmpty
     child_session_id: NonEmpty | None = None
     task_description: str | None = None
-    delegated_files: tuple[NonEmpty, ...] = ()
-    delegation_type: DelegationType = DelegationType.TASK
+    delegated_files: Texts = ()
+    delegation_type: Lenient[DelegationType] = DelegationType.TASK
     tool: Tool | None = None
     model: Model | None = None
     agent_name: str | None = None
     agent_type: str | None = None
 
-    @override
-    def _record(self, recorder: Recorder) -> Result:
-        return recorder.record_delegation(
-            self.parent_session_id,
-            child_session_id=self.child_session_id,
-            task_description=self.task_description,
-            delegated_files=self.delegated_files,
-            delegation_type=self.delegation_type,
-            tool=self.tool,
-            model=self.model,
-            agent_name=self.agent_name,
-            agent_type=self.agent_type,
-            request_id=self.request_id,
-        )
 
+class RecordEdge(Request[RecordedEdge]):
+    """`vibes.recordEdge`: "source [edge_type] target" (RFC 7.6)."""
 
-class RecordEdge(Request):
-    """`vibes.recordEdge`."""
-
-    edge_type: EdgeType
+    edge_type: Lenient[EdgeType]
     source_ref: NonEmpty
-    source_type: NodeType
+    source_type: Lenient[NodeType]
     target_ref: NonEmpty
-    target_type: NodeType
+    target_type: Lenient[NodeType]
     session_id: NonEmpty | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: JsonObject | None = None
+
+
+class RecordReview(LinesRequest[Reviewed]):
+    """`vibes.review`: a verdict on annotations (R6).
+
+    Attributes:
+        verdict: The verdict.
+        line_start: Every annotation that the lines touch is reviewed, whole.
+        annotation_ids: The annotations, instead of lines.
+        note: The reviewer's remark.
+        reviewer: The reviewer's name; by default git's user.
+        scope: What the review covers; `file` needs neither lines nor ids.
+        reviewer_kind: Whether a person or an AI reviews.
+        session_id: The session of an AI that reviews.
+        tool: The tool of an AI that reviews without a session.
+        model: Its model, given together with the tool.
+        shown: What the reviewer was shown, by annotation; nothing is recorded where that changed.
+    """
+
+    verdict: Lenient[Verdict]
+    annotation_ids: Texts = ()
+    note: str | None = None
+    reviewer: NonEmpty | None = None
+    scope: Lenient[ReviewScope] = ReviewScope.ANNOTATION
+    reviewer_kind: Literal["human", "ai"] = "human"
+    session_id: NonEmpty | None = None
+    tool: Tool | None = None
+    model: Model | None = None
+    shown: dict[NonEmpty, Shown] = Field(default_factory=dict)
+
+
+class Reanchor(LinesRequest[Corrected]):
+    """`vibes.reanchor`: a person says on which lines an annotation is.
+
+    Attributes:
+        annotation_id: Any record of its lineage.
+        file: A file that was renamed by the name that it has now.
+    """
+
+    annotation_id: NonEmpty
+
+    @property
+    def required_lines(self) -> tuple[int, int]:
+        """First and last line, 1-based and inclusive.
+
+        Raises:
+            WrongArgument: None are given.
+        """
+        if self.lines is None:
+            raise WrongArgument("range", "is required")
+        return self.lines
 
     @override
-    def _record(self, recorder: Recorder) -> Result:
-        relation = Relation(
-            self.edge_type,
-            self.source_ref,
-            self.source_type,
-            self.target_ref,
-            self.target_type,
-            self.session_id,
-            self.metadata,
-        )
-        return recorder.record_edge(relation, request_id=self.request_id)
+    def _check_together(self) -> None:
+        super()._check_together()
+        _ = self.required_path, self.required_lines
 
 
-REQUESTS: Final[dict[str, type[Request]]] = {
+class MarkLost(Request[Corrected]):
+    """`vibes.markLost`: a person says that an annotation's lines are gone (RFC 7.3.1)."""
+
+    annotation_id: NonEmpty
+
+
+REQUESTS: Final[dict[str, type[Request[Any]]]] = {
     "session-start": StartSession,
     "session-end": EndSession,
-    "annotate": Annotate,
+    "annotate": RecordAnnotation,
     "inline-completion": RecordInlineCompletion,
     "prompt": RecordPrompt,
     "command": RecordCommand,
@@ -220,46 +380,37 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "decision": RecordDecision,
     "delegation": RecordDelegation,
     "edge": RecordEdge,
-    "review": ReviewRequest,
-    "reanchor": ReanchorRequest,
-    "mark-lost": MarkLostRequest,
+    "review": RecordReview,
+    "reanchor": Reanchor,
+    "mark-lost": MarkLost,
 }
-"""The commands by their names in the shell."""
+"""The requests by their names in the shell."""
+
+_Q = TypeVar("_Q", bound=Request[Any])
 
 
-def parse(kind: type[Request], members: Members) -> Request:
-    """Return a command from its JSON object.
+def parse(kind: type[_Q], members: Members) -> _Q:
+    """Return a request from its JSON object.
 
     Raises:
-        WrongArgument: A member is missing, unknown or not what it may be.
+        WrongArgument: A member is missing, unknown or invalid.
     """
     try:
-        return kind.model_validate_json(canonical_json(members))
-    except ValidationError as error:
-        raise _wrong(kind, error) from None
+        return kind.model_validate_json(canonical_json(members), by_alias=True, by_name=False)
     except (TypeError, ValueError) as error:  # a lone surrogate is no text
         raise WrongArgument("", f"this cannot be read as JSON text: {error}") from None
 
 
-_UNKNOWN: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
-_BRANCHES: Final = frozenset({"constrained-str", "Decision"})
-"""What pydantic puts into the place of an error for the two forms of a decision."""
+def _path_of(uri: str) -> str:
+    """Return the path that a file URI names.
 
-
-def _wrong(kind: type[Request], error: ValidationError) -> WrongArgument:
-    """Return the error about one member: an unknown one first, for it is often what is missing under another name."""
-    items = error.errors(include_url=False, include_input=False)
-    item = min(
-        items, key=lambda each: (each["type"] not in _UNKNOWN, "constrained-str" in each["loc"])
-    )
-    parts = [str(part) for part in item["loc"] if part not in _BRANCHES]
-    member = ".".join(parts)
-    if item["type"] == "missing":
-        return WrongArgument(member, "is required")
-    if item["type"] in _UNKNOWN:
-        names = ", ".join(sorted(field.alias or name for name, field in kind.model_fields.items()))
-        return WrongArgument(
-            member,
-            f"is not a member; there are {names}" if len(parts) == 1 else "is not a member of it",
-        )
-    return WrongArgument(member, item["msg"][:1].lower() + item["msg"][1:])
+    Raises:
+        WrongArgument: It is the URI of something else.
+    """
+    parts = urlsplit(uri)
+    if parts.scheme != "file":
+        raise WrongArgument("uri", f"{uri!r} is no file URI")
+    path = unquote(parts.path)
+    if len(path) > 2 and path[0] == "/" and path[2] == ":":  # /C:/folder
+        path = path[1:]
+    return f"//{parts.netloc}{path}" if parts.netloc not in {"", "localhost"} else path

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from pydantic import ConfigDict, TypeAdapter
+from pydantic.alias_generators import to_camel
 
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import EdgeType, RecordType
-from vibes_lsp.recording.arguments import FORM
 
 _ANNOTATIONS: Final = frozenset[str]({RecordType.LINE, RecordType.FUNCTION})
 _SESSIONS: Final = frozenset[str]({RecordType.SESSION, RecordType.DELEGATION})
@@ -19,7 +19,9 @@ _SESSIONS: Final = frozenset[str]({RecordType.SESSION, RecordType.DELEGATION})
 class Result:
     """What a use case returns."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = FORM
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        alias_generator=to_camel, extra="forbid", strict=True, protected_namespaces=()
+    )
     record_types: ClassVar[frozenset[str]] = frozenset()
     """Types of the records and edges that the use case writes; the spool may hold no others."""
 

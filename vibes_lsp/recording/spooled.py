@@ -22,7 +22,7 @@ from vibes_lsp.model.vocabulary import (
     SupersedesReason,
     is_custom_signal,
 )
-from vibes_lsp.recording.annotating import Contexts, add_annotation, told
+from vibes_lsp.recording.annotations import Contexts, add_annotation, unmeasured_members
 from vibes_lsp.recording.context import Draft, Node
 from vibes_lsp.recording.results import Result
 
@@ -75,7 +75,7 @@ def is_completion(
     *,
     lines: tuple[int, int] | None = None,
 ) -> bool:
-    """Whether records are those that `annotating.compose` makes of a completion: they are made again, and have to be the same.
+    """Whether records are those that `annotations.draft_annotation` makes of a completion: they are made again, and have to be the same.
 
     What follows from the text is taken as it is, and so are the older annotations that the new one lies on.
 
@@ -106,7 +106,7 @@ def is_completion(
     draft = Draft(timestamp, contexts.session_id)
     try:
         annotation = add_annotation(
-            draft, {**told(place, action, contexts, timestamp), **measured}, contexts
+            draft, {**unmeasured_members(place, action, contexts, timestamp), **measured}, contexts
         )
         for edge in records[len(draft.records) :]:
             _add_replaced(draft, annotation, edge)

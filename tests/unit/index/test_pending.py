@@ -22,7 +22,7 @@ def having(found: dict[str, Any], **members: Any) -> dict[str, Any]:
 
 def test_what_is_not_ours_neither_waits_nor_shows(tmp_path: Path) -> None:
     project = new_project(tmp_path)
-    project.recorder.record_inline_completion(replace(PUT, final=False), ORIGIN)
+    project.recorder.execute(replace(PUT, final=False).request(ORIGIN))
     [file] = (project.root / ".ai-audit/spool/held").iterdir()
     waiting = Waiting(project.recorder.directory)
     whole = json.loads(file.read_bytes())

@@ -17,7 +17,7 @@ from vibes_lsp.lsp import background
 from vibes_lsp.lsp.background import BackgroundFlush
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.projects import Projects
-from vibes_lsp.recording.completing import Completions
+from vibes_lsp.recording.inline_completions import Completions
 
 
 @dataclass
@@ -53,7 +53,7 @@ def without_client(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def hold(project: Project) -> Path:
     """Hold a part of a completion, in another program; return its file."""
-    project.recorder.record_inline_completion(words("one = 1", "\n")[0], ORIGIN)
+    project.recorder.execute(words("one = 1", "\n")[0].request(ORIGIN))
     [file] = (project.root / ".ai-audit/spool/held").iterdir()
     return file
 
@@ -88,7 +88,7 @@ async def test_at_the_end_all_come_to_rest_but_the_one_that_cannot(
         project.file("a.py", SOURCE.replace("\n\n\ndef same", "\n\none = 1\ndef same"))
         found = stub.projects.owner(stub.open(project))
         assert found is not None
-        found[0].recorder.record_inline_completion(words("one = 1", "\n")[0], ORIGIN)
+        found[0].recorder.execute(words("one = 1", "\n")[0].request(ORIGIN))
     settle = Completions.settle
 
     def failing(self: Completions, *arguments: Any, **named: Any) -> bool:

@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.recording.projects import MODEL, TOOL, Project, by
+from tests.unit.recording.request_builders import Completion, reanchor_request, review_request
 from vibes_lsp.recording import (
-    Edit,
-    Function,
-    InlineCompletion,
     Origin,
-    Reanchoring,
-    Reviewing,
-    Verdict,
     WrongArgument,
 )
 from vibes_lsp.recording.paths import is_bookkeeping
@@ -34,20 +29,20 @@ WAYS: dict[str, Callable[[Project, str], object]] = {
     "lines": lambda project, path: project.recorder.annotate_lines(
         path, 1, 1, "create", Origin(tool=TOOL, model=MODEL), text="x\n"
     ),
-    "a function": lambda project, path: project.recorder.annotate(
-        Edit(path, "create", (1, 1), Function("f"), "x\n"), Origin(tool=TOOL, model=MODEL)
+    "a function": lambda project, path: project.recorder.annotate_function(
+        path, "f", "create", Origin(tool=TOOL, model=MODEL), lines=(1, 1), text="x\n"
     ),
     "an absolute path": lambda project, path: project.recorder.annotate_lines(
         project.root / path, 1, 1, "create", Origin(tool=TOOL, model=MODEL), text="x\n"
     ),
-    "a completion": lambda project, path: project.recorder.record_inline_completion(
-        InlineCompletion(path, "1", (0, 0), (0, 0), "x\n", ""), Origin(tool=TOOL, model=MODEL)
+    "a completion": lambda project, path: project.recorder.execute(
+        Completion(path, "1", (0, 0), (0, 0), "x\n", "").request(Origin(tool=TOOL, model=MODEL))
     ),
-    "a review": lambda project, path: project.recorder.review(
-        Reviewing(verdict=Verdict.APPROVED, path=path, lines=(1, 1), text="x\n")
+    "a review": lambda project, path: project.recorder.execute(
+        review_request(verdict="approved", path=path, lines=(1, 1), text="x\n")
     ),
-    "a correction": lambda project, path: project.recorder.reanchor(
-        Reanchoring(str(project.records("line")[0]["annotation_id"]), path, (1, 1), "x\n")
+    "a correction": lambda project, path: project.recorder.execute(
+        reanchor_request(str(project.records("line")[0]["annotation_id"]), path, (1, 1), "x\n")
     ),
 }
 

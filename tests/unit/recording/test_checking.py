@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.unit.recording.request_builders import edge_request, review_request
 from vibes_lsp import recording
 from vibes_lsp.index.log_columns import LogLineKind
 from vibes_lsp.index.trail import Trail
@@ -17,14 +18,15 @@ from vibes_lsp.recording import (
     CommandType,
     Decision,
     DecisionOption,
-    InlineCompletion,
     Model,
     Origin,
+    Part,
+    Position,
     Prompt,
     PromptType,
+    Range,
     Recorder,
-    Relation,
-    Reviewing,
+    RecordInlineCompletion,
     RiskSignal,
     Tool,
     VibesError,
@@ -69,39 +71,46 @@ def annotate(
     )
 
 
-def edit(*members: Any) -> Callable[[Recorder], object]:
-    return lambda recorder: recorder.annotate(recording.Edit(*members), origin())
+def edit(**members: Any) -> Callable[[Recorder], object]:
+    given: dict[str, Any] = {
+        "file": "a.py",
+        "line_start": 1,
+        "line_end": 1,
+        "action": "create",
+    } | members
+    return lambda recorder: recorder.execute(recording.RecordAnnotation(**given))
+
+
+def completion(given: Any = None, **members: Any) -> Callable[[Recorder], object]:
+    start = Position(0, 0)
+    everything: dict[str, Any] = {
+        "file": "a.py",
+        "completion_id": "c",
+        "range": Range(start, start),
+        "new_text": "x",
+        "tool": TOOL,
+        "model": MODEL,
+    } | members
+    return lambda recorder: recorder.execute(given or RecordInlineCompletion(**everything))
 
 
 WRONG: dict[str, list[Callable[[Recorder], object]]] = {
-    "lines": [
-        annotate("1"),
-        annotate(1, None),
-        annotate(1.5),
-        annotate(True),
-        edit("a.py", "create", (1,)),
-    ],
-    "reanchoring": [lambda recorder: recorder.reanchor(ANY)],
-    "new_text": [
-        lambda recorder: recorder.record_inline_completion(
-            InlineCompletion("a.py", "c", (0, 0), (0, 0), ANY), origin()
-        )
-    ],
-    "start": [
-        lambda recorder: recorder.record_inline_completion(
-            InlineCompletion("a.py", "c", ANY, (0, 0), "x"), origin()
-        )
-    ],
+    "line_start": [annotate("1"), annotate(1.5), annotate(True)],
+    "line_end": [annotate(1, None), edit(line_end=None)],
+    "new_text": [completion(new_text=ANY)],
+    "range.start": [completion(range=Range(ANY, Position(0, 0)))],
+    "range.start.line": [completion(range=Range(Position(-1, 0), Position(0, 0)))],
+    "completion_id": [completion(completion_id="")],
+    "partial.part": [completion(partial=Part(0, final=True))],
     "model": [lambda recorder: recorder.record_delegation("s", model=WRONG_CODE)],
-    "path": [edit(5, "create", (1, 1))],
-    "text": [edit("a.py", "create", (1, 1), None, b"x = 1\n")],
+    "file": [edit(file=5), edit(file=None), completion(file=None)],
+    "text": [edit(text=b"x = 1\n")],
     "origin": [
-        lambda recorder: recorder.record_inline_completion(
-            InlineCompletion("a.py", "c", (0, 0), (0, 0), "x"), ANY
-        ),
         lambda recorder: recorder.annotate_lines("a.py", 1, 1, "create", ANY),
         annotate(given="me"),
     ],
+    "request": [completion("a.py"), lambda recorder: recorder.execute(ANY)],
+    "sesion_id": [edit(sesion_id="s")],
     "tool": [annotate(tool="t"), lambda recorder: recorder.start_session(ANY, MODEL)],
     "tool.name": [
         annotate(tool=Tool(ANY, "1")),
@@ -118,29 +127,34 @@ WRONG: dict[str, list[Callable[[Recorder], object]]] = {
         lambda recorder: recorder.start_session(TOOL, Model("m", "1", nested(63))),
     ],
     "prompt.text": [annotate(prompt=Prompt(ANY, PromptType.CHAT_MESSAGE))],
-    "prompt.context_files": [
-        annotate(prompt=Prompt("x", PromptType.CHAT_MESSAGE, ANY)),
-        annotate(prompt=Prompt("x", PromptType.OTHER, WRONG_FILES)),
-    ],
+    "prompt.context_files": [annotate(prompt=Prompt("x", PromptType.CHAT_MESSAGE, ANY))],
+    "prompt.context_files.0": [annotate(prompt=Prompt("x", PromptType.OTHER, WRONG_FILES))],
     "informed_by": [annotate(informed_by="a.py")],
     "signals.0.value": [annotate(signals=(RiskSignal("org:x", ANY),))],
     "command.exit_code": [
         lambda recorder: recorder.record_command("s", Command("x", CommandType.OTHER, WRONG_CODE))
     ],
-    "decision.options.0.id": [
+    "options.0.id": [
         lambda recorder: recorder.record_decision(
             Decision("d", (DecisionOption(ANY, "x"),), "x", "y")
         )
     ],
+    "decision.options.0.id": [
+        annotate(decision=Decision("d", (DecisionOption(ANY, "x"),), "x", "y"))
+    ],
+    "decision": [lambda recorder: recorder.record_decision(ANY)],
     "edge_type": [
-        lambda recorder: recorder.record_edge(Relation(ANY, "a", "session", "b", "session"))
+        lambda recorder: recorder.execute(edge_request(ANY, "a", "session", "b", "session"))
     ],
     "metadata": [
-        lambda recorder: recorder.record_edge(
-            Relation("informed_by", "a", "session", "b", "session", None, nested(100))
+        lambda recorder: recorder.execute(
+            edge_request("informed_by", "a", "session", "b", "session", metadata=nested(100))
         )
     ],
-    "verdict": [lambda recorder: recorder.review(Reviewing(ANY, "a.py", (1, 1)))],
+    "verdict": [lambda recorder: recorder.execute(review_request(ANY, "a.py", (1, 1)))],
+    "range": [
+        lambda recorder: recorder.execute(recording.Reanchor(annotation_id="a", file="a.py"))
+    ],
 }
 
 

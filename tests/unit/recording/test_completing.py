@@ -12,14 +12,13 @@ import pytest
 
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from tests.unit.recording.request_builders import Completion, review_request
 from vibes_lsp.index.pending_completions import PendingCompletions as Waiting
 from vibes_lsp.recording import (
-    InlineCompletion,
     Origin,
     Pending,
     Recorded,
     Recorder,
-    Reviewing,
     WrongArgument,
 )
 from vibes_lsp.recording.requests import REQUESTS, parse
@@ -29,14 +28,15 @@ if TYPE_CHECKING:
 
 ORIGIN = Origin(tool=TOOL, model=MODEL, prompt=PROMPT)
 HALF = "def half(one):\n    return one / 2\n"
-PUT = InlineCompletion("a.py", "c1", (7, 0), (7, 0), HALF, SOURCE)
+PUT = Completion("a.py", "c1", (7, 0), (7, 0), HALF, SOURCE)
 """Puts a function before the last one of the source, on lines 8 and 9."""
 WITH_HALF = SOURCE.replace("\n\ndef same", "\n" + HALF + "\ndef same")
 KILLED = """
 import os, signal, sys
-from vibes_lsp.recording import InlineCompletion, Model, Origin, Recorder, Tool
+from tests.unit.recording.request_builders import Completion
+from vibes_lsp.recording import Origin, Recorder
 origin = Origin(session_id="s1")
-print(Recorder(sys.argv[1]).record_inline_completion(InlineCompletion("a.py", "c1", (7, 0), (7, 0), "one = 1", part=1, final=False), origin))
+print(Recorder(sys.argv[1]).execute(Completion("a.py", "c1", (7, 0), (7, 0), "one = 1", part=1, final=False).request(origin)))
 sys.stdout.flush()
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -54,13 +54,13 @@ def lines(answer: Recorded | Pending) -> tuple[int, int]:
     return record["line_start"], record["line_end"]
 
 
-def words(*parts: str, text: str = SOURCE, line: int = 7) -> list[InlineCompletion]:
+def words(*parts: str, text: str = SOURCE, line: int = 7) -> list[Completion]:
     """Return the acceptance of a completion part by part, each at the end of the one before."""
     found, column = [], 0
     for number, part in enumerate(parts, 1):
         place = (line, column)
         found.append(
-            InlineCompletion(
+            Completion(
                 "a.py", "c1", place, place, part, text, part=number, final=number == len(parts)
             )
         )
@@ -76,7 +76,7 @@ def words(*parts: str, text: str = SOURCE, line: int = 7) -> list[InlineCompleti
 
 def test_one_is_recorded_with_what_was_asked(project: Project) -> None:
     project.file("a.py")
-    answer = project.recorder.record_inline_completion(PUT, ORIGIN)
+    answer = project.recorder.execute(PUT.request(ORIGIN))
     assert lines(answer) == (8, 9)
     assert recorded(answer).record == project.records("line")[0]
     [(source, target)] = project.edges("caused_by")
@@ -88,10 +88,10 @@ def test_one_is_recorded_with_what_was_asked(project: Project) -> None:
 
 def test_the_same_again_changes_nothing_in_any_process(project: Project) -> None:
     project.file("a.py")
-    first = project.recorder.record_inline_completion(PUT, ORIGIN)
+    first = project.recorder.execute(PUT.request(ORIGIN))
     before = project.records()
-    assert project.recorder.record_inline_completion(PUT, ORIGIN) == first
-    assert Recorder(project.root).record_inline_completion(PUT, ORIGIN) == first
+    assert project.recorder.execute(PUT.request(ORIGIN)) == first
+    assert Recorder(project.root).execute(PUT.request(ORIGIN)) == first
     assert project.records() == before
 
 
@@ -102,8 +102,8 @@ def test_a_repeat_finishes_what_a_crash_left_out_of_the_log(
     with monkeypatch.context() as dying:
         dying.setattr("vibes_lsp.store.writer.append_lines", _die)
         with pytest.raises(KeyboardInterrupt):
-            project.recorder.record_inline_completion(PUT, ORIGIN)
-    answer = Recorder(project.root).record_inline_completion(PUT, ORIGIN)
+            project.recorder.execute(PUT.request(ORIGIN))
+    answer = Recorder(project.root).execute(PUT.request(ORIGIN))
     assert [record["annotation_id"] for record in project.records("line")] == [
         recorded(answer).annotation_id
     ]
@@ -123,25 +123,25 @@ def test_word_by_word_it_is_one_annotation_over_the_whole(
     waiting = Waiting(recorder.directory)
     for part in parts[:-1]:
         recorder = Recorder(project.root) if everywhere_another else recorder
-        assert recorder.record_inline_completion(part, ORIGIN) == Pending()
-        assert recorder.record_inline_completion(part, ORIGIN) == Pending()
+        assert recorder.execute(part.request(ORIGIN)) == Pending()
+        assert recorder.execute(part.request(ORIGIN)) == Pending()
         assert project.records() == []
         assert waiting.refresh()
         assert len(waiting.lineages_in("a.py")) == 1
-    assert lines(recorder.record_inline_completion(parts[-1], ORIGIN)) == (8, 9)
+    assert lines(recorder.execute(parts[-1].request(ORIGIN))) == (8, 9)
     assert len(project.records("line")) == 1
     assert waiting.refresh()
     assert waiting.lineages_in("a.py") == []
-    assert isinstance(Recorder(project.root).record_inline_completion(parts[1], ORIGIN), Recorded)
+    assert isinstance(Recorder(project.root).execute(parts[1].request(ORIGIN)), Recorded)
     assert len(project.records("line")) == 1
 
 
 def test_a_part_after_a_pause_takes_the_place_of_what_was_recorded_before(project: Project) -> None:
     project.file("a.py")
     first, second = words("def half(one):", "\n    return one / 2")
-    project.recorder.record_inline_completion(first, ORIGIN)
+    project.recorder.execute(first.request(ORIGIN))
     project.recorder.completions.settle()
-    answer = project.recorder.record_inline_completion(second, ORIGIN)
+    answer = project.recorder.execute(second.request(ORIGIN))
     earlier, whole = project.records("line")
     assert (earlier["line_start"], earlier["line_end"]) == (8, 8)
     assert lines(answer) == (whole["line_start"], whole["line_end"]) == (8, 9)
@@ -151,11 +151,11 @@ def test_a_part_after_a_pause_takes_the_place_of_what_was_recorded_before(projec
 def test_lines_of_somebody_else_between_two_parts_are_not_claimed(project: Project) -> None:
     project.file("a.py")
     first, second = words("one = 1\n", "two = 2\n")
-    project.recorder.record_inline_completion(first, ORIGIN)
+    project.recorder.execute(first.request(ORIGIN))
     assert second.text is not None
     typed = second.text.replace("one = 1\n", "one = 1\nmine = 0\n")
-    answer = project.recorder.record_inline_completion(
-        replace(second, start=(9, 0), end=(9, 0), text=typed), ORIGIN
+    answer = project.recorder.execute(
+        replace(second, start=(9, 0), end=(9, 0), text=typed).request(ORIGIN)
     )
     assert lines(answer) == (10, 10)
     assert [(each["line_start"], each["line_end"]) for each in project.records("line")] == [
@@ -167,13 +167,13 @@ def test_lines_of_somebody_else_between_two_parts_are_not_claimed(project: Proje
 def test_it_is_where_it_has_gone_to_meanwhile(project: Project) -> None:
     project.file("a.py")
     moved = replace(PUT, current_text="# new\n" + WITH_HALF)
-    assert lines(project.recorder.record_inline_completion(moved, ORIGIN)) == (9, 10)
+    assert lines(project.recorder.execute(moved.request(ORIGIN))) == (9, 10)
 
 
 def test_an_edited_one_says_what_the_ai_wrote(project: Project) -> None:
     project.file("a.py")
     edited = replace(PUT, current_text=WITH_HALF.replace("one / 2", "one // 2"))
-    answer = recorded(project.recorder.record_inline_completion(edited, ORIGIN))
+    answer = recorded(project.recorder.execute(edited.request(ORIGIN)))
     assert lines(answer) == (8, 9)
     assert answer.record is not None
     assert answer.record["anchor_context"] == HALF.rstrip("\n")
@@ -182,9 +182,9 @@ def test_an_edited_one_says_what_the_ai_wrote(project: Project) -> None:
 @pytest.mark.parametrize("now", [SOURCE, "", "print()\n"])
 def test_of_what_was_undone_nothing_is_recorded(project: Project, now: str) -> None:
     project.file("a.py")
-    answer = project.recorder.record_inline_completion(replace(PUT, current_text=now), ORIGIN)
+    answer = project.recorder.execute(replace(PUT, current_text=now).request(ORIGIN))
     assert answer == Recorded(None, gone=True)
-    project.recorder.record_inline_completion(replace(PUT, completion_id="c2", final=False), ORIGIN)
+    project.recorder.execute(replace(PUT, completion_id="c2", final=False).request(ORIGIN))
     project.recorder.completions.settle({"a.py": now})
     assert project.records() == []
 
@@ -192,29 +192,27 @@ def test_of_what_was_undone_nothing_is_recorded(project: Project, now: str) -> N
 def test_half_a_line_that_was_undone_is_not_claimed(project: Project) -> None:
     start = "total = one\nreturn total\n"
     project.file("a.py", start)
-    put = InlineCompletion("a.py", "c1", (0, 11), (0, 11), " + two", start)
-    answer = project.recorder.record_inline_completion(replace(put, current_text=start), ORIGIN)
+    put = Completion("a.py", "c1", (0, 11), (0, 11), " + two", start)
+    answer = project.recorder.execute(replace(put, current_text=start).request(ORIGIN))
     assert answer == Recorded(None, gone=True)
 
 
 def test_white_space_alone_is_not_recorded(project: Project) -> None:
     project.file("a.py")
-    answer = project.recorder.record_inline_completion(replace(PUT, new_text="\n    "), ORIGIN)
+    answer = project.recorder.execute(replace(PUT, new_text="\n    ").request(ORIGIN))
     assert answer == Recorded(None, gone=True)
     assert project.records() == []
 
 
 def test_without_a_text_the_saved_file_is_meant_before_or_after(project: Project) -> None:
     project.file("a.py")
-    assert lines(project.recorder.record_inline_completion(replace(PUT, text=None), ORIGIN)) == (
+    assert lines(project.recorder.execute(replace(PUT, text=None).request(ORIGIN))) == (
         8,
         9,
     )
     project.file("a.py", WITH_HALF)
     assert lines(
-        project.recorder.record_inline_completion(
-            replace(PUT, text=None, completion_id="c2"), ORIGIN
-        )
+        project.recorder.execute(replace(PUT, text=None, completion_id="c2").request(ORIGIN))
     ) == (8, 9)
 
 
@@ -224,7 +222,7 @@ def test_what_is_held_is_recorded_before_anything_that_follows_from_it(
 ) -> None:
     project.file("a.py", WITH_HALF)
     session = project.session()
-    project.recorder.record_inline_completion(replace(PUT, final=False), by(session))
+    project.recorder.execute(replace(PUT, final=False).request(by(session)))
     if how == "session":
         Recorder(project.root).end_session(session)
     elif how == "close":
@@ -235,8 +233,8 @@ def test_what_is_held_is_recorded_before_anything_that_follows_from_it(
     else:
         assert (
             len(
-                project.recorder.review(
-                    Reviewing("approved", "a.py", (8, 8), reviewer="Ada")
+                project.recorder.execute(
+                    review_request("approved", "a.py", (8, 8), reviewer="Ada")
                 ).reviewed
             )
             == 1
@@ -248,7 +246,7 @@ def test_what_is_held_is_recorded_before_anything_that_follows_from_it(
 def test_an_untracked_file_is_said_to_be(tmp_path: Path) -> None:
     project = new_project(tmp_path / "other", tracked_extensions=[".ts"])
     project.file("a.py")
-    assert project.recorder.record_inline_completion(PUT, ORIGIN) == Recorded(None, untracked=True)
+    assert project.recorder.execute(PUT.request(ORIGIN)) == Recorded(None, untracked=True)
     assert project.records() == []
 
 
@@ -275,18 +273,18 @@ def test_a_part_that_was_acknowledged_outlives_a_kill(project: Project) -> None:
 
 def test_a_file_there_that_is_not_ours_is_passed_over(project: Project) -> None:
     project.file("a.py")
-    project.recorder.record_inline_completion(replace(PUT, final=False), ORIGIN)
+    project.recorder.execute(replace(PUT, final=False).request(ORIGIN))
     [held] = (project.root / ".ai-audit" / "spool" / "held").iterdir()
     held.write_bytes(b"{}")
     project.recorder.completions.settle()
     assert not Waiting(project.recorder.directory).lineages_in("a.py")
-    assert lines(project.recorder.record_inline_completion(PUT, ORIGIN)) == (8, 9)
+    assert lines(project.recorder.execute(PUT.request(ORIGIN))) == (8, 9)
 
 
 def test_what_is_written_of_one_is_sound(project: Project) -> None:
     project.file("a.py", WITH_HALF)
     for part in words("def half(one):", "\n    return one / 2"):
-        project.recorder.record_inline_completion(part, ORIGIN)
+        project.recorder.execute(part.request(ORIGIN))
     assert len(project.entries("prompt")) == 1
     run = subprocess.run(
         [sys.executable, "-m", "vibes_lsp.cli.main", "check"],
@@ -311,7 +309,7 @@ def test_a_range_that_the_text_cannot_have_had_is_refused(
     project: Project, start: tuple[int, int], end: tuple[int, int], member: str
 ) -> None:
     with pytest.raises(WrongArgument) as refused:
-        project.recorder.record_inline_completion(replace(PUT, start=start, end=end), ORIGIN)
+        project.recorder.execute(replace(PUT, start=start, end=end).request(ORIGIN))
     assert refused.value.member == member
     assert project.records() == []
 
@@ -319,8 +317,8 @@ def test_a_range_that_the_text_cannot_have_had_is_refused(
 def test_a_range_may_end_where_the_line_after_the_last_would_begin(project: Project) -> None:
     """As editors say it of a whole last line."""
     text = "def one():\n    return 1"
-    answer = project.recorder.record_inline_completion(
-        replace(PUT, start=(1, 0), end=(2, 0), new_text="    return 2", text=text), ORIGIN
+    answer = project.recorder.execute(
+        replace(PUT, start=(1, 0), end=(2, 0), new_text="    return 2", text=text).request(ORIGIN)
     )
     assert lines(answer) == (2, 2)
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.unit.recording.projects import SOURCE, Project, by
+from tests.unit.recording.request_builders import reanchor_request
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.index.locate_annotations import locate_annotations
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.recording import Reanchoring, WrongArgument
+from vibes_lsp.recording import WrongArgument
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def where(
 
 def test_lost_lines_are_where_a_person_says(project: Project, annotation: str) -> None:
     assert where(project, OTHER)[2] == "lost"
-    done = project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER))
+    done = project.recorder.execute(reanchor_request(annotation, "a.py", (2, 3), OTHER))
     assert where(project, OTHER) == (2, 3, "edited", False)
     assert where(project, SOURCE)[2:] == ("moved", True)
     assert where(project, "else = 1\n")[2] == "lost"
@@ -64,16 +65,16 @@ def test_lost_lines_are_where_a_person_says(project: Project, annotation: str) -
 
 
 def test_the_same_again_writes_nothing(project: Project, annotation: str) -> None:
-    first = project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER))
+    first = project.recorder.execute(reanchor_request(annotation, "a.py", (2, 3), OTHER))
     before = project.records()
-    again = project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER))
+    again = project.recorder.execute(reanchor_request(annotation, "a.py", (2, 3), OTHER))
     assert (again.annotation_id, again.edges, again.record) == (first.annotation_id, (), None)
     assert project.records() == before
 
 
 def test_a_file_that_was_renamed_keeps_its_annotation(project: Project, annotation: str) -> None:
     project.file("b.py", OTHER)
-    project.recorder.reanchor(Reanchoring(annotation, "b.py", (1, 2)))
+    project.recorder.execute(reanchor_request(annotation, "b.py", (1, 2)))
     assert where(project, OTHER, "b.py") == (1, 2, "edited", False)
 
 
@@ -92,7 +93,7 @@ def test_what_is_marked_lost_is_nowhere_but_where_it_is_certain(project: Project
     assert (orphan["action"], orphan["annotation_id"]) == ("rebase_orphan", done.annotation_id)
     assert project.records("edge")[-1]["metadata"] == {"reason": "orphan"}
     assert project.recorder.mark_lost(annotation).edges == ()
-    project.recorder.reanchor(Reanchoring(annotation, "b.py", (3, 4), twice))
+    project.recorder.execute(reanchor_request(annotation, "b.py", (3, 4), twice))
     assert where(project, twice, "b.py")[:2] == (3, 4)
 
 
@@ -102,7 +103,7 @@ def test_lines_that_are_not_there_are_refused(
 ) -> None:
     before = project.records()
     with pytest.raises(WrongArgument, match="line_start"):
-        project.recorder.reanchor(Reanchoring(annotation, "a.py", lines, OTHER))
+        project.recorder.execute(reanchor_request(annotation, "a.py", lines, OTHER))
     assert project.records() == before
 
 
@@ -115,7 +116,7 @@ def test_only_annotations_of_lines_have_a_place_to_correct(project: Project) -> 
     )
     for correct in (
         project.recorder.mark_lost,
-        lambda identifier: project.recorder.reanchor(Reanchoring(identifier, "a.py", (1, 2))),
+        lambda identifier: project.recorder.execute(reanchor_request(identifier, "a.py", (1, 2))),
     ):
         with pytest.raises(WrongArgument, match="function"):
             correct(function)
@@ -125,7 +126,8 @@ def test_only_annotations_of_lines_have_a_place_to_correct(project: Project) -> 
 
 def test_a_repeated_request_is_answered_as_before(project: Project, annotation: str) -> None:
     given: Any = {"request_id": "one"}
-    first = project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER), **given)
+    first = project.recorder.execute(reanchor_request(annotation, "a.py", (2, 3), OTHER, **given))
     assert (
-        project.recorder.reanchor(Reanchoring(annotation, "a.py", (2, 3), OTHER), **given) == first
+        project.recorder.execute(reanchor_request(annotation, "a.py", (2, 3), OTHER, **given))
+        == first
     )

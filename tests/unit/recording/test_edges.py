@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from tests.unit.recording.request_builders import edge_request
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.recording import (
     Command,
@@ -16,7 +17,7 @@ from vibes_lsp.recording import (
     Origin,
     Prompt,
     PromptType,
-    Relation,
+    RecordEdge,
     WrongArgument,
 )
 from vibes_lsp.store.writer import AuditWriter
@@ -239,16 +240,16 @@ def test_an_edge_between_two_things_that_are_there(project: Project) -> None:
     annotation = (
         project.recorder.annotate_lines("a.py", 1, 1, "create", by(session)).annotation_id or ""
     )
-    relation = Relation(
+    relation = edge_request(
         EdgeType.INFORMED_BY,
         annotation,
         NodeType.ANNOTATION,
         session,
         NodeType.SESSION,
-        session,
-        {"weight": 1.0},
+        session_id=session,
+        metadata={"weight": 1.0},
     )
-    done = project.recorder.record_edge(relation)
+    done = project.recorder.execute(relation)
     edge = project.records("edge")[-1]
     assert edge["annotation_id"] == done.edge_id
     assert (edge["source_ref"], edge["target_ref"], edge["metadata"]) == (
@@ -261,18 +262,25 @@ def test_an_edge_between_two_things_that_are_there(project: Project) -> None:
 @pytest.mark.parametrize(
     ("relation", "error"),
     [
-        (Relation("likes", "s1", "session", "s1", "session"), "edge_type: is one of"),
-        (Relation("depends_on", "s1", "person", "s1", "session"), "source_type: is one of"),
+        (("likes", "s1", "session", "s1", "session"), "edge_type: input should be 'caused_by'"),
         (
-            Relation("depends_on", "s1", "session", "s2", "session"),
+            ("depends_on", "s1", "person", "s1", "session"),
+            "source_type: input should be 'annotation'",
+        ),
+        (
+            ("depends_on", "s1", "session", "s2", "session"),
             "target_ref: no session has the id 's2'",
         ),
-        (Relation("depends_on", "s1", "annotation", "s1", "session"), "source_ref: no annotation"),
-        (Relation("depends_on", "s1", "session", "s1", "session", "s2"), "no session 's2'"),
+        (("depends_on", "s1", "annotation", "s1", "session"), "source_ref: no annotation"),
+        (("depends_on", "s1", "session", "s1", "session", "s2"), "no session 's2'"),
     ],
 )
-def test_an_edge_to_nothing_is_refused(project: Project, relation: Relation, error: str) -> None:
+def test_an_edge_to_nothing_is_refused(
+    project: Project, relation: tuple[str, ...], error: str
+) -> None:
     project.session()
+    members = ("edge_type", "source_ref", "source_type", "target_ref", "target_type", "session_id")
+    given: dict[str, Any] = dict(zip(members, relation, strict=False))
     with pytest.raises((WrongArgument, UnknownId), match=error):
-        project.recorder.record_edge(relation)
+        project.recorder.execute(RecordEdge(**given))
     assert project.records("edge") == []

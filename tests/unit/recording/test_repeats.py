@@ -12,14 +12,13 @@ import pytest
 
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by
+from tests.unit.recording.request_builders import edge_request, review_request
 from vibes_lsp.recording import (
     Command,
     CommandType,
     Decision,
     DecisionOption,
     Recorder,
-    Relation,
-    Reviewing,
     WrongArgument,
 )
 from vibes_lsp.recording.idempotency import KEPT_SECONDS
@@ -53,11 +52,11 @@ USE_CASES: list[Callable[[Recorder, str], object]] = [
         Decision("Which", (DecisionOption("a", "it"),), "a", "only one"), request_id=request
     ),
     lambda recorder, request: recorder.record_delegation("s1", request_id=request),
-    lambda recorder, request: recorder.record_edge(
-        Relation("depends_on", "s1", "session", "s1", "session"), request_id=request
+    lambda recorder, request: recorder.execute(
+        edge_request("depends_on", "s1", "session", "s1", "session", request_id=request)
     ),
-    lambda recorder, request: recorder.review(
-        Reviewing("approved", "a.py", (1, 10), reviewer="Ada"), request_id=request
+    lambda recorder, request: recorder.execute(
+        review_request("approved", "a.py", (1, 10), reviewer="Ada", request_id=request)
     ),
 ]
 

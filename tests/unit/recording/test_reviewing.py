@@ -8,6 +8,7 @@ import pytest
 
 from tests.trails import Repository, anchors
 from tests.unit.recording.projects import SOURCE, Project, by
+from tests.unit.recording.request_builders import review_request
 from vibes_lsp.anchors.location import Method
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile
@@ -18,9 +19,8 @@ from vibes_lsp.recording import (
     NotAsShown,
     Prompt,
     PromptType,
+    RecordReview,
     Reviewed,
-    ReviewerKind,
-    Reviewing,
     ReviewScope,
     Shown,
     Tool,
@@ -46,8 +46,8 @@ def test_a_review_is_a_session_of_a_person_with_an_edge(
     annotated: tuple[Project, str, str],
 ) -> None:
     project, first, _ = annotated
-    done = project.recorder.review(
-        Reviewing("approved", "a.py", (6, 6), note="Good.", reviewer="Ada")
+    done = project.recorder.execute(
+        review_request("approved", "a.py", (6, 6), note="Good.", reviewer="Ada")
     )
     assert done.reviewed == (first,)
     start, end = project.records("session")[1:]
@@ -79,16 +79,16 @@ def test_a_review_is_of_every_annotation_that_the_lines_touch(
     annotated: tuple[Project, str, str],
 ) -> None:
     project, first, second = annotated
-    assert project.recorder.review(
-        Reviewing("rejected", "a.py", (6, 9), reviewer="Ada")
+    assert project.recorder.execute(
+        review_request("rejected", "a.py", (6, 9), reviewer="Ada")
     ).reviewed == (first, second)
 
 
 def test_what_became_history_is_not_reviewed(annotated: tuple[Project, str, str]) -> None:
     project, _, _ = annotated
     newer = project.recorder.annotate_lines("a.py", 3, 7, "modify", by("s1")).annotation_id
-    assert project.recorder.review(
-        Reviewing("approved", "a.py", (4, 6), reviewer="Ada")
+    assert project.recorder.execute(
+        review_request("approved", "a.py", (4, 6), reviewer="Ada")
     ).reviewed == (newer,)
 
 
@@ -97,16 +97,18 @@ def test_a_review_is_of_the_text_as_it_is_now_saved_or_not(
 ) -> None:
     project, first, _ = annotated
     changed = "# above\n" + SOURCE.replace("hexdigest", "digest")
-    once = project.recorder.review(
-        Reviewing("approved", "a.py", (5, 5), reviewer="Ada", text=changed)
+    once = project.recorder.execute(
+        review_request("approved", "a.py", (5, 5), reviewer="Ada", text=changed)
     )
     assert (
-        project.recorder.review(
-            Reviewing("approved", "a.py", annotation_ids=(first,), reviewer="Ada", text=changed)
+        project.recorder.execute(
+            review_request(
+                "approved", "a.py", annotation_ids=(first,), reviewer="Ada", text=changed
+            )
         )
         == once
     )
-    project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada"))
+    project.recorder.execute(review_request("approved", annotation_ids=(first,), reviewer="Ada"))
     texts = [
         edge["metadata"]["text"]
         for edge in project.records("edge")
@@ -122,7 +124,7 @@ def test_a_review_is_of_the_text_as_it_is_now_saved_or_not(
 def test_the_reviewer_is_gits_user(annotated: tuple[Project, str, str]) -> None:
     project, _, second = annotated
     Repository(project.root).git("config", "user.name", "Grace Example")
-    project.recorder.review(Reviewing("approved", annotation_ids=(second,)))
+    project.recorder.execute(review_request("approved", annotation_ids=(second,)))
     assert project.records("edge")[-1]["metadata"]["reviewer"] == "Grace Example"
 
 
@@ -130,27 +132,27 @@ def test_the_reviewer_is_gits_user(annotated: tuple[Project, str, str]) -> None:
     ("review", "error"),
     [
         (
-            Reviewing("perhaps", "a.py", (4, 4), reviewer="Ada"),
-            "verdict: is one of approved, rejected",
+            ("perhaps", {"path": "a.py", "lines": (4, 4)}),
+            "verdict: input should be 'approved' or 'rejected'",
         ),
         (
-            Reviewing("approved", "a.py", (1, 2), reviewer="Ada"),
+            ("approved", {"path": "a.py", "lines": (1, 2)}),
             r"no annotation is on lines 1 to 2 of a\.py",
         ),
-        (Reviewing("approved", "a.py", reviewer="Ada"), "annotation_ids: are required"),
+        (("approved", {"path": "a.py"}), "annotation_ids: are required"),
         (
-            Reviewing("approved", annotation_ids=("ab" * 32,), reviewer="Ada"),
+            ("approved", {"annotation_ids": ("ab" * 32,)}),
             "no annotation has the id abab",
         ),
     ],
 )
 def test_what_cannot_be_reviewed_is_refused(
-    annotated: tuple[Project, str, str], review: Reviewing, error: str
+    annotated: tuple[Project, str, str], review: tuple[str, dict[str, Any]], error: str
 ) -> None:
     project = annotated[0]
     before = project.records()
     with pytest.raises((WrongArgument, UnknownId), match=error):
-        project.recorder.review(review)
+        project.recorder.execute(review_request(review[0], reviewer="Ada", **review[1]))
     assert project.records() == before
 
 
@@ -158,7 +160,9 @@ def test_lines_that_are_gone_cannot_be_reviewed(annotated: tuple[Project, str, s
     project, first, _ = annotated
     project.file("a.py", "nothing = 1\n")
     with pytest.raises(WrongArgument, match="are not found in"):
-        project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada"))
+        project.recorder.execute(
+            review_request("approved", annotation_ids=(first,), reviewer="Ada")
+        )
 
 
 def test_a_scope_widens_a_review(project: Project) -> None:
@@ -182,8 +186,8 @@ def test_a_scope_widens_a_review(project: Project) -> None:
 
     def review(scope: str, **more: Any) -> Reviewed:
         given = {"path": "a.py", "lines": (4, 4), **more}
-        return project.recorder.review(
-            Reviewing("approved", reviewer="Ada", scope=ReviewScope(scope), **given)
+        return project.recorder.execute(
+            review_request("approved", reviewer="Ada", scope=ReviewScope(scope), **given)
         )
 
     assert review("annotation").reviewed == (asked[0],)
@@ -208,7 +212,9 @@ def test_a_review_is_of_the_lines_that_history_finds(project: Project) -> None:
         "def fingerprint(data: bytes, *, salt: bytes = b'') -> str:\n    data += salt",
     )
     project.file("a.py", changed)
-    project.recorder.review(Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada"))
+    project.recorder.execute(
+        review_request("approved", annotation_ids=(identifier,), reviewer="Ada")
+    )
     trail = Trail(AuditDir(project.root / ".ai-audit"))
     trail.refresh()
     text = Text(changed)
@@ -228,19 +234,19 @@ def edges(project: Project) -> list[Any]:
 
 def test_the_same_verdict_again_changes_nothing(annotated: tuple[Project, str, str]) -> None:
     project, first, second = annotated
-    done = project.recorder.review(
-        Reviewing("approved", annotation_ids=(first,), reviewer="Ada", note="Good.")
+    done = project.recorder.execute(
+        review_request("approved", annotation_ids=(first,), reviewer="Ada", note="Good.")
     )
     before = project.records()
     assert (
-        project.recorder.review(
-            Reviewing("approved", annotation_ids=(first,), reviewer="Ada", note="Good.")
+        project.recorder.execute(
+            review_request("approved", annotation_ids=(first,), reviewer="Ada", note="Good.")
         )
         == done
     )
     assert project.records() == before
-    both = project.recorder.review(
-        Reviewing("approved", annotation_ids=(first, second), reviewer="Ada", note="Good.")
+    both = project.recorder.execute(
+        review_request("approved", annotation_ids=(first, second), reviewer="Ada", note="Good.")
     )
     assert (both.reviewed, both.edges[0]) == ((first, second), done.edges[0])
     assert len(edges(project)) == 2
@@ -249,21 +255,21 @@ def test_the_same_verdict_again_changes_nothing(annotated: tuple[Project, str, s
 @pytest.mark.parametrize(
     "other",
     [
-        Reviewing("rejected", "a.py", (4, 4), reviewer="Ada"),
-        Reviewing("approved", "a.py", (4, 4), reviewer="Grace"),
-        Reviewing("approved", "a.py", (4, 4), reviewer="Ada", note="Now with a note."),
-        Reviewing(
+        review_request("rejected", "a.py", (4, 4), reviewer="Ada"),
+        review_request("approved", "a.py", (4, 4), reviewer="Grace"),
+        review_request("approved", "a.py", (4, 4), reviewer="Ada", note="Now with a note."),
+        review_request(
             "approved", "a.py", (4, 4), reviewer="Ada", text=SOURCE.replace("hexdigest", "digest")
         ),
     ],
 )
 def test_what_is_not_the_same_is_recorded_and_so_is_coming_back_to_it(
-    annotated: tuple[Project, str, str], other: Reviewing
+    annotated: tuple[Project, str, str], other: RecordReview
 ) -> None:
     project = annotated[0]
-    mine = Reviewing("approved", "a.py", (4, 4), reviewer="Ada")
+    mine = review_request("approved", "a.py", (4, 4), reviewer="Ada")
     for reviewing in (mine, other, mine):
-        project.recorder.review(reviewing)
+        project.recorder.execute(reviewing)
     assert len(edges(project)) == 3
     assert edges(project)[0] == edges(project)[2]
 
@@ -271,8 +277,10 @@ def test_what_is_not_the_same_is_recorded_and_so_is_coming_back_to_it(
 def test_an_ai_reviews_as_what_it_is(annotated: tuple[Project, str, str]) -> None:
     project, first, second = annotated
     tool, model = Tool("review-bot", "2.0"), Model("some-model", "1")
-    project.recorder.review(
-        Reviewing("approved", annotation_ids=(first,), kind=ReviewerKind.AI, tool=tool, model=model)
+    project.recorder.execute(
+        review_request(
+            "approved", annotation_ids=(first,), reviewer_kind="ai", tool=tool, model=model
+        )
     )
     assert (edges(project)[-1]["reviewer"], edges(project)[-1]["kind"]) == ("some-model", "ai")
     start, end = project.records("session")[-2:]
@@ -284,8 +292,8 @@ def test_an_ai_reviews_as_what_it_is(annotated: tuple[Project, str, str]) -> Non
     assert project.entry(start["environment_hash"])["model_name"] == "some-model"
     mine = project.session(agent_name="Critic")
     before = project.records("session")
-    project.recorder.review(
-        Reviewing("rejected", annotation_ids=(second,), kind=ReviewerKind.AI, session_id=mine)
+    project.recorder.execute(
+        review_request("rejected", annotation_ids=(second,), reviewer_kind="ai", session_id=mine)
     )
     assert project.records("session") == before
     assert (edges(project)[-1]["reviewer"], project.records("edge")[-1]["target_ref"]) == (
@@ -297,18 +305,18 @@ def test_an_ai_reviews_as_what_it_is(annotated: tuple[Project, str, str]) -> Non
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        ({"kind": ReviewerKind.AI}, "tool: is required of an AI"),
-        ({"kind": ReviewerKind.AI, "tool": Tool("t", "1")}, "model: is required of an AI"),
+        ({"reviewer_kind": "ai"}, "tool: is required of an AI"),
+        ({"reviewer_kind": "ai", "tool": Tool("t", "1")}, "model: is required of an AI"),
         (
-            {"kind": ReviewerKind.AI, "tool": Tool("t", "1"), "model": Model("none", "1")},
+            {"reviewer_kind": "ai", "tool": Tool("t", "1"), "model": Model("none", "1")},
             r"model\.name: must not be 'none'",
         ),
         (
-            {"kind": ReviewerKind.AI, "session_id": "s1", "tool": Tool("t", "1")},
+            {"reviewer_kind": "ai", "session_id": "s1", "tool": Tool("t", "1")},
             "tool: is the session's",
         ),
-        ({"kind": ReviewerKind.AI, "session_id": "never"}, "no session 'never' was started"),
-        ({"kind": ReviewerKind.UNKNOWN}, "reviewer_kind: is human or ai, not 'unknown'"),
+        ({"reviewer_kind": "ai", "session_id": "never"}, "no session 'never' was started"),
+        ({"reviewer_kind": "unknown"}, "reviewer_kind: input should be 'human' or 'ai'"),
         (
             {"model": Model("some-model", "1"), "reviewer": "Ada"},
             "model: is for an AI that reviews",
@@ -322,17 +330,19 @@ def test_a_reviewer_is_either_a_person_or_an_ai(
     project, first, _ = annotated
     before = project.records()
     with pytest.raises((WrongArgument, UnknownId), match=error):
-        project.recorder.review(Reviewing("approved", annotation_ids=(first,), **given))
+        project.recorder.execute(review_request("approved", annotation_ids=(first,), **given))
     assert project.records() == before
 
 
 def test_an_ai_does_not_review_in_a_persons_session(annotated: tuple[Project, str, str]) -> None:
     project, first, _ = annotated
-    project.recorder.review(Reviewing("approved", annotation_ids=(first,), reviewer="Ada"))
+    project.recorder.execute(review_request("approved", annotation_ids=(first,), reviewer="Ada"))
     person = project.records("session")[-1]["session_id"]
     with pytest.raises(WrongArgument, match="is a person's session"):
-        project.recorder.review(
-            Reviewing("approved", annotation_ids=(first,), kind=ReviewerKind.AI, session_id=person)
+        project.recorder.execute(
+            review_request(
+                "approved", annotation_ids=(first,), reviewer_kind="ai", session_id=person
+            )
         )
 
 
@@ -345,12 +355,12 @@ def test_a_verdict_is_about_what_was_shown(annotated: tuple[Project, str, str]) 
     project.file("a.py", "# above\n" + SOURCE.replace("hexdigest", "digest"))
     before = project.records()
     with pytest.raises(NotAsShown, match=rf"a\.py: the lines of {first[:8]} have changed"):
-        project.recorder.review(
-            Reviewing("approved", annotation_ids=(first, second), reviewer="Ada", shown=shown)
+        project.recorder.execute(
+            review_request("approved", annotation_ids=(first, second), reviewer="Ada", shown=shown)
         )
     assert project.records() == before
-    done = project.recorder.review(
-        Reviewing("approved", annotation_ids=(second,), reviewer="Ada", shown=shown)
+    done = project.recorder.execute(
+        review_request("approved", annotation_ids=(second,), reviewer="Ada", shown=shown)
     )
     assert done.reviewed == (second,)
 
@@ -366,7 +376,9 @@ def test_what_was_shown_says_in_which_file(project: Project) -> None:
     repository.commit("Rename", date="2026-02-03T12:00:00+00:00")
     shown = {identifier: Shown("b.py", str(anchors(SOURCE, 4, 6).members()["anchor_hash"]))}
     with pytest.raises(UnreadableFile, match=r"a\.py does not exist"):
-        project.recorder.review(Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada"))
-    assert project.recorder.review(
-        Reviewing("approved", annotation_ids=(identifier,), reviewer="Ada", shown=shown)
+        project.recorder.execute(
+            review_request("approved", annotation_ids=(identifier,), reviewer="Ada")
+        )
+    assert project.recorder.execute(
+        review_request("approved", annotation_ids=(identifier,), reviewer="Ada", shown=shown)
     ).reviewed == (identifier,)

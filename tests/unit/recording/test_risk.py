@@ -114,7 +114,7 @@ def test_what_is_stored_is_what_is_live_at_that_moment(
     project = new_project(tmp_path, level, risk_scoring=ON)
     session = project.session()
     project.file("b.py")
-    project.recorder.annotate_lines("b.py", 1, 1, "create", Origin(session))
+    project.recorder.annotate_lines("b.py", 1, 1, "create", Origin(session_id=session))
     record = recorded(
         project,
         action=action,

@@ -13,6 +13,7 @@ import pytest
 from tests.requirements import REPOSITORY
 from tests.trails import Repository
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, by, new_project
+from tests.unit.recording.request_builders import Completion, edge_request, review_request
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.index.live_risk import Scorer
@@ -24,15 +25,12 @@ from vibes_lsp.recording import (
     CommandType,
     Decision,
     DecisionOption,
-    InlineCompletion,
     Model,
     Origin,
     Prompt,
     PromptType,
     Reasoning,
     Recorder,
-    Relation,
-    Reviewing,
 )
 from vibes_lsp.reports.blame import Blame, blame_file
 from vibes_lsp.risk.policy import Policy
@@ -90,20 +88,27 @@ def everything(project: Project) -> None:
     for part, new in enumerate(("x = 1\n", "y = 2\n"), 1):
         before = SOURCE + "x = 1\n" * (part - 1)
         place = (9 + part, 0)
-        recorder.record_inline_completion(
-            InlineCompletion("a.py", "c", place, place, new, before, None, part, part == 2),
-            by(session),
+        recorder.execute(
+            Completion("a.py", "c", place, place, new, before, None, part, part == 2).request(
+                by(session)
+            )
         )
     child = recorder.record_delegation(
         session, task_description="Check it", delegated_files=["a.py"]
     ).child_session_id
     grandchild = project.session(parent_session_id=child)
-    recorder.record_edge(
-        Relation(
-            "depends_on", first, "annotation", session, "session", session, {"why": "to see it"}
+    recorder.execute(
+        edge_request(
+            "depends_on",
+            first,
+            "annotation",
+            session,
+            "session",
+            session_id=session,
+            metadata={"why": "to see it"},
         )
     )
-    recorder.review(Reviewing("approved", "a.py", (1, 10), note="Good.", reviewer="Ada"))
+    recorder.execute(review_request("approved", "a.py", (1, 10), note="Good.", reviewer="Ada"))
     for each in (grandchild, child, session):
         recorder.end_session(each)
 

@@ -22,7 +22,7 @@ SECRET = "../../outside.py"
 
 def held(project: Project) -> Path:
     """Hold a part of a completion; return its file."""
-    project.recorder.record_inline_completion(replace(PUT, final=False), ORIGIN)
+    project.recorder.execute(replace(PUT, final=False).request(ORIGIN))
     [file] = (project.root / ".ai-audit/spool/held").iterdir()
     return file
 
@@ -128,7 +128,7 @@ def test_all_that_a_completion_makes_is_recorded_by_any_program(
     digest = SOURCE[SOURCE.index("def digest") : SOURCE.index("\n\ndef same")]
     new = f"# Digests, as they are asked for.\n{digest}# And no more.\n"
     over = replace(PUT, start=(3, 0), end=(6, 0), new_text=new, final=False)
-    project.recorder.record_inline_completion(over, origin)
+    project.recorder.execute(over.request(origin))
     before = len(project.records())
     after = SOURCE.replace(digest, new)
     assert Recorder(project.root).completions.settle(
@@ -138,6 +138,6 @@ def test_all_that_a_completion_makes_is_recorded_by_any_program(
     assert (annotation["line_start"], annotation["line_end"]) == ((5, 9) if moved else (4, 8))
     assert {"org:secret", "org:part"} <= {each["signal"] for each in annotation["risk_factors"]}
     assert {each["edge_type"] for each in edges} >= {"caused_by", "informed_by", "supersedes"}
-    again = project.recorder.record_inline_completion(over, origin)
-    assert again == Recorder(project.root).record_inline_completion(over, origin)
+    again = project.recorder.execute(over.request(origin))
+    assert again == Recorder(project.root).execute(over.request(origin))
     assert len(project.records()) == before + 1 + len(edges)

@@ -12,7 +12,6 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.index import locate_annotations as annotation_locating
 from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_annotations
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.recording.annotating import Edit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +34,7 @@ def known(project: Project, text: str) -> LocationsByLineage:
 
 def edited(project: Project, start: int, end: int, text: str = LATER) -> list[tuple[str, str]]:
     """Record an edit of some lines; return what it says about earlier ones."""
-    recorded = project.recorder.annotate(Edit("a.py", "modify", (start, end), text=text), by("s1"))
+    recorded = project.recorder.annotate_lines("a.py", start, end, "modify", by("s1"), text=text)
     kinds = {edge["annotation_id"]: edge for edge in project.records("edge")}
     told = [kinds[identifier] for identifier in recorded.edges]
     return [
@@ -66,7 +65,7 @@ def test_what_is_told_changes_nothing_but_the_time_it_takes(
     before = log.read_bytes()
     searched = edited(project, start, end)
     log.write_bytes(before)
-    twin.recorder.whereabouts.tell("a.py", LATER, placed)
+    twin.recorder.known_locations.tell("a.py", LATER, placed)
     assert edited(project, start, end) == searched
 
 
@@ -74,7 +73,7 @@ def test_what_is_told_changes_nothing_but_the_time_it_takes(
 def test_what_is_told_is_not_searched_for(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.recorder.whereabouts.tell("a.py", LATER, known(project, LATER))
+    project.recorder.known_locations.tell("a.py", LATER, known(project, LATER))
     looked_for: list[AnchoredRange] = []
     real = locate_module.locate
 
@@ -89,5 +88,5 @@ def test_what_is_told_is_not_searched_for(
 
 def test_what_is_told_of_another_text_is_nothing(project: Project, ids: list[str]) -> None:
     placed = known(project, LATER)
-    project.recorder.whereabouts.tell("a.py", SOURCE, dict.fromkeys(placed, placed[ids[0],]))
+    project.recorder.known_locations.tell("a.py", SOURCE, dict.fromkeys(placed, placed[ids[0],]))
     assert ids[1] not in [target for _, target in edited(project, 5, 7)]

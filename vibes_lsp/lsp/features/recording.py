@@ -75,7 +75,7 @@ def _handler(
         try:
             project = ls.project(uri if isinstance(uri, str) else None).read()
             prepared = _PREPARED.get(use_case, _with_text)(ls, members)
-            _tell_whereabouts(ls, project, uri)
+            _tell_known_locations(ls, project, uri)
             held = open_texts(ls.projects, project) if project.pending else {}
             work = partial(_carry_out, use_case, prepared, project.recorder, held, freeze_heap)
             result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
@@ -101,13 +101,13 @@ def _warn(ls: Server, project: Project, warned: dict[Path, str]) -> None:
     warned[project.directory.path] = said
 
 
-def _tell_whereabouts(ls: Server, project: Project, uri: Any) -> None:
+def _tell_known_locations(ls: Server, project: Project, uri: Any) -> None:
     """Tell the recorder where the annotations of a document are, which are followed here and need not be looked for."""
     document = ls.documents.get(uri) if isinstance(uri, str) else None
     path = path_of(document.uri) if document is not None else None
     root = project.directory.project
     if document is not None and path is not None and path.is_relative_to(root):
-        project.recorder.whereabouts.tell(
+        project.recorder.known_locations.tell(
             path.relative_to(root).as_posix(), document.content, project.known_locations(document)
         )
 
@@ -222,13 +222,15 @@ def _carry_out(
     held: Mapping[str, str],
     freeze_heap: Callable[[], None],
 ) -> dict[str, Any]:
-    from vibes_lsp.maintenance.remap import Remap  # noqa: PLC0415
+    from vibes_lsp.maintenance.remap import Remap, remap  # noqa: PLC0415
     from vibes_lsp.recording import as_json  # noqa: PLC0415  # it needs pydantic's models, which a server that only reads does without
     from vibes_lsp.recording.requests import REQUESTS, parse  # noqa: PLC0415
 
     freeze_heap()
-    request = parse(Remap if use_case == "remap" else REQUESTS[use_case], members)
+    if use_case == "remap":
+        return dict(as_json(remap(recorder, request_id=parse(Remap, members).request_id)))
+    request = parse(REQUESTS[use_case], members)
     session = members.get("sessionId")
     if use_case == "session-end" and isinstance(session, str):  # with the texts as they are open
         recorder.completions.settle(held, session_id=session)
-    return dict(as_json(request.carry_out(recorder)))
+    return dict(recorder.execute_json(request))

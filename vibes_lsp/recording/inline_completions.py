@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vibes_lsp.anchors.create_anchors import Anchors
@@ -19,12 +19,19 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.recording.accepting import Accepted, Place, accept, accepted_already, line_count
-from vibes_lsp.recording.annotating import Contexts, LineSpan, compose, result_of, write_contexts
-from vibes_lsp.recording.arguments import Origin, WrongArgument
+from vibes_lsp.recording.annotations import (
+    Contexts,
+    LineSpan,
+    draft_annotation,
+    recorded,
+    write_contexts,
+)
+from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.context import RecordingContext
 from vibes_lsp.recording.idempotency import LOCK, PATIENCE
 from vibes_lsp.recording.paths import required_path, source_text
 from vibes_lsp.recording.pending_completions import Done, HeldCompletion, PendingStore, name_of
+from vibes_lsp.recording.requests import RecordInlineCompletion
 from vibes_lsp.recording.results import Pending, Recorded
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import make_ignored_folder
@@ -35,39 +42,12 @@ FORGOTTEN: Final = 30.0
 """Seconds after which a held completion is anyone's to record: the program that held it would have done so, were it still there."""
 
 
-@dataclass(frozen=True, slots=True)
-class InlineCompletion:
-    """A completion that a person accepted, or a part of one.
-
-    Attributes:
-        path: The file, absolute or relative to the project.
-        completion_id: Given by the client; together with the part it says what is the same.
-        start: Where what it replaced began, in the text before: line and UTF-16 column, both from 0, as in LSP.
-        end: Where that ended.
-        new_text: What was put there.
-        text: The file's text before it was accepted, where that is not what is saved.
-        current_text: The text as it is now, where it may have changed since it was accepted.
-        part: Which part of the completion it is.
-        final: Whether no part follows.
-    """
-
-    path: str
-    completion_id: str
-    start: Place
-    end: Place
-    new_text: str
-    text: str | None = None
-    current_text: str | None = None
-    part: int = 1
-    final: bool = True
-
-
 class Completions:
     """Records the inline completions of one trail.
 
     Args:
         directory: The trail.
-        situation: Gives the trail as it is now.
+        context: Gives the trail as it is now.
         write: Appends records, told whether some of them may be there already.
         threads: Held while anything is done.
     """
@@ -75,18 +55,18 @@ class Completions:
     def __init__(
         self,
         directory: AuditDir,
-        situation: Callable[[], RecordingContext],
+        context: Callable[[], RecordingContext],
         write: Callable[[list[Members], bool], None],
         threads: AbstractContextManager[bool],
     ) -> None:
         self._holding: Final = PendingStore(directory)
         self._folder: Final = directory.spool
-        self._situation = situation
+        self._situation = context
         self._write = write
         self._threads = threads
         self._texts: dict[str, Text] = {}
 
-    def record(self, completion: InlineCompletion, origin: Origin) -> Recorded | Pending:
+    def record(self, request: RecordInlineCompletion) -> Recorded | Pending:
         """Record a completion, or hold a part of it; the same part again changes nothing.
 
         Raises:
@@ -96,23 +76,23 @@ class Completions:
             RefusedWrite: The trail cannot be locked or written.
         """
         with self._threads:
-            situation = self._situation()
-            path = required_path(situation.project, completion.path)
-            if not situation.config.tracking.tracks(path):
+            context = self._situation()
+            path = required_path(context.project, request.required_path)
+            if not context.config.tracking.tracks(path):
                 return Recorded(None, untracked=True)
-            return self._record(situation, path, completion, origin)
+            return self._record(context, path, request)
 
     def _record(
-        self, situation: RecordingContext, path: str, completion: InlineCompletion, origin: Origin
+        self, context: RecordingContext, path: str, request: RecordInlineCompletion
     ) -> Recorded | Pending:
-        name = name_of(path, completion.completion_id)
+        name = name_of(path, request.completion_id)
         with self._lock():
             done, held = self._holding.done.read(name), self._holding.held.read(name)
-            if done is not None and (done.final or completion.part in done.held.parts):
+            if done is not None and (done.final or request.part in done.held.parts):
                 return self._finish(name, done, repeated=True)
-            if held is not None and completion.part in held.parts and not completion.final:
+            if held is not None and request.part in held.parts and not request.is_final:
                 return Pending()
-            accepted, before = _accepted(situation, completion, path)
+            accepted, before = _accepted(context, request, path)
             earlier = held or (None if done is None else done.held)
             carried = None if earlier is None else self._carried(name, earlier, accepted, before)
             if (
@@ -123,10 +103,10 @@ class Completions:
                 if held is not None:
                     self._settle(name, held, None, final=False)  # it stands by itself
                 carried = None
-            contexts = write_contexts(situation, origin)
+            contexts = write_contexts(context, request)
             whole = _whole(
-                situation,
-                completion,
+                context,
+                request,
                 path,
                 earlier=earlier,
                 contexts=contexts,
@@ -134,10 +114,10 @@ class Completions:
                 carried=carried,
             )
             self._texts[name] = Text(accepted.text)
-            if not completion.final:
+            if not request.is_final:
                 self._holding.held.write(name, whole)
                 return Pending()
-            now = completion.current_text
+            now = request.current_text
             return self._settle(
                 name, whole, None if now is None or now == accepted.text else Text(now), final=True
             )
@@ -198,7 +178,7 @@ class Completions:
         done = self._holding.done.read(name)
         if done is None or set(done.held.parts) < set(held.parts):
             records = self._records(name, held, now)
-            result = result_of(records, held.contexts) if records else Recorded(None, gone=True)
+            result = recorded(records, held.contexts) if records else Recorded(None, gone=True)
             done = Done(held, final, tuple(records), result)
             self._holding.done.write(name, done)
             return self._finish(name, done, repeated=False)
@@ -225,9 +205,9 @@ class Completions:
         return [] if is_undone else records  # which say what the AI wrote, before others changed it
 
     def _composed(self, held: HeldCompletion, lines: LineSpan) -> list[Members]:
-        situation = self._situation()
-        then = replace(situation, now=parse_timestamp(held.timestamp) or situation.now)
-        return compose(then, held.action, held.contexts, lines).records
+        context = self._situation()
+        then = replace(context, now=parse_timestamp(held.timestamp) or context.now)
+        return draft_annotation(then, held.action, held.contexts, lines).records
 
     def _carried(
         self, name: str, earlier: HeldCompletion, accepted: Accepted, before: str | None
@@ -253,35 +233,41 @@ class Completions:
 
 
 def _accepted(
-    situation: RecordingContext, completion: InlineCompletion, path: str
+    context: RecordingContext, request: RecordInlineCompletion, path: str
 ) -> tuple[Accepted, str | None]:
     """Return the text in which a completion was accepted, and the one before it; None where that is not known."""
-    before = completion.text
+    before = request.text
     if before is None:
-        before = source_text(situation.project, path).content
-        already = accepted_already(before, completion.start, completion.end, completion.new_text)
+        before = source_text(context.project, path).content
+        already = accepted_already(before, *_ends(request), request.new_text)
         if already is not None:
             return already, None
-    _refuse_outside(completion, before, path)
-    return accept(before, completion.start, completion.end, completion.new_text), before
+    _refuse_outside(request, before, path)
+    return accept(before, *_ends(request), request.new_text), before
 
 
-def _refuse_outside(completion: InlineCompletion, before: str, path: str) -> None:
+def _refuse_outside(request: RecordInlineCompletion, before: str, path: str) -> None:
     """Refuse a range that the text before cannot have had; a column beyond its line is the end of the line, as in LSP."""
     lines = line_count(before)
-    for name, (line, _) in (("start", completion.start), ("end", completion.end)):
+    start, end = _ends(request)
+    for name, (line, _) in (("start", start), ("end", end)):
         if line > lines:
             raise WrongArgument(
                 f"range.{name}",
                 f"line {line} (from 0) is not in {path}, which has {lines}; give the text before as text",
             )
-    if completion.end < completion.start:
+    if end < start:
         raise WrongArgument("range.end", "is before the start")
 
 
+def _ends(request: RecordInlineCompletion) -> tuple[Place, Place]:
+    start, end = request.range.start, request.range.end
+    return (start.line, start.character), (end.line, end.character)
+
+
 def _whole(
-    situation: RecordingContext,
-    completion: InlineCompletion,
+    context: RecordingContext,
+    request: RecordInlineCompletion,
     path: str,
     *,
     earlier: HeldCompletion | None,
@@ -292,8 +278,8 @@ def _whole(
     """Return all that was accepted so far, and the annotation that it makes.
 
     Args:
-        situation: The trail.
-        completion: The part that was accepted last.
+        context: The trail.
+        request: The part that was accepted last.
         path: The file.
         earlier: The parts before it.
         contexts: What the last part names.
@@ -302,11 +288,11 @@ def _whole(
     """
     both = [each for each in (carried, accepted.lines) if each is not None]
     lines = (min(start for start, _ in both), max(end for _, end in both)) if both else None
-    parts: tuple[int, ...] = (completion.part,)
+    parts: tuple[int, ...] = (request.part,)
     action, replaced = accepted.action, accepted.replaced
     if earlier is not None:
-        parts = tuple(sorted({*earlier.parts, completion.part}))
-        contexts = earlier.contexts.joined(contexts)
+        parts = tuple(sorted({*earlier.parts, request.part}))
+        contexts = earlier.contexts.merged(contexts)
         if carried is not None:
             action = Action.MODIFY.value if Action.MODIFY in (earlier.action, action) else action
             replaced = (*earlier.replaced, *replaced)
@@ -314,13 +300,13 @@ def _whole(
         ()
         if lines is None
         else tuple(
-            compose(
-                situation, action, contexts, LineSpan(path, Text(accepted.text), *lines)
+            draft_annotation(
+                context, action, contexts, LineSpan(path, Text(accepted.text), *lines)
             ).records
         )
     )
     return HeldCompletion(
-        path, parts, contexts, situation.timestamp, action, lines, replaced, records
+        path, parts, contexts, context.timestamp, action, lines, replaced, records
     )
 
 
