@@ -33,7 +33,7 @@ def test_a_sound_trail_is_ok_all_the_way(sound: CompleteTrail) -> None:
         "ok      manifest.json: 11 context entries",
         "ok      annotations.jsonl: 25 lines",
         "ok      git: the trail's files merge by union, derived files are ignored",
-        "note    git hook: no pre-commit hook brings the trail up to date",
+        "note    git hook: no pre-commit hook updates the trail",
         "ok      annotations: 7 annotations of 3 files, 0 of which are not in this checkout",
     ]
 

@@ -64,10 +64,7 @@ def test_ours_never_stops_a_commit(hooked: Hooked, within: Vibes, stub: str) -> 
     assert hooked.commit() == ["other "]
     run = hooked.run()
     assert run.returncode == 0
-    assert (
-        run.stderr.splitlines()[-1]
-        == "vibes ended badly: this commit takes the audit trail as it is staged"
-    )
+    assert run.stderr.splitlines()[-1] == "vibes failed: this commit has the audit trail as staged"
 
 
 def test_without_a_program_it_says_one_line_and_lets_the_commit_pass(
@@ -90,7 +87,7 @@ def test_without_a_program_it_says_one_line_and_lets_the_commit_pass(
     )
     run = hooked.run(PATH=str(tools))
     assert (run.returncode, run.stdout) == (0, "")
-    assert run.stderr == "vibes is not on PATH: this commit takes the audit trail as it is staged\n"
+    assert run.stderr == "vibes is not on PATH: this commit has the audit trail as staged\n"
     assert hooked.said() == []
 
 
@@ -144,7 +141,7 @@ def test_one_of_another_version_is_brought_up_to_date(hooked: Hooked, within: Vi
     )
     within("init", cwd=hooked.root)
     assert health(within("doctor", "--json", cwd=hooked.root))[1].endswith(
-        "is of another version of this program"
+        "was installed by another version of vibes"
     )
     assert (
         within("init", "--git-hooks", "--json", cwd=hooked.root).json["hook"]["change"] == "updated"
@@ -160,11 +157,11 @@ def test_one_that_somebody_changed_is_left_alone(hooked: Hooked, within: Vibes) 
     for option in ("--git-hooks", "--remove-git-hooks"):
         done = within("init", option, cwd=hooked.root)
         assert (done.code, done.err.count("\n")) == (2, 1)
-        assert f"{hooked.hook} was changed since it was written" in done.err
+        assert f"{hooked.hook} was modified since it was installed" in done.err
     assert hooked.hook.read_text() == changed
     assert health(within("doctor", "--json", cwd=hooked.root)) == (
         "problem",
-        f"{hooked.hook} was changed since it was written",
+        f"{hooked.hook} was modified since it was installed",
     )
 
 
@@ -174,7 +171,7 @@ def test_a_hook_that_took_the_place_of_ours_is_left_alone(hooked: Hooked, within
     executable(hooked.hook, "#!/bin/sh\nexit 0\n")
     done = within("init", "--git-hooks", cwd=hooked.root)
     assert done.code == 2
-    assert f"{hooked.before} is there already" in done.err
+    assert f"{hooked.before} exists, but" in done.err
     assert (hooked.hook.read_text(), hooked.before.read_text()) == ("#!/bin/sh\nexit 0\n", OTHER)
     assert health(within("doctor", "--json", cwd=hooked.root))[0] == "problem"
 

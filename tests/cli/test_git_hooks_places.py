@@ -83,7 +83,7 @@ def test_hooks_that_another_tool_makes_anew_are_not_ours_to_change(
     executable(hooked.root / ".husky" / "pre-commit", "vibes backfill --pre-commit\n")
     assert health(within("doctor", "--json", cwd=hooked.root)) == (
         "ok",
-        f"{hooked.root / '.husky' / 'pre-commit'} runs the back-fill",
+        f"{hooked.root / '.husky' / 'pre-commit'} runs `vibes backfill`",
     )
 
 
@@ -111,7 +111,7 @@ def test_without_git_it_is_wrong_use(tmp_path: Path, within: Vibes) -> None:
     for option in ("--git-hooks", "--remove-git-hooks"):
         done = within("init", option, cwd=tmp_path)
         assert (done.code, done.err.count("\n")) == (2, 1)
-        assert "is in no git work tree" in done.err
+        assert "is not in a git work tree" in done.err
 
 
 def test_the_doctor_tells_of_every_way_in_which_it_does_not_run(
@@ -121,11 +121,11 @@ def test_the_doctor_tells_of_every_way_in_which_it_does_not_run(
         return health(within("doctor", "--json", cwd=hooked.root))
 
     within("init", cwd=hooked.root)
-    assert seen() == ("note", "no pre-commit hook brings the trail up to date")
+    assert seen() == ("note", "no pre-commit hook updates the trail")
     within("init", "--git-hooks", cwd=hooked.root)
-    assert seen() == ("ok", f"{hooked.hook} brings the trail up to date")
+    assert seen() == ("ok", f"{hooked.hook} updates the trail")
     hooked.hook.chmod(0o644)
-    assert seen() == ("problem", f"{hooked.hook} may not be executed, so that git passes it over")
+    assert seen() == ("problem", f"{hooked.hook} is not executable, so git ignores it")
     within("init", "--git-hooks", cwd=hooked.root)
     assert seen()[0] == "ok"
     hooked.repository.git("config", "core.hooksPath", "tools")

@@ -123,5 +123,5 @@ def test_the_hook_that_we_publish_runs_the_back_fill(
     assert framed.repository.git("status", "--porcelain") == ""
     assert health(within("doctor", "--json", cwd=framed.root)) == (
         "ok",
-        f"{framed.root / '.pre-commit-config.yaml'} runs the back-fill",
+        f"{framed.root / '.pre-commit-config.yaml'} runs `vibes backfill`",
     )

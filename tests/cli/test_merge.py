@@ -274,4 +274,4 @@ def test_without_git_there_is_nothing_to_merge_with(tmp_path: Path, within: Vibe
     within("init", cwd=tmp_path)
     done = within("merge", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert "is in no git work tree" in done.err
+    assert "is not in a git work tree" in done.err

@@ -1,1 +1,1 @@
-"""Keep a trail in step with git: back-filling, remapping, the pre-commit hook, merging, export."""
+"""Keep a trail in step with git: backfill, remap, merge, export and the pre-commit hook."""

@@ -1,4 +1,4 @@
-"""A trail of current records (`vibes export --current`, R7): which annotations are current, where they are, and the files to write."""
+"""Export the current records of a trail as a trail of its own (`vibes export --current`, R7)."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from vibes_lsp.store.manifest_format import add_entries, to_one_line
 from vibes_lsp.store.reasoning import blob_file
 
 SOURCE_ID: Final = "source_annotation_id"
-"""Member of a record that differs from the trail's own: the id of the current record there."""
+"""Member of a record that differs from the trail's: the id of the current record there."""
 SOURCE_ACTION: Final = "source_action"
-"""Member of a record that is exported as a creation though the edit was none: what the edit was."""
+"""Member of a record exported as a creation though it was none: its action."""
 _PLACE: Final = ("file_path", "line_start", "line_end")
 _RISK: Final = ("risk_score", "risk_factors")
 
 
 class ExclusionReason(StrEnum):
-    """Why an annotation does not stand."""
+    """Why an annotation is not exported."""
 
     HISTORY = "history"
     REPEATED = "repeated"
@@ -53,21 +53,21 @@ class ExclusionReason(StrEnum):
 
 @dataclass(slots=True)
 class CurrentRecords:
-    """The annotations of a trail that stand.
+    """The current annotations of a trail.
 
     Attributes:
-        records: What stands for each lineage: usually one record, several where its lines are no longer in one piece; by the line
-            of the log on which the lineage begins.
-        ids: Ids of these records by the id of every record of the lineage.
-        absent: Why other lineages do not stand, by the id of their first record.
+        records: The records of each lineage, by the log line where the lineage starts. Several if
+            its lines are no longer contiguous.
+        ids: The ids of these records by the id of every record of the lineage.
+        excluded: Why other lineages are not exported, by the id of their first record.
     """
 
     records: dict[int, list[Members]] = field(default_factory=dict)
     ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    absent: dict[str, ExclusionReason] = field(default_factory=dict)
+    excluded: dict[str, ExclusionReason] = field(default_factory=dict)
 
     def add(self, lineage: Lineage, records: list[Members]) -> None:
-        """Note what stands for a lineage."""
+        """Add the records of a lineage."""
         identified = [
             record
             if "annotation_id" in record
@@ -75,17 +75,17 @@ class CurrentRecords:
             for record in records
         ]
         self.records[lineage.first.line] = identified
-        self.absent.pop(lineage.first.id, None)  # a file it has left said so
+        self.excluded.pop(lineage.first.id, None)  # excluded from a file it has left
         self.ids.update(
             dict.fromkeys(lineage.ids, tuple(str(record["annotation_id"]) for record in identified))
         )
 
 
 def current_records(locator: ProjectLocator) -> CurrentRecords:
-    """Return the annotations that stand in the checkout; where none of their files is there, those that are current by the log."""
+    """Return the annotations current in the checkout, or in the log if no file of theirs exists."""
     locator.prefetch()
     lineages = locator.trail.lineages()
-    creating = _creating(lineages)
+    creating = _created_lineages(lineages)
     found = CurrentRecords()
     files = locator.annotated_files()
     for path in files:
@@ -93,40 +93,42 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
             text = read_source(locator.trail.directory.project, path)
         except UnreadableFile:
             continue
-        _look(found, locator, path, text, creating)
+        _add_file(found, locator, path, text, creating)
     for lineage in lineages:
-        if lineage.first.line in found.records or lineage.first.id in found.absent:
+        if lineage.first.line in found.records or lineage.first.id in found.excluded:
             continue
         if lineage.superseded_by:
-            found.absent[lineage.first.id] = ExclusionReason.HISTORY
+            found.excluded[lineage.first.id] = ExclusionReason.HISTORY
         elif files and lineage.action != Action.DELETE:
-            found.absent[lineage.first.id] = ExclusionReason.ABSENT
+            found.excluded[lineage.first.id] = ExclusionReason.ABSENT
         else:
-            found.add(lineage, [_record(lineage, _facts(lineage, locator, creating))])
+            found.add(
+                lineage, [_export_record(lineage, _current_members(lineage, locator, creating))]
+            )
     return found
 
 
-def _look(
+def _add_file(
     found: CurrentRecords, locator: ProjectLocator, path: str, text: Text, creating: frozenset[str]
 ) -> None:
-    """Take in the annotations of one file."""
+    """Add the annotations of one file."""
     placements = locator.locate(path, text)
-    pieces = _pieces(placements, creating)
+    pieces = _exported_ranges(placements, creating)
     for placement in placements:
         for repeat in placement.shown.duplicates:
-            found.absent[repeat.first.id] = ExclusionReason.REPEATED
-        reason = _absence(placement)
+            found.excluded[repeat.first.id] = ExclusionReason.REPEATED
+        reason = _exclusion_reason(placement)
         ranges = pieces.get(placement.lineage.first.id)
         if reason is None and ranges:
             found.add(
                 placement.lineage,
-                [_placed(placement, each, text, locator, creating) for each in ranges],
+                [_located_record(placement, each, text, locator, creating) for each in ranges],
             )
         elif placement.lineage.first.line not in found.records:
-            found.absent[placement.lineage.first.id] = reason or ExclusionReason.HISTORY
+            found.excluded[placement.lineage.first.id] = reason or ExclusionReason.HISTORY
 
 
-def _absence(placement: Placement) -> ExclusionReason | None:
+def _exclusion_reason(placement: Placement) -> ExclusionReason | None:
     if placement.is_history:
         return ExclusionReason.HISTORY
     if placement.located.is_contradicted and not placement.lineage.is_review:
@@ -140,10 +142,11 @@ def _absence(placement: Placement) -> ExclusionReason | None:
     )
 
 
-def _creating(lineages: Iterable[Lineage]) -> frozenset[str]:
-    """Return the lineages, by the id of their first record, whose lines exist because an AI created them.
+def _created_lineages(lineages: Iterable[Lineage]) -> frozenset[str]:
+    """Return the lineages whose lines exist because an AI created them, by first record id.
 
-    These are the creations, and what has replaced a creation whole: without those, a sum over creations would lose its lines.
+    These are creations, and what replaced a creation as a whole: without those a sum over creations
+    would lose its lines.
     """
     known = list(lineages)
     by_current = {lineage.current.id: lineage for lineage in known}
@@ -160,18 +163,18 @@ def _creating(lineages: Iterable[Lineage]) -> frozenset[str]:
     return frozenset(creating)
 
 
-def _pieces(
+def _exported_ranges(
     placements: Iterable[Placement], creating: frozenset[str]
 ) -> dict[str, list[tuple[int, int] | None]]:
-    """Return the lines of each placement, by the id of its lineage's first record; None stands for those it records.
+    """Return the lines of each placement by its lineage's first id; None: as recorded.
 
-    A creation is cut where a person's lines or a later creation stand in it, so that a sum over creations has every line once. What is
-    not sure to be there takes no line from what is (R7).
+    A creation is split around lines of a person or of a later creation, so that a sum over
+    creations counts every line once. An uncertain placement takes no line from a certain one (R7).
     """
-    standing_ones = (each for each in placements if _absence(each) is None)
-    known = sorted(standing_ones, key=lambda each: (each.located.sure, each.lineage.rank))
+    exported = (each for each in placements if _exclusion_reason(each) is None)
+    known = sorted(exported, key=lambda each: (each.located.sure, each.lineage.rank))
     owning = [each for each in known if each.may_own_lines and each.located.may_own]
-    written = {line for placement in owning for line in _written(placement)}
+    written = {line for placement in owning for line in _ai_lines(placement)}
     created: dict[int, str] = {}
     for placement in owning:
         if placement.lineage.first.id in creating:
@@ -202,8 +205,8 @@ def _ranges(
     return [(run[0][1], run[-1][1]) for run in runs]
 
 
-def _written(placement: Placement) -> Iterator[int]:
-    """Give the lines of a placement that are the AI's, as far as is known."""
+def _ai_lines(placement: Placement) -> Iterator[int]:
+    """Yield the lines of a placement that are the AI's, as far as known."""
     start, end, kinds = placement.located.start, placement.located.end, placement.located.kinds
     if start is not None and end is not None:
         yield from (
@@ -213,38 +216,38 @@ def _written(placement: Placement) -> Iterator[int]:
         )
 
 
-def _placed(
+def _located_record(
     placement: Placement,
     lines: tuple[int, int] | None,
     text: Text,
     locator: ProjectLocator,
     creating: frozenset[str],
 ) -> Members:
-    facts = _facts(placement.lineage, locator, creating)
+    members = _current_members(placement.lineage, locator, creating)
     if placement.moved_from is not None and placement.lineage.action != Action.DELETE:
-        facts["file_path"] = placement.path
+        members["file_path"] = placement.path
     if lines is None:
-        return _record(placement.lineage, facts)
+        return _export_record(placement.lineage, members)
     located = placement.located
-    facts |= {"line_start": lines[0], "line_end": lines[1]}
+    members |= {"line_start": lines[0], "line_end": lines[1]}
     if lines != (located.start, located.end):
-        facts |= {"anchor_context": None, "anchor_hash": None}  # they are of the whole range
-    if any(placement.lineage.first.members.get(name) != facts.get(name) for name in _PLACE):
-        facts["file_content_hash"] = (
-            sha256(encode(text.content)) if located.sure else None
-        )  # it says that the lines are right
-    return _record(placement.lineage, facts)
+        members |= {"anchor_context": None, "anchor_hash": None}  # anchors of the whole range
+    if any(placement.lineage.first.members.get(name) != members.get(name) for name in _PLACE):
+        # The hash asserts that the lines are right.
+        members["file_content_hash"] = sha256(encode(text.content)) if located.sure else None
+    return _export_record(placement.lineage, members)
 
 
-def _facts(lineage: Lineage, locator: ProjectLocator, creating: frozenset[str]) -> Members:
-    """Return what is known of a lineage beyond its first record."""
-    risk = (
-        dict.fromkeys(_RISK) if lineage.is_review else lineage.current.members
-    )  # a review is no code that sums may count (R6)
-    facts: Members = {
+def _current_members(
+    lineage: Lineage, locator: ProjectLocator, creating: frozenset[str]
+) -> Members:
+    """Return the current values of a lineage's members."""
+    # A review is not code to be summed (R6).
+    risk = dict.fromkeys(_RISK) if lineage.is_review else lineage.current.members
+    members: Members = {
         name: risk[name] for name in _RISK if lineage.current.members.get(name) is not None
     }
-    facts |= {
+    members |= {
         name: lineage.current.members[name] for name in _PLACE if name in lineage.current.members
     }
     commit = recorded_commit(lineage)
@@ -253,18 +256,18 @@ def _facts(lineage: Lineage, locator: ProjectLocator, creating: frozenset[str]) 
         and (derived := locator.resolved_commits.get(lineage.first.id)) is not None
         and derived.method is CommitMethod.LOG
     ):
-        commit = derived.commit  # an inferred one is a guess, and would stand here as a fact
-    facts["commit_hash"] = commit
-    facts["action"] = lineage.action or lineage.first.text("action")
+        commit = derived.commit  # an inferred one is a guess
+    members["commit_hash"] = commit
+    members["action"] = lineage.action or lineage.first.text("action")
     if lineage.first.id in creating and lineage.action != Action.CREATE:
-        facts |= {"action": Action.CREATE.value, SOURCE_ACTION: lineage.action}
-    return facts
+        members |= {"action": Action.CREATE.value, SOURCE_ACTION: lineage.action}
+    return members
 
 
-def _record(lineage: Lineage, facts: Members) -> Members:
-    """Return the record of the edit with what is known now; the very record where that changes nothing."""
+def _export_record(lineage: Lineage, members: Members) -> Members:
+    """Return the first record with current values; the same object if none differs."""
     first = lineage.first.members
-    changed = {name: value for name, value in facts.items() if first.get(name) != value}
+    changed = {name: value for name, value in members.items() if first.get(name) != value}
     if not changed:
         return first
     kept: dict[str, JsonValue] = {
@@ -276,11 +279,12 @@ def _record(lineage: Lineage, facts: Members) -> Members:
 _RECORDS: Final = (*RecordType, "other")
 
 
-def _columns() -> Members:
-    """Return the record that an exported log begins with: it has every member of the standard's records, with a value of its type.
+def _columns_record() -> Members:
+    """Return the first record of an exported log, with every member of the standard's records.
 
-    Programs that take columns and their types from the first records (DuckDB's `read_json_auto`) then know all of them. Readers
-    skip its type, which is not the standard's (RFC 12.2), and no query of RFC 10 selects it.
+    Programs that infer columns and types from the first records (DuckDB's `read_json_auto`) then
+    know all of them. Readers skip its type, which is not the standard's (RFC 12.2), and no query of
+    RFC 10 selects it.
     """
     standard = {name for _, names in RECORDS.values() for name in names} - {
         *DERIVED_COLUMNS,
@@ -299,7 +303,7 @@ def _columns() -> Members:
     }
     references: Members = {
         name: None for name in standard if name.endswith("_hash")
-    }  # any text would name no entry
+    }  # any text would be a dangling reference
     members: Members = {
         "type": "columns",
         **dict.fromkeys(sorted(standard), ""),
@@ -309,21 +313,21 @@ def _columns() -> Members:
     return {**members, "annotation_id": annotation_id(members)}
 
 
-COLUMNS: Final = _columns()
+COLUMNS: Final = _columns_record()
 
 
 @dataclass(slots=True)
 class CurrentTrail:
-    """What is current of a trail.
+    """The exported trail.
 
     Attributes:
-        records: The log's records, in its order.
-        changed: How many line and function records differ from the trail's own.
-        entries: The stored bytes of the context entries that the records name.
-        blobs: External entries, by their path below the audit directory.
-        left_out: How many annotations are not here, and why.
-        edges_left_out: How many edges led to or from one of these.
-        missing_blobs: Blobs that are named and cannot be read.
+        records: The log's records, in order.
+        changed: Number of line and function records that differ from the trail's.
+        entries: The stored bytes of the context entries that the records refer to.
+        blobs: External entries, by path below the audit directory.
+        left_out: Number of annotations left out, by reason.
+        edges_left_out: Number of edges from or to one of these.
+        missing_blobs: Blobs that are referred to and cannot be read.
     """
 
     records: list[Members]
@@ -335,7 +339,7 @@ class CurrentTrail:
     missing_blobs: list[str] = field(default_factory=list)
 
     def as_json(self) -> Members:
-        """Return the numbers."""
+        """Return the counts."""
         kinds = Counter(
             kind if (kind := text(record, "type")) in set(RecordType) else "other"
             for record in self.records
@@ -353,7 +357,7 @@ class CurrentTrail:
         }
 
     def files(self, config: bytes | None) -> dict[str, bytes]:
-        """Return the files of the audit directory by their paths below it, the policy as it is; `COLUMNS` is the log's first line."""
+        """Return the files of the audit directory by path; the log starts with `COLUMNS`."""
         made = {
             LOG_NAME: b"".join(
                 canonical_json(record) + b"\n" for record in (COLUMNS, *self.records)
@@ -365,7 +369,7 @@ class CurrentTrail:
 
 
 def current_trail(locator: ProjectLocator) -> CurrentTrail:
-    """Return what is current: a record for each annotation that stands, and whatever else the log holds about these.
+    """Build the trail of current records and of what relates to them.
 
     Raises:
         VibesError: The manifest cannot be read.
@@ -374,11 +378,11 @@ def current_trail(locator: ProjectLocator) -> CurrentTrail:
     if trail.manifest.problem is not None:
         raise VibesError(
             f"manifest.json cannot be read: {trail.manifest.problem.message}",
-            hint="`vibes check` says more; nothing was exported",
+            hint="run `vibes check` for details; nothing was exported",
         )
-    stand = current_records(locator)
-    current = CurrentTrail([], left_out=Counter(stand.absent.values()))
-    ids = dict(stand.ids)
+    current = current_records(locator)
+    exported = CurrentTrail([], left_out=Counter(current.excluded.values()))
+    ids = dict(current.ids)
     seen: set[str] = set()
     for record in trail.log.records_of(
         *(kind for kind in LogLineKind if kind not in (LogLineKind.BLANK, LogLineKind.BROKEN))
@@ -387,27 +391,27 @@ def current_trail(locator: ProjectLocator) -> CurrentTrail:
             continue
         seen.add(record.id)
         if record.is_annotation:
-            current.records += stand.records.get(record.line, ())
+            exported.records += current.records.get(record.line, ())
         elif record.type == RecordType.EDGE:
-            led = list(_led(read_edge(record), ids, trail))
-            ids[record.id] = tuple(str(edge["annotation_id"]) for edge in led)
-            current.records += led
-            current.edges_left_out += not led
+            edges = list(_rewrite_edge(read_edge(record), ids, trail))
+            ids[record.id] = tuple(str(edge["annotation_id"]) for edge in edges)
+            exported.records += edges
+            exported.edges_left_out += not edges
         else:
-            current.records.append(record.members)
-    current.changed = sum(SOURCE_ID in record for record in current.records)
-    _add_entries(current, trail)
-    return current
+            exported.records.append(record.members)
+    exported.changed = sum(SOURCE_ID in record for record in exported.records)
+    _add_entries(exported, trail)
+    return exported
 
 
-def _led(edge: Edge, ids: dict[str, tuple[str, ...]], trail: Trail) -> Iterator[Members]:
-    """Give an edge between what stands now: none where an end does not, the very record where nothing is called otherwise."""
-    for source in _ends(edge.source, ids, trail):
-        for target in _ends(edge.target, ids, trail):
-            if source == target:  # two records of one lineage
+def _rewrite_edge(edge: Edge, ids: dict[str, tuple[str, ...]], trail: Trail) -> Iterator[Members]:
+    """Yield an edge between current records; the same object if its ends keep their ids."""
+    for source in _current_ids(edge.source, ids, trail):
+        for target in _current_ids(edge.target, ids, trail):
+            if source == target:  # records of one lineage
                 continue
             if (source, target) == (edge.source, edge.target):
-                yield _identified(edge.record)
+                yield _with_id(edge.record)
                 continue
             names = {
                 "source_ref": source,
@@ -423,7 +427,7 @@ def _led(edge: Edge, ids: dict[str, tuple[str, ...]], trail: Trail) -> Iterator[
             yield {**members, "annotation_id": annotation_id(members)}
 
 
-def _identified(record: LogRecord) -> Members:
+def _with_id(record: LogRecord) -> Members:
     return (
         record.members
         if "annotation_id" in record.members
@@ -431,23 +435,23 @@ def _identified(record: LogRecord) -> Members:
     )
 
 
-def _ends(identifier: str, ids: dict[str, tuple[str, ...]], trail: Trail) -> tuple[str, ...]:
-    """Return what an end of an edge is called now; nothing when it is an annotation that does not stand."""
+def _current_ids(identifier: str, ids: dict[str, tuple[str, ...]], trail: Trail) -> tuple[str, ...]:
+    """Return the current ids of an edge's end; none if its annotation is not exported."""
     if identifier in ids:
         return ids[identifier]
     record = trail.log.by_id(identifier)
     return () if record is not None and record.is_annotation else (identifier,)
 
 
-def _add_entries(current: CurrentTrail, trail: Trail) -> None:
-    for record in current.records:
+def _add_entries(exported: CurrentTrail, trail: Trail) -> None:
+    for record in exported.records:
         for value in record.values():
-            if isinstance(value, str) and value not in current.entries and value in trail.manifest:
-                current.entries[value] = to_one_line(trail.manifest.raw(value))
-                _add_blob(current, trail.manifest.entry(value) or {}, trail.directory)
+            if isinstance(value, str) and value not in exported.entries and value in trail.manifest:
+                exported.entries[value] = to_one_line(trail.manifest.raw(value))
+                _add_blob(exported, trail.manifest.entry(value) or {}, trail.directory)
 
 
-def _add_blob(current: CurrentTrail, entry: Members, directory: AuditDir) -> None:
+def _add_blob(exported: CurrentTrail, entry: Members, directory: AuditDir) -> None:
     path = text(entry, "blob_path")
     if path is None:
         return
@@ -460,6 +464,6 @@ def _add_blob(current: CurrentTrail, entry: Members, directory: AuditDir) -> Non
     if content is None or place != path.replace("\\", "/").removeprefix(
         "./"
     ):  # a link: copied elsewhere, it would not be found
-        current.missing_blobs.append(path)
+        exported.missing_blobs.append(path)
     else:
-        current.blobs[place] = content
+        exported.blobs[place] = content

@@ -1,4 +1,4 @@
-"""Our pre-commit hook in a repository (R4): install, remove, inspect."""
+"""Install, remove and inspect the pre-commit hook of a repository (R4)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Final
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.maintenance.hook_script import PREVIOUS_HOOK, Script, read_script, write_script
+from vibes_lsp.maintenance.hook_script import PREVIOUS_HOOK, HookScript, read_script, write_script
 from vibes_lsp.store.files import is_inside, replace_file, write_error, write_temporary
 
 NAMES: Final = ("pre-commit", "pre-commit.legacy")
-"""Where ours may be: the pre-commit framework, installed after it, renames it and runs it first."""
+"""Its file names: the pre-commit framework, installed later, renames it and runs it first."""
 _MAX_HOOK: Final = 1 << 20
 
 
@@ -27,10 +27,10 @@ class HooksFolder:
     """Where git looks for hooks.
 
     Attributes:
-        path: The folder, whether it is there or not.
-        own: The repository's own one, which `core.hooksPath` may put out of use.
-        configured: What `core.hooksPath` says; None when nothing does.
-        reachable: Whether it is the repository's, or the work tree's, once links are resolved.
+        path: The folder, which need not exist.
+        own: The repository's own folder, which `core.hooksPath` may override.
+        configured: The value of `core.hooksPath`; None if unset.
+        reachable: Whether it is inside the repository or the work tree, with links resolved.
         in_work_tree: Whether it is part of the work tree.
     """
 
@@ -42,10 +42,10 @@ class HooksFolder:
 
 
 def hooks_folder(repository: Repository) -> HooksFolder:
-    """Return where git looks for hooks: `core.hooksPath` from the top of the work tree, else what all work trees share.
+    """Return where git looks for hooks: `core.hooksPath`, else the folder of all work trees.
 
     Raises:
-        HistoryUnavailable: Git does not answer.
+        HistoryUnavailable: Git fails.
     """
     common = repository.root / os.fsdecode(
         run_git(repository.root, "rev-parse", "--git-common-dir").rstrip(b"\n")
@@ -58,8 +58,8 @@ def hooks_folder(repository: Repository) -> HooksFolder:
     return HooksFolder(path, own, configured, reachable, in_work_tree)
 
 
-def find_hook(folder: Path) -> tuple[Path, Script | None]:
-    """Return our hook in a folder, and what it says; where there is none, the place that it would have."""
+def find_hook(folder: Path) -> tuple[Path, HookScript | None]:
+    """Return the hook in a folder, or where it would be installed, and its content."""
     for name in NAMES:
         script = read_script(read_hook(folder / name))
         if script is not None:
@@ -68,8 +68,8 @@ def find_hook(folder: Path) -> tuple[Path, Script | None]:
 
 
 def _configured(repository: Repository) -> str | None:
-    """Return what the user's and the repository's settings say, behind the one that our own calls are made with."""
-    said = run_git(
+    """Return `core.hooksPath` from the settings, ignoring the value on our own command line."""
+    output = run_git(
         repository.root,
         "config",
         "--show-scope",
@@ -78,7 +78,7 @@ def _configured(repository: Repository) -> str | None:
         "--get-all",
         "core.hooksPath",
     )
-    parts = [os.fsdecode(part) for part in said.split(b"\0")]
+    parts = [os.fsdecode(part) for part in output.split(b"\0")]
     values = [
         value for scope, value in zip(parts[::2], parts[1::2], strict=False) if scope != "command"
     ]
@@ -86,25 +86,25 @@ def _configured(repository: Repository) -> str | None:
 
 
 def open_hooks(project: Path) -> tuple[Repository, HooksFolder]:
-    """Return the repository of a project, and where it has its hooks.
+    """Return a project's repository and its hooks folder.
 
     Raises:
-        RefusedWrite: The project is in no work tree, or git does not answer.
+        RefusedWrite: The project is outside a git work tree, or git fails.
     """
     repository = open_repository(project)
     if repository is None:
         raise RefusedWrite(
-            f"{project} is in no git work tree",
-            hint="run `git init` first; hooks are a repository's",
+            f"{project} is not in a git work tree",
+            hint="run `git init` first",
         )
     try:
         return repository, hooks_folder(repository)
     except HistoryUnavailable as error:
-        raise RefusedWrite(error.message, hint="hooks were left as they are") from error
+        raise RefusedWrite(error.message, hint="no hook was changed") from error
 
 
 def read_hook(file: Path) -> bytes:
-    """Return the text of a hook; nothing for what is no regular file, or is too large to be one of ours."""
+    """Return the text of a hook; empty unless it is a regular file of at most 1 MiB."""
     try:
         status = file.lstat()
         return (
@@ -117,7 +117,7 @@ def read_hook(file: Path) -> bytes:
 
 
 class HookChange(StrEnum):
-    """What became of the hook."""
+    """What was done to the hook."""
 
     INSTALLED = "installed"
     UPDATED = "updated"
@@ -128,12 +128,12 @@ class HookChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HookResult:
-    """What was done.
+    """The result of installing or removing the hook.
 
     Attributes:
         file: The hook.
-        change: What became of it.
-        before: The hook that was there before and that ours runs, or that has its name again.
+        change: What was done to it.
+        before: The previous hook that this one runs, or that was restored.
         in_work_tree: Whether its folder is part of the work tree, so that git may track it.
     """
 
@@ -144,35 +144,37 @@ class HookResult:
 
 
 def install_hook(project: Path, *, program: str = "") -> HookResult:
-    """Have commits of a repository run the back-fill of a project.
+    """Install the hook, or add a project to it.
 
     Args:
         project: The folder of a trail.
-        program: What the hook runs where `vibes` is not on PATH. It is left out where the hook is part of the work tree.
+        program: What the hook runs if `vibes` is not on PATH. Left out if the hook is part of the
+            work tree.
 
     Raises:
-        RefusedWrite: The project is in no work tree, the hooks are not the repository's own, or something is in the way.
+        RefusedWrite: There is no work tree, the hooks folder is outside the repository, or another
+            file is in the way.
     """
     repository, folder = open_hooks(project)
-    name = _name(repository, project)
+    name = _relative_folder(repository, project)
     if folder.configured is not None and not folder.reachable:
         raise RefusedWrite(
             f"core.hooksPath is {folder.configured!r}, which is not in this repository",
-            hint="have its pre-commit hook run `vibes backfill --pre-commit`",
+            hint="add `vibes backfill --pre-commit` to its pre-commit hook",
         )
     if not folder.reachable:
         raise RefusedWrite(
             f"{folder.path} is a link out of the repository",
-            hint="put a folder there, or write the hook yourself",
+            hint="replace it by a folder, or add `vibes backfill --pre-commit` to your hook",
         )
     if folder.path.name == "_" and folder.path.parent.name == ".husky":
         raise RefusedWrite(
-            f"the hooks in {folder.path} are made anew by husky",
+            f"husky overwrites the hooks in {folder.path}",
             hint="add the line `vibes backfill --pre-commit` to .husky/pre-commit",
         )
     file, found = find_hook(folder.path)
-    if found is not None and not found.intact:
-        raise _edited(file)
+    if found is not None and not found.is_unmodified:
+        raise _modified(file)
     projects = {name, *(found.projects if found else ())}
     text = write_script(projects, "" if folder.in_work_tree or "\n" in program else program)
     before = folder.path / PREVIOUS_HOOK
@@ -182,11 +184,11 @@ def install_hook(project: Path, *, program: str = "") -> HookResult:
     if found is not None:
         if read_hook(file) == text and os.access(file, os.X_OK):
             return done
-        _put(file, text)
+        _write_hook(file, text)
         return HookResult(file, HookChange.UPDATED, done.before, folder.in_work_tree)
     moved = _move_away(file, before)
     try:
-        _put(file, text)
+        _write_hook(file, text)
     except RefusedWrite:
         if moved:
             before.rename(file)
@@ -197,20 +199,20 @@ def install_hook(project: Path, *, program: str = "") -> HookResult:
 
 
 def remove_hook(project: Path) -> HookResult:
-    """Take a project out of the hook; with the last one the hook goes, and what was there before has its name again.
+    """Remove a project from the hook; without projects, delete it and restore the previous one.
 
     Raises:
-        RefusedWrite: The project is in no work tree, or the hook was changed since it was written.
+        RefusedWrite: The project is outside a git work tree, or the hook was modified.
     """
     repository, folder = open_hooks(project)
-    name = _name(repository, project)
+    name = _relative_folder(repository, project)
     done = HookResult(folder.path / NAMES[0], HookChange.ABSENT, in_work_tree=folder.in_work_tree)
     for place in dict.fromkeys((folder.path, folder.own)):
         file, found = find_hook(place)
         if found is None:
             continue
-        if not found.intact:
-            raise _edited(file)
+        if not found.is_unmodified:
+            raise _modified(file)
         left = set(found.projects) - {name}
         if left == set(found.projects):
             continue
@@ -218,7 +220,7 @@ def remove_hook(project: Path) -> HookResult:
         restored = not left and os.path.lexists(before)
         try:
             if left:
-                _put(file, write_script(left, found.program))
+                _write_hook(file, write_script(left, found.program))
             elif restored:
                 before.replace(file)
             else:
@@ -229,12 +231,12 @@ def remove_hook(project: Path) -> HookResult:
     return done
 
 
-def _name(repository: Repository, project: Path) -> str:
+def _relative_folder(repository: Repository, project: Path) -> str:
     name = repository.relative_path(project)
     if any(ord(character) < 32 for character in name):
         raise RefusedWrite(
-            f"the folder name {name!r} cannot stand in a hook",
-            hint="have a hook of your own run `vibes backfill --pre-commit`",
+            f"the folder name {name!r} has control characters, which a hook cannot contain",
+            hint="add `vibes backfill --pre-commit` to a hook of your own",
         )
     return name
 
@@ -243,13 +245,11 @@ def _move_away(file: Path, before: Path) -> bool:
     if not os.path.lexists(file):
         return False
     if file.is_dir():
-        raise RefusedWrite(
-            f"{file} is a folder", hint="move it away; a hook is expected in its place"
-        )
+        raise RefusedWrite(f"{file} is a folder", hint="move it away: a hook is expected there")
     if os.path.lexists(before):
         raise RefusedWrite(
-            f"{before} is there already, and {file.name} is not the hook that calls it",
-            hint="some tool put its hook in the place of ours: decide which of the two to keep, and remove the other",
+            f"{before} exists, but {file.name} is not the hook that calls it",
+            hint="another tool replaced the hook of vibes: keep one of the two, remove the other",
         )
     try:
         file.rename(before)
@@ -258,7 +258,7 @@ def _move_away(file: Path, before: Path) -> bool:
     return True
 
 
-def _put(file: Path, text: bytes) -> None:
+def _write_hook(file: Path, text: bytes) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -269,10 +269,10 @@ def _put(file: Path, text: bytes) -> None:
     replace_file(temporary, file)
 
 
-def _edited(file: Path) -> RefusedWrite:
+def _modified(file: Path) -> RefusedWrite:
     return RefusedWrite(
-        f"{file} was changed since it was written",
-        hint="take our lines out by hand, or move it away",
+        f"{file} was modified since it was installed",
+        hint="remove the lines of vibes by hand, or move the file away",
     )
 
 
@@ -282,7 +282,7 @@ _FRAMEWORK_HOOK: Final = b"vibes-backfill"
 
 
 class HookStatus(StrEnum):
-    """Whether commits run the back-fill."""
+    """Whether commits run `vibes backfill`."""
 
     OURS = "ours"
     OTHERS = "others"
@@ -293,12 +293,12 @@ class HookStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HookReport:
-    """What a look at the hooks has found.
+    """The state of a project's hook.
 
     Attributes:
-        status: Whether commits run the back-fill.
-        file: The hook that it is about.
-        message: What is there.
+        status: Whether commits run `vibes backfill`.
+        file: The hook.
+        message: What was found.
     """
 
     status: HookStatus
@@ -307,17 +307,17 @@ class HookReport:
 
 
 def inspect_hook(project: Path) -> HookReport:
-    """Return whether commits of a project run its back-fill: by our hook, or by another one that calls it.
+    """Return whether commits of a project run `vibes backfill`, from this hook or another one.
 
     Raises:
-        RefusedWrite: The project is in no work tree, or git does not answer.
+        RefusedWrite: The project is outside a git work tree, or git fails.
     """
     repository, folder = open_hooks(project)
     file, found = find_hook(folder.path)
-    other = _other(repository, folder.path)
+    other = _find_other_hook(repository, folder.path)
     if found is None:
         if other is not None:
-            return HookReport(HookStatus.OTHERS, other, f"{other} runs the back-fill")
+            return HookReport(HookStatus.OTHERS, other, f"{other} runs `vibes backfill`")
         shadowed, ours = find_hook(folder.own)
         if ours is not None:
             return HookReport(
@@ -329,35 +329,35 @@ def inspect_hook(project: Path) -> HookReport:
             return HookReport(
                 HookStatus.BROKEN,
                 file,
-                f"{file} is not ours any more, though {PREVIOUS_HOOK} beside it says that it was",
+                f"{file} was replaced by another hook: {PREVIOUS_HOOK} is beside it",
             )
-        return HookReport(HookStatus.NONE, file, "no pre-commit hook brings the trail up to date")
-    trouble = _trouble(file, found, repository.relative_path(project))
+        return HookReport(HookStatus.NONE, file, "no pre-commit hook updates the trail")
+    problem = _problem(file, found, repository.relative_path(project))
     return (
-        HookReport(HookStatus.BROKEN, file, f"{file} {trouble}")
-        if trouble
-        else HookReport(HookStatus.OURS, file, f"{file} brings the trail up to date")
+        HookReport(HookStatus.BROKEN, file, f"{file} {problem}")
+        if problem
+        else HookReport(HookStatus.OURS, file, f"{file} updates the trail")
     )
 
 
-def _trouble(file: Path, found: Script, name: str) -> str:
-    if not found.intact:
-        return "was changed since it was written"
+def _problem(file: Path, found: HookScript, name: str) -> str:
+    if not found.is_unmodified:
+        return "was modified since it was installed"
     if not os.access(file, os.X_OK):
-        return "may not be executed, so that git passes it over"
+        return "is not executable, so git ignores it"
     if name not in found.projects:
-        return "brings only trails of other projects up to date"
+        return "updates only the trails of other projects"
     if read_hook(file) != write_script(found.projects, found.program):
-        return "is of another version of this program"
+        return "was installed by another version of vibes"
     if shutil.which("vibes") is None and not os.access(found.program or "vibes", os.X_OK):
         return "finds no program to run: `vibes` is not on PATH" + (
-            f", and {found.program} is gone" if found.program else ""
+            f", and {found.program} does not exist" if found.program else ""
         )
     return ""
 
 
-def _other(repository: Repository, folder: Path) -> Path | None:
-    """Return a hook of somebody else's that runs the back-fill: one written by hand, husky's, or the pre-commit framework's."""
+def _find_other_hook(repository: Repository, folder: Path) -> Path | None:
+    """Return a handwritten, husky or pre-commit framework hook that runs `vibes backfill`."""
     for file in (
         (folder / NAMES[0], folder.parent / NAMES[0])
         if folder.name == "_"

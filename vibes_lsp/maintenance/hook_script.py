@@ -1,7 +1,7 @@
-"""The text of our pre-commit hook: written, and read again to tell what is ours and whether somebody changed it. Pure functions.
+"""The text of the pre-commit hook: write it, and parse an installed one. Pure functions.
 
-It is plain sh, which git brings along on every system. Ours comes first and ends well whatever happens; then the hook that
-was there before takes its place in the process, so that its arguments, its input and its exit code are its own.
+It is plain sh, which git brings along on every system. It never fails; then it execs the hook that
+was there before, which keeps its arguments, input and exit code.
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ from dataclasses import dataclass
 from typing import Final
 
 PREVIOUS_HOOK: Final = "pre-commit.before-vibes"
-"""What the hook is called, in the same folder, that was there before ours."""
+"""The name, in the same folder, of the hook that was there before."""
 
 _MARK: Final = re.compile(
     rb"#!/bin/sh\n# vibes-lsp pre-commit hook (\d{1,4}), sha256 of what follows: ([0-9a-f]{64})\n"
 )
 _VERSION: Final = 1
 _BODY: Final = """\
-# Written by `vibes init --git-hooks`, taken away by `vibes init --remove-git-hooks`. What you add here makes both refuse.
+# Installed by `vibes init --git-hooks`, removed by `vibes init --remove-git-hooks`.
+# Both refuse a modified hook.
 vibes=$(command -v vibes) || vibes={program}
 back_fill() {{
     test -d "$1/.ai-audit" || return 0
     test -x "$vibes" || {{
-        echo "vibes is not on PATH: this commit takes the audit trail as it is staged" >&2
+        echo "vibes is not on PATH: this commit has the audit trail as staged" >&2
         return 0
     }}
     "$vibes" backfill --pre-commit --audit-dir "$1/.ai-audit" </dev/null ||
-        echo "vibes ended badly: this commit takes the audit trail as it is staged" >&2
+        echo "vibes failed: this commit has the audit trail as staged" >&2
 }}
 {calls}
 before=$(dirname "$0")/{before}
@@ -41,50 +42,48 @@ exec "$before" "$@"
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
-    """A hook of ours, of this or another version.
+class HookScript:
+    """An installed hook of this or another version of vibes.
 
     Attributes:
-        projects: Folders with a trail, relative to the top of the work tree; `.` for the top itself.
-        program: What it runs where `vibes` is not on PATH; empty for nothing.
-        intact: Whether it is as it was written.
+        projects: Folders with a trail, relative to the top of the work tree; `.` for the top.
+        program: What it runs if `vibes` is not on PATH; empty for nothing.
+        is_unmodified: Whether it is as installed.
     """
 
     projects: tuple[str, ...]
     program: str
-    intact: bool
+    is_unmodified: bool
 
 
 def write_script(projects: Iterable[str], program: str) -> bytes:
-    """Return the hook for these projects.
+    """Return the hook's text for these projects.
 
     Args:
         projects: Folders relative to the top of the work tree, without line breaks.
-        program: What to run where `vibes` is not on PATH; empty for nothing.
+        program: What to run if `vibes` is not on PATH; empty for nothing.
     """
     calls = "\n".join(f"back_fill {shlex.quote(each)}" for each in sorted(set(projects)))
     body = os.fsencode(
         _BODY.format(program=shlex.quote(program), calls=calls, before=PREVIOUS_HOOK)
     )
     digest = hashlib.sha256(body).hexdigest()
-    return (
-        f"#!/bin/sh\n# vibes-lsp pre-commit hook {_VERSION}, sha256 of what follows: {digest}\n".encode()
-        + body
-    )
+    mark = f"# vibes-lsp pre-commit hook {_VERSION}, sha256 of what follows: {digest}"
+    return f"#!/bin/sh\n{mark}\n".encode() + body
 
 
-def read_script(data: bytes) -> Script | None:
-    """Return what a hook of ours says; None for one that we have not written."""
+def read_script(data: bytes) -> HookScript | None:
+    """Parse a hook; None if vibes did not write it."""
     mark = _MARK.match(data)
     if mark is None:
         return None
     body = data[mark.end() :]
-    intact = hashlib.sha256(body).hexdigest().encode() == mark[2]
+    is_unmodified = hashlib.sha256(body).hexdigest().encode() == mark[2]
     lines = os.fsdecode(body).split("\n")
-    return Script(
+    return HookScript(
         tuple(_words(lines, "back_fill ")),
         next(iter(_words(lines, "vibes=$(command -v vibes) || vibes=")), ""),
-        intact,
+        is_unmodified,
     )
 
 
@@ -94,6 +93,6 @@ def _words(lines: Iterable[str], start: str) -> list[str]:
         if line.startswith(start):
             try:
                 found += shlex.split(line.removeprefix(start))
-            except ValueError:  # somebody changed it; it is not intact, then
+            except ValueError:  # a modified hook
                 continue
     return found

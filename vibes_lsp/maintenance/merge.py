@@ -1,6 +1,7 @@
-"""Merging a trail with another version of it (`vibes merge`, R13): what git left in conflict, and what a revision has more.
+"""Merge a trail with another version of it (`vibes merge`, R13): git's conflicts, or a revision.
 
-No record and no entry of either side is lost, none is changed, and a file that cannot be merged stays as it is.
+No record or entry of either side is lost or changed, and a file that cannot be merged is left as it
+is.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from vibes_lsp.store.three_way_merge import (
 )
 from vibes_lsp.store.versions import unsupported_versions
 
-_PLAIN: Final = frozenset({"100644", "100755"})
+_REGULAR: Final = frozenset({"100644", "100755"})
 
 
 class MergeOutcome(StrEnum):
-    """What became of a file."""
+    """The result for a file."""
 
     MERGED = "merged"
     UNCHANGED = "unchanged"
@@ -52,9 +53,9 @@ class MergedFile:
 
     Attributes:
         name: Its name in the audit directory.
-        outcome: What became of it.
-        resolved: Whether it was in conflict, and is no more.
-        problem: Why it stays as it was.
+        outcome: The result.
+        resolved: Whether its conflict was resolved.
+        problem: Why it is unchanged.
     """
 
     name: str
@@ -64,21 +65,22 @@ class MergedFile:
 
 
 def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
-    """Merge what git left in conflict, and everything that a revision has, into the trail on disk.
+    """Merge git's conflicts, and everything a revision has, into the trail on disk.
 
     Args:
         directory: The trail.
-        revision: A branch, tag or commit; None for the conflicts alone.
+        revision: A branch, tag or commit; None for the conflicts only.
 
     Raises:
-        HistoryUnavailable: The project is in no work tree, or there is no such revision.
+        HistoryUnavailable: The project is outside a git work tree, or there is no such revision.
         RefusedWrite: The trail cannot be locked.
-        UnsupportedVersion: A version of it is not ours to change (R11).
+        UnsupportedVersion: A version of the trail must not be changed (R11).
     """
     repository = open_repository(directory.project)
     if repository is None:
         raise HistoryUnavailable(
-            f"{directory.project} is in no git work tree", hint="merging compares what git has"
+            f"{directory.project} is not in a git work tree",
+            hint="`vibes merge` needs git's history",
         )
     conflicts = unmerged_files(directory.path)
     commit = None if revision is None else repository.resolve(revision)
@@ -95,10 +97,10 @@ def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
         merged = [
             _merge(directory, name, sides(name), in_conflict=name in conflicts) for name in names
         ]
-    merged += [_link(directory.path / name) for name in links]
+    merged += [_refuse_link(directory.path / name) for name in links]
     return [
-        _resolved(repository, directory, each, conflicts.get(each.name)) for each in merged
-    ] + list(_others(conflicts))
+        _mark_resolved(repository, directory, each, conflicts.get(each.name)) for each in merged
+    ] + list(_refuse_other_files(conflicts))
 
 
 def _sides(
@@ -108,21 +110,21 @@ def _sides(
     commit: str | None,
     common: str | None,
 ) -> MergeSides:
-    standing = read_file(path)
-    clean = None if standing is None else remove_conflict_markers(standing)
+    current = read_file(path)
+    clean = None if current is None else remove_conflict_markers(current)
     if conflict is not None:
         base, ours, theirs = (conflict.stages.get(stage) for stage in (1, 2, 3))
         by_hand = (
-            standing is not None
-            and not has_conflict_markers(standing)
-            and standing not in conflict.stages.values()
+            current is not None
+            and not has_conflict_markers(current)
+            and current not in conflict.stages.values()
         )
         if by_hand and path.name == CONFIG_NAME:
-            return MergeSides(standing, standing, standing, standing)
-        return MergeSides(base, standing if by_hand else ours, theirs, standing)
+            return MergeSides(current, current, current, current)
+        return MergeSides(base, current if by_hand else ours, theirs, current)
     base = None if common is None else repository.read_file(common, path)
     theirs = None if commit is None else repository.read_file(commit, path)
-    return MergeSides(base, clean, theirs if theirs is not None else base or clean, standing)
+    return MergeSides(base, clean, theirs if theirs is not None else base or clean, current)
 
 
 def _merge(directory: AuditDir, name: str, sides: MergeSides, *, in_conflict: bool) -> MergedFile:
@@ -140,38 +142,38 @@ def _merge(directory: AuditDir, name: str, sides: MergeSides, *, in_conflict: bo
     return MergedFile(name, MergeOutcome.MERGED)
 
 
-def _link(path: Path) -> MergedFile:
+def _refuse_link(path: Path) -> MergedFile:
     problem = RefusedWrite(
         f"{path} is a link",
-        hint="put the file itself there; it is replaced whole, and the link would go",
+        hint="replace the link by the file: merging would replace it",
     )
     return MergedFile(path.name, MergeOutcome.REFUSED, problem=problem)
 
 
-def _resolved(
+def _mark_resolved(
     repository: Repository, directory: AuditDir, merged: MergedFile, conflict: UnmergedFile | None
 ) -> MergedFile:
     if conflict is None or merged.outcome is MergeOutcome.REFUSED:
         return merged
-    if conflict.mode not in _PLAIN:
+    if conflict.mode not in _REGULAR:
         no_file = RefusedWrite(
-            f"git has {merged.name} as something else than a file", hint="resolve it by hand"
+            f"{merged.name} is not a regular file in git", hint="resolve the conflict by hand"
         )
         return MergedFile(merged.name, MergeOutcome.REFUSED, problem=no_file)
     try:
         mark_resolved(repository, directory.path / merged.name, conflict.mode)
     except HistoryUnavailable as error:
         problem = HistoryUnavailable(
-            f"{merged.name} is merged, but {error.message}", hint="run `git add` for it yourself"
+            f"{merged.name} is merged but not staged: {error.message}", hint="run `git add`"
         )
         return MergedFile(merged.name, MergeOutcome.REFUSED, problem=problem)
     return MergedFile(merged.name, merged.outcome, resolved=True)
 
 
-def _others(conflicts: dict[str, UnmergedFile]) -> Iterator[MergedFile]:
+def _refuse_other_files(conflicts: dict[str, UnmergedFile]) -> Iterator[MergedFile]:
     for name in sorted(set(conflicts) - set(MERGE_FUNCTIONS)):
         problem = RefusedWrite(
-            f"{name} is no file that can be merged",
+            f"{name} cannot be merged",
             hint="take one side with `git checkout --ours` or `--theirs`",
         )
         yield MergedFile(name, MergeOutcome.REFUSED, problem=problem)

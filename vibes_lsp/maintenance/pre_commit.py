@@ -1,6 +1,6 @@
-"""What belongs into a commit while it is being made (R4): the trail, folded, with the commits before filled in.
+"""What the pre-commit hook does (R4): fold the journal, backfill earlier commits, stage the trail.
 
-Git's pre-commit hook comes here. Nothing that goes wrong stops a commit: it is told, and what is left over goes into the next one.
+No failure stops a commit: it is reported, and the rest is left to the next commit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vibes_lsp.store.files import is_inside
 from vibes_lsp.store.writer import is_truncated
 
 RECENT: Final = timedelta(days=90)
-"""How old an annotation is at most whose commit is looked for while a commit waits; `vibes backfill` looks for all."""
+"""Maximum age of annotations to backfill while a commit waits; `vibes backfill` has no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class PreparedTrail:
 
     Attributes:
         directory: The trail.
-        backfilled: The ids of the records that were written.
-        staged: The names of the files, from the top of the work tree, that the commit got.
-        problems: What could not be done; the commit goes on.
+        backfilled: The ids of the written records.
+        staged: The staged files, from the top of the work tree.
+        problems: What failed; the commit goes on.
     """
 
     directory: AuditDir
@@ -49,20 +49,21 @@ def prepare_commit(
     *,
     now: Callable[[], datetime] = utc_now,
 ) -> list[PreparedTrail]:
-    """Bring the trails of a commit up to date and stage them.
+    """Update and stage the trails of a commit.
 
-    Those are the trail of the folder itself, and those of the files that the commit changes. Where git may refuse the commit because
-    it changes nothing, nothing is written: the trail would stay staged in a tree that was clean.
+    These are the folder's own trail and those of the files that the commit changes. If git may
+    refuse the commit as empty, nothing is written: the trail would stay staged in a tree that was
+    clean.
 
     Args:
-        folder: Where git runs its hook: the top of the work tree.
-        environment: The hook's.
+        folder: Where git runs the hook: the top of the work tree.
+        environment: The hook's environment.
         audit_dir: Only this trail.
         now: The clock.
 
     Raises:
-        HistoryUnavailable: Git cannot be asked.
-        AuditDirNotFound: The trail that is named is not there.
+        HistoryUnavailable: Git fails.
+        AuditDirNotFound: `audit_dir` does not exist.
     """
     index = open_commit_index(folder, environment)
     if index is None or index.may_be_empty():
@@ -93,9 +94,10 @@ def _nearest(folder: Path) -> Iterable[AuditDir]:
 def _prepare(
     directory: AuditDir, index: CommitIndex, now: Callable[[], datetime], *, by_framework: bool
 ) -> PreparedTrail:
-    """Fold, back-fill and stage one trail; what fails is left out, and told.
+    """Fold, backfill and stage one trail, and collect what fails.
 
-    The pre-commit framework puts aside what is not staged, and brings it back by a patch: a trail that may be put aside is not touched.
+    The pre-commit framework stashes unstaged changes and restores them as a patch. A trail it may
+    stash is not touched.
     """
     problems: list[VibesError] = []
     backfilled: tuple[str, ...] = ()
@@ -107,7 +109,7 @@ def _prepare(
             backfilled = _backfill(recorder, index)
     except VibesError as error:
         problems.append(error)
-    except Exception as error:  # noqa: BLE001  # what was recorded is staged all the same
+    except Exception as error:  # noqa: BLE001  # stage what was recorded
         problems.append(report(error))
     try:
         housekeeping = (directory.config, directory.gitignore, directory.gitattributes)
