@@ -42,7 +42,7 @@ _EXCEPTIONS: Final = {
     "vibes_lsp.model.secret_keywords._REFERENCE": "it reads a value that is cut to _MAX_REFERENCE characters",
     "vibes_lsp.model.secret_keywords._PLAIN": "it reads a value behind a name, and none inside one that was read",
     "vibes_lsp.model.secret_keywords._PROPERTY": "it reads the 100 characters before a name, and the name",
-    "vibes_lsp.model.secret_formats._OTHERS": _BEGINS,
+    "vibes_lsp.model.secret_formats._OTHER_FORMATS": _BEGINS,
     "vibes_lsp.model.secret_formats.FORMATS": _BEGINS,
     "vibes_lsp.model.secrets.FORMATS": _BEGINS,
 }

@@ -23,12 +23,12 @@ KEY: Final = b"a" * 64
 MANIFESTS: Final = {
     "not UTF-8": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","prompt_text":"tr\xe9s"}}}'
     % KEY,
-    "a number of more than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","x":%s}}}'
+    "number with more than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","x":%s}}}'
     % (KEY, b"7" * 5000),
     "nested deeper than": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"x":%s}}}'
     % (KEY, b"[" * 900 + b"]" * 900),
     "is out of range": b'{"standard":"VIBES","version":"1.0","x":1e999,"entries":{}}',
-    "is given twice": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","type":"command"}}}'
+    "duplicate member": b'{"standard":"VIBES","version":"1.0","entries":{"%s":{"type":"prompt","type":"command"}}}'
     % KEY,
     "not UTF-8 (line 2, ": b'{"standard":"VIBES","version":"1.0","entries":{\n"%s":{"type":"prompt","prompt_text":"tr\xe9s"}\n}}\n'
     % KEY,

@@ -51,11 +51,11 @@ def add(project: Project, entry: bytes) -> int:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (b"7", "a JSON number where an object is needed"),
-        (b'"text"', "a JSON string where an object is needed"),
+        (b"7", "expected an object, found a JSON number"),
+        (b'"text"', "expected an object, found a JSON string"),
         (
             b'{"type":"prompt","type":"command"}',
-            "member 'type' is given twice with different values",
+            "duplicate member 'type' with different values",
         ),
         (b'{"type":"prompt","prompt_text":"\xff"}', "not UTF-8"),
         (b'{"type":"prompt","x":1e999}', "number 1e999 is out of range"),
@@ -139,7 +139,7 @@ def test_a_broken_line_between_sound_ones(
     ("line", "message"),
     [
         (b'{"type":"line","x":1e999}', "number 1e999 is out of range"),
-        (b'{"type":"line","a":1,"a":2}', "member 'a' is given twice with different values"),
+        (b'{"type":"line","a":1,"a":2}', "duplicate member 'a' with different values"),
         (b'{"type":"line","a":"\xff"}', "not UTF-8"),
     ],
 )

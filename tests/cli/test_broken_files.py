@@ -46,15 +46,15 @@ WHOLE: Final[dict[str, tuple[bytes, dict[str, str | None]]]] = {
     "a list": (
         b"[]\n",
         {
-            CONFIG: f"{CONFIG}:1: error[config-json] a JSON array where an object is needed",
-            MANIFEST: f"{MANIFEST}:1: error[manifest-json] a JSON array where an object is needed",
-            LOG: f"{LOG}:1: error[log-line] a JSON array where an object is needed",
+            CONFIG: f"{CONFIG}:1: error[config-json] expected an object, found a JSON array",
+            MANIFEST: f"{MANIFEST}:1: error[manifest-json] expected an object, found a JSON array",
+            LOG: f"{LOG}:1: error[log-line] expected an object, found a JSON array",
         },
     ),
     "not a number": (
         b'{"standard":NaN}\n',
         {
-            CONFIG: f"{CONFIG}:1: error[config-field] standard: is no number that JSON knows",
+            CONFIG: f"{CONFIG}:1: error[config-field] standard: expected a finite number",
             MANIFEST: f"{MANIFEST}:1: error[manifest-json] NaN is not JSON",
             LOG: f"{LOG}:1: error[log-line] NaN is not JSON (column 13)",
         },
@@ -62,9 +62,9 @@ WHOLE: Final[dict[str, tuple[bytes, dict[str, str | None]]]] = {
     "given twice": (
         b'{"standard":"VIBES","standard":"OTHER","entries":{}}\n',
         {
-            CONFIG: f"{CONFIG}:1: error[config-json] member 'standard' is given twice with different values",
+            CONFIG: f"{CONFIG}:1: error[config-json] duplicate member 'standard' with different values",
             MANIFEST: f"{MANIFEST}:1: error[manifest-frame] standard is 'OTHER'",
-            LOG: f"{LOG}:1: error[log-line] member 'standard' is given twice with different values (column 21)",
+            LOG: f"{LOG}:1: error[log-line] duplicate member 'standard' with different values (column 21)",
         },
     ),
     "deep": (

@@ -144,7 +144,7 @@ def test_findings_in_json_have_line_and_field_where_there_are_any(
         {
             "check": "config-field",
             "severity": "error",
-            "message": "assurance_level: input should be 'low', 'medium' or 'high'",
+            "message": "assurance_level: expected low, medium or high",
             "file": ".ai-audit/config.json",
             "line": 4,
             "field": "assurance_level",

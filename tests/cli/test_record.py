@@ -200,7 +200,7 @@ def test_what_is_not_tracked_is_said(tmp_path: Path, within: Vibes) -> None:
             {"tool": {**TOOL, "colour": 1}, "model": MODEL},
             "tool.colour: is not a member of it",
         ),
-        ("session-end", {"sessionId": 7}, "sessionId: input should be a valid string"),
+        ("session-end", {"sessionId": 7}, "sessionId: expected a string"),
         ("session-end", {"sessionId": "nobody"}, "no session 'nobody' was started"),
         (
             "annotate",
@@ -225,13 +225,13 @@ def test_what_is_not_tracked_is_said(tmp_path: Path, within: Vibes) -> None:
         (
             "annotate",
             {**LINES, "action": "invent", "tool": TOOL, "model": MODEL},
-            "action: input should be 'create', 'modify', 'delete' or 'review'",
+            "action: expected create, modify, delete or review",
         ),
         ("annotate", {**LINES}, "sessionId: is required, or tool and model instead of it"),
         (
             "annotate",
             {**LINES, "tool": TOOL, "model": MODEL, "prompt": {"text": "x", "type": "song"}},
-            "prompt.type: input should be 'user_i",
+            "prompt.type: expected user_i",
         ),
         (
             "annotate",
@@ -256,15 +256,15 @@ def test_what_is_not_tracked_is_said(tmp_path: Path, within: Vibes) -> None:
         (
             "annotate",
             {**LINES, "range": {"start": {"line": -1, "character": 0}}},
-            "range.start.line: input should be greater",
+            "range.start.line: expected at least",
         ),
-        ("read", {"sessionId": "s", "files": "a.py"}, "files: input should be a valid array"),
+        ("read", {"sessionId": "s", "files": "a.py"}, "files: expected an array"),
         (
             "review",
             {"file": "a.py", "lineStart": 1, "lineEnd": 1, "verdict": "good"},
-            "verdict: input should be 'approved' or 'rejected'",
+            "verdict: expected approved or rejected",
         ),
-        ("edge", {"edgeType": "likes"}, "edgeType: input should be 'caused_by'"),
+        ("edge", {"edgeType": "likes"}, "edgeType: expected caused_by"),
     ],
 )
 def test_wrong_input_is_said_in_one_line(
@@ -294,7 +294,7 @@ def test_a_number_of_too_many_digits_is_refused_in_our_words(
 ) -> None:
     (tmp_path / "in.json").write_text('{"tool":\n' + "9" * 5000 + "}")
     done = within("record", "session-start", "--input", tmp_path / "in.json", cwd=project.root)
-    said = f"{tmp_path / 'in.json'}: a number of more than 4,300 digits (line 2, column 1)"
+    said = f"{tmp_path / 'in.json'}: number with more than 4,300 digits (line 2, column 1)"
     assert (done.code, done.out, done.err) == (2, "", f"vibes: {said}; give one JSON object\n")
 
 

@@ -1,1 +1,1 @@
-"""The standard as types and pure functions (RFC 5-8): records, contexts, config, canonical JSON, hashes. No I/O."""
+"""The standard as types and pure functions: JSON, hashes, schemas, secrets, paths. No I/O."""

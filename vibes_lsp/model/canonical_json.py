@@ -1,7 +1,7 @@
-"""Canonical JSON (RFC 5.2, R1): the strict parser and the serialiser that all hashes go through.
+"""Canonical JSON (RFC 5.2, R1): the strict parser and the serialiser behind every hash.
 
-This is the only module that decodes JSON. Whatever a text holds, a reader here returns its value or None, or
-raises `MalformedJson`; `tests/architecture/test_decoding.py` keeps other decoders out of the package.
+This is the only module that decodes JSON (`tests/architecture/test_decoding.py`). Its readers
+return a value or None, or raise `MalformedJson`; untrusted text causes no other exception.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ MAX_DEPTH: Final = 64
 """Deepest nesting we accept; real records nest three levels."""
 
 _T = TypeVar("_T")
-_UNUSUAL: Final = (msgspec.MsgspecError, ValueError, RecursionError, OverflowError)
-"""What msgspec raises for a text that only the strict parser may refuse."""
+_FAST_FAILURES: Final = (msgspec.MsgspecError, ValueError, RecursionError, OverflowError)
+"""What msgspec raises for a text that only the strict parser may reject."""
 
 
 class FastDecoder(Generic[_T]):
-    """Reads some members of JSON texts fast, and leaves all that is unusual to the strict parser.
+    """Decodes some members of JSON texts fast; leaves unusual texts to the strict parser.
 
     Args:
-        kind: The type that msgspec decodes; members that it does not name are skipped, and not checked.
+        kind: The type to decode. Members that it does not name are skipped without a check.
     """
 
     @overload
@@ -47,23 +47,23 @@ class FastDecoder(Generic[_T]):
         self._decode = msgspec.json.Decoder(kind).decode
 
     def decode(self, data: bytes) -> _T | None:
-        """Return the value of a text; None when the strict parser has to read it."""
+        """Return the value of a text; None when the strict parser must read it."""
         try:
             value: _T = self._decode(data)
-        except _UNUSUAL:
+        except _FAST_FAILURES:
             return None
         return value
 
     def decode_all(self, texts: Iterable[bytes]) -> list[_T] | None:
-        """Return the values of some texts, in one pass of C code; None when one of them is unusual."""
+        """Return the values of several texts in one pass of C code; None when one is unusual."""
         try:
             return list(map(self._decode, texts))
-        except _UNUSUAL:
+        except _FAST_FAILURES:
             return None
 
 
-class _Refused(ValueError):
-    """A value that R1 refuses, met inside the decoder, which knows no position: `find` looks for it in the text."""
+class _InvalidValue(ValueError):
+    """A value that R1 rejects. The decoder has no position, so `find` searches the text for it."""
 
     def __init__(self, message: str, find: Callable[[str], tuple[int, int]]) -> None:
         super().__init__(message)
@@ -74,33 +74,34 @@ def parse_json(data: bytes | str) -> JsonValue:
     """Parse one JSON text strictly (R1); a leading byte-order mark is allowed.
 
     Raises:
-        MalformedJson: Broken JSON, not UTF-8, NaN or an infinity, one key with two values, nested beyond `MAX_DEPTH`.
+        MalformedJson: Invalid JSON or UTF-8, NaN or an infinity, duplicate members with different
+            values, or nesting deeper than `MAX_DEPTH`.
     """
-    value = _plain(data) if isinstance(data, bytes) else None
+    value = _parse_common_form(data) if isinstance(data, bytes) else None
     return _parse(data, _STRICT.decode) if value is None else value
 
 
 def parse_json_prefix(data: bytes | str) -> JsonValue:
-    """Parse the JSON value that a text begins with, whatever stands behind it; else as `parse`."""
+    """Parse the JSON value at the start of a text and ignore the rest; raises as `parse_json`."""
     return _parse(data, lambda source: _STRICT.raw_decode(source.lstrip())[0])
 
 
-def _plain(data: bytes) -> JsonValue:
-    """Return the value of a text that is written as most programs write: printed again it is the same, so that nothing in it was passed over.
+def _parse_common_form(data: bytes) -> JsonValue:
+    """Return the value of a text in msgspec's own notation; None for any other text.
 
-    None for any other text, whatever is wrong with it or not: the strict parser tells. This one takes half the time, and names that many
-    records have are one string in all of them.
+    Encoding the value again gives the same bytes, so no member was dropped and the strict parser
+    would accept it. This takes half the time and shares strings of repeated member names.
     """
-    if b'": ' in data[:_TELLING]:  # spaced, and so never the same
+    if b'": ' in data[:_SPACE_PROBE]:  # msgspec writes no spaces
         return None
     try:
-        value: JsonValue = _QUICK(data)
+        value: JsonValue = _FAST_DECODE(data)
         text = data.rstrip(b"\r\n")
-        if _PRINT(value) != text or (
+        if _FAST_ENCODE(value) != text or (
             text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH
         ):
             return None
-    except _UNUSUAL:
+    except _FAST_FAILURES:
         return None
     return value
 
@@ -115,17 +116,19 @@ def _parse(data: bytes | str, decode: Callable[[str], JsonValue]) -> JsonValue:
     try:
         value = decode(source)
     except json.JSONDecodeError as error:
-        raise MalformedJson(_reason(error, source), line=error.lineno, column=error.colno) from None
-    except _Refused as error:
+        raise MalformedJson(
+            _describe(error, source), line=error.lineno, column=error.colno
+        ) from None
+    except _InvalidValue as error:
         line, column = error.find(source)
         raise MalformedJson(str(error), line=line, column=column) from None
     except RecursionError:
         raise _too_deep(source) from None
-    except ValueError:  # the interpreter's own words are for programmers
+    except ValueError:  # an integer longer than the interpreter converts
         most = sys.get_int_max_str_digits()
         line, column = find_long_number(source, most)
         raise MalformedJson(
-            f"a number of more than {most:,} digits", line=line, column=column
+            f"number with more than {most:,} digits", line=line, column=column
         ) from None
     if source.count("[") + source.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _too_deep(source)
@@ -139,24 +142,27 @@ def parse_object(
 
     Args:
         data: The text.
-        same: Whether two values may stand under one name; by default, those with one canonical form.
+        same: Whether a duplicate member may have both values; by default, when they are equal in
+            canonical form.
 
     Raises:
-        MalformedJson: As `parse`, and when the value is not an object.
+        MalformedJson: As `parse_json`, and when the value is not an object.
     """
-    return _object(parse_json(data) if same is None else _parse(data, _strict(same).decode))
+    return _as_object(
+        parse_json(data) if same is None else _parse(data, _strict_decoder(same).decode)
+    )
 
 
 def parse_object_allowing_non_finite(data: bytes | str) -> tuple[Members, list[str]]:
-    """Parse a JSON text that must be an object, and in which a number may be what JSON does not know: NaN, or beyond all bounds.
+    """Parse a JSON object that may contain NaN, infinities and numbers out of range.
 
     Returns:
-        The object, with null in place of such numbers, and the path of each of them, its parts joined by dots.
+        The object with null in place of those numbers, and their dotted paths.
 
     Raises:
-        MalformedJson: As `parse`, but for such numbers.
+        MalformedJson: As `parse_object`, except for such numbers.
     """
-    members = _object(_parse(data, _ANY_NUMBER.decode))
+    members = _as_object(_parse(data, _ANY_NUMBER.decode))
     found: list[str] = []
     pending: list[tuple[str, Members | list[JsonValue]]] = [("", members)]
     while pending:
@@ -166,20 +172,20 @@ def parse_object_allowing_non_finite(data: bytes | str) -> tuple[Members, list[s
                 pending.append((f"{path}{name}.", value))
             elif isinstance(value, float) and not math.isfinite(value):
                 found.append(f"{path}{name}")
-                node[name] = None  # type: ignore[index]  # a name in an object, a number in an array
+                node[name] = None  # type: ignore[index]  # a name or an array index
     return members, sorted(found)
 
 
-def _object(value: JsonValue) -> Members:
+def _as_object(value: JsonValue) -> Members:
     if not isinstance(value, dict):
-        raise MalformedJson(f"a JSON {json_type(value)} where an object is needed")
+        raise MalformedJson(f"expected an object, found a JSON {json_type(value)}")
     return value
 
 
-_PRINTED: Final = json.JSONEncoder(
+_ENCODE: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 ).encode
-_PRINTED_ASCII: Final = json.JSONEncoder(
+_ENCODE_ASCII: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), allow_nan=False
 ).encode
 
@@ -187,25 +193,29 @@ _PRINTED_ASCII: Final = json.JSONEncoder(
 def canonical_json(
     value: JsonValue, *, ascii_only: bool = False, javascript_numbers: bool = False
 ) -> bytes:
-    r"""Return the canonical UTF-8 bytes of a value: keys sorted at every depth, no white space (RFC 5.2).
+    r"""Return a value as canonical UTF-8: keys sorted at every depth, no white space (RFC 5.2).
 
     Args:
-        value: What to serialise. Lone surrogates come out as `\udXXX`, as JavaScript prints them.
-        ascii_only: Escape non-ASCII characters, as naive writers do (R2).
+        value: The value. Lone surrogates become `\udXXX`, as in JavaScript.
+        ascii_only: Escape non-ASCII characters, as some other tools do (R2).
         javascript_numbers: Print numbers as JavaScript does (R2).
     """
-    plain = _PRINTED_ASCII if ascii_only else _PRINTED
-    printed = _javascript(value, ascii_only=ascii_only) if javascript_numbers else plain(value)
+    plain = _ENCODE_ASCII if ascii_only else _ENCODE
+    printed = (
+        _encode_like_javascript(value, ascii_only=ascii_only)
+        if javascript_numbers
+        else plain(value)
+    )
     return printed.encode("utf-8", "backslashreplace")
 
 
-_QUICK: Final = msgspec.json.Decoder().decode
-_PRINT: Final = msgspec.json.Encoder().encode
-_TELLING: Final = 64
-"""Bytes of a text by which one sees whether there are spaces in it."""
+_FAST_DECODE: Final = msgspec.json.Decoder().decode
+_FAST_ENCODE: Final = msgspec.json.Encoder().encode
+_SPACE_PROBE: Final = 64
+"""Bytes at the start of a text that show whether its writer puts spaces after colons."""
 
 
-def _unique(
+def _unique_members(
     pairs: list[tuple[str, Any]], same: Callable[[JsonValue, JsonValue], bool]
 ) -> dict[str, Any]:
     members = dict(pairs)
@@ -213,8 +223,8 @@ def _unique(
         seen: dict[str, Any] = {}
         for name, value in pairs:
             if name in seen and not same(seen[name], value):
-                raise _Refused(
-                    f"member {name[:80]!r} is given twice with different values",
+                raise _InvalidValue(
+                    f"duplicate member {name[:80]!r} with different values",
                     partial(find_repeated_name, name=name),
                 )
             seen[name] = value
@@ -222,18 +232,20 @@ def _unique(
 
 
 def same_value(one: JsonValue, other: JsonValue) -> bool:
-    """Whether two JSON values have one canonical form; unlike `==`, `1`, `1.0` and `true` differ."""
+    """Whether two values have the same canonical form; unlike with `==`, `1` and `true` differ."""
     return canonical_json(one) == canonical_json(other)
 
 
-def _constant(name: str) -> JsonValue:
-    raise _Refused(f"{name} is not JSON", partial(find_value, value=name))
+def _refuse_constant(name: str) -> JsonValue:
+    raise _InvalidValue(f"{name} is not JSON", partial(find_value, value=name))
 
 
-def _finite(digits: str) -> float:
+def _parse_finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise _Refused(f"number {digits[:40]} is out of range", partial(find_value, value=digits))
+        raise _InvalidValue(
+            f"number {digits[:40]} is out of range", partial(find_value, value=digits)
+        )
     return number
 
 
@@ -242,25 +254,27 @@ def _too_deep(source: str) -> MalformedJson:
     return MalformedJson(f"nested deeper than {MAX_DEPTH} levels", line=line, column=column)
 
 
-def _strict(same: Callable[[JsonValue, JsonValue], bool]) -> json.JSONDecoder:
+def _strict_decoder(same: Callable[[JsonValue, JsonValue], bool]) -> json.JSONDecoder:
     return json.JSONDecoder(
-        object_pairs_hook=partial(_unique, same=same), parse_constant=_constant, parse_float=_finite
+        object_pairs_hook=partial(_unique_members, same=same),
+        parse_constant=_refuse_constant,
+        parse_float=_parse_finite,
     )
 
 
-_STRICT: Final = _strict(same_value)
+_STRICT: Final = _strict_decoder(same_value)
 
-_ANY_NUMBER: Final = json.JSONDecoder(object_pairs_hook=partial(_unique, same=same_value))
+_ANY_NUMBER: Final = json.JSONDecoder(object_pairs_hook=partial(_unique_members, same=same_value))
 
 
-def _reason(error: json.JSONDecodeError, source: str) -> str:
+def _describe(error: json.JSONDecodeError, source: str) -> str:
     if source.startswith(CONFLICT_MARKERS, error.pos - error.colno + 1):
         return "merge-conflict marker"
     return error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
 
 
 CONFLICT_MARKERS: Final = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
-"""How the lines begin that git leaves in a file it could not merge."""
+"""How the lines start that git adds to a file with merge conflicts."""
 
 
 def _position(before: bytes | str) -> tuple[int, int]:
@@ -281,7 +295,7 @@ def _depth(value: JsonValue) -> int:
 
 
 def json_type(value: JsonValue) -> str:
-    """Return JSON's word for a kind of value."""
+    """Return the name of a value's JSON type."""
     match value:
         case None:
             return "null"
@@ -295,36 +309,37 @@ def json_type(value: JsonValue) -> str:
             return "array"
 
 
-def _javascript(value: JsonValue, *, ascii_only: bool) -> str:
+def _encode_like_javascript(value: JsonValue, *, ascii_only: bool) -> str:
     match value:
         case dict():
             members = (
-                f"{json.dumps(name, ensure_ascii=ascii_only)}:{_javascript(value[name], ascii_only=ascii_only)}"
+                json.dumps(name, ensure_ascii=ascii_only)
+                + ":"
+                + _encode_like_javascript(value[name], ascii_only=ascii_only)
                 for name in sorted(value)
             )
             return "{" + ",".join(members) + "}"
         case list():
-            return "[" + ",".join(_javascript(item, ascii_only=ascii_only) for item in value) + "]"
+            return (
+                "["
+                + ",".join(_encode_like_javascript(item, ascii_only=ascii_only) for item in value)
+                + "]"
+            )
         case bool() | None | str():
             return json.dumps(value, ensure_ascii=ascii_only)
         case _:
             try:
                 return javascript_number(float(value))
-            except (
-                OverflowError
-            ):  # JavaScript reads such an integer as infinite, and prints that so
+            except OverflowError:  # JavaScript reads it as infinite and prints null
                 return "null"
 
 
 def javascript_number(number: float) -> str:
-    """Print a finite double as ECMAScript's `Number::toString` does: shortest digits, `1` for 1.0, `1e-7`."""
+    """Print a finite double as ECMAScript's `Number::toString`: shortest digits, `1`, `1e-7`."""
     if number == 0:
         return "0"
     sign, digits, exponent = _shortest(number)
-    count, point = (
-        len(digits),
-        len(digits) + exponent,
-    )  # the value is 0.digits times ten to the point
+    count, point = len(digits), len(digits) + exponent  # the value is 0.DIGITS * 10**point
     if count <= point <= 21:
         body = digits + "0" * (point - count)
     elif 0 < point <= 21:
@@ -350,9 +365,9 @@ _RAW_DECODER: Final[FastDecoder[dict[str, msgspec.Raw]]] = FastDecoder(dict[str,
 
 
 def parse_raw_members(text: bytes) -> dict[str, msgspec.Raw] | None:
-    """Take an object apart; the values of one with a lone surrogate, which only the strict parser reads, in canonical form.
+    """Return the members of an object as undecoded JSON; None when it is not a valid object (R1).
 
-    None when it is no object, or one that R1 refuses.
+    Values are canonical JSON if the object has lone surrogates, which only the strict parser reads.
     """
     members = _RAW_DECODER.decode(text)
     if members is not None:
@@ -365,35 +380,33 @@ def parse_raw_members(text: bytes) -> dict[str, msgspec.Raw] | None:
         return None
 
 
-_EXACT: Final = 1 << 53
-"""Integers up to this size are the same in every language."""
+_MAX_EXACT: Final = 1 << 53
+"""Integers up to this size are exact in every language (2**53)."""
 
 
 def portable(members: Members) -> Members:
-    """Return the members with integral numbers as integers, so that JavaScript and Python print them alike (R1).
+    """Return members with whole floats as integers, which JavaScript and Python print alike (R1).
 
     Raises:
-        RefusedWrite: A number is not finite, a value is none that JSON has, or the strict parser would not read it.
+        RefusedWrite: The strict parser would not read them back.
     """
-    renewed: Members = {name: _portable(value) for name, value in members.items()}
+    renewed: Members = {name: _portable_value(value) for name, value in members.items()}
     try:
-        parse_json(canonical_json({"entries": {"": renewed}}))  # as deep as it stands in a manifest
+        parse_json(canonical_json({"entries": {"": renewed}}))  # nested as deep as in a manifest
     except MalformedJson as error:
-        raise RefusedWrite(
-            f"this cannot be written as JSON that is read again: {error.reason}"
-        ) from None
+        raise RefusedWrite(f"cannot write this as JSON: {error.reason}") from None
     except (TypeError, ValueError, RecursionError) as error:
-        raise RefusedWrite(f"this cannot be written as JSON: {error}") from None
+        raise RefusedWrite(f"cannot write this as JSON: {error}") from None
     return renewed
 
 
-def _portable(value: JsonValue) -> JsonValue:
+def _portable_value(value: JsonValue) -> JsonValue:
     match value:
-        case float() if value.is_integer() and abs(value) <= _EXACT:
+        case float() if value.is_integer() and abs(value) <= _MAX_EXACT:
             return int(value)
         case dict():
-            return {name: _portable(child) for name, child in value.items()}
+            return {name: _portable_value(child) for name, child in value.items()}
         case list():
-            return [_portable(child) for child in value]
+            return [_portable_value(child) for child in value]
         case _:
             return value

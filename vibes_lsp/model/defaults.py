@@ -1,4 +1,4 @@
-"""Defaults that the RFC gives for what a project does not configure (RFC 8.1, 10.4.2, 10.4.3)."""
+"""The RFC's defaults for what a project does not configure (RFC 8.1, 10.4.2, 10.4.3)."""
 
 from __future__ import annotations
 
@@ -29,4 +29,4 @@ DEFAULT_THRESHOLDS: Final[Mapping[Band, float]] = {
     Band.CRITICAL: 0.80,
 }
 BASELINES: Final[Mapping[str, float]] = {Signal.SCOPE_FILES: 20, Signal.PROMPT_TOKEN_COUNT: 2_000}
-"""What counts as 1.0, of the signals that have no upper end (RFC 10.4.1)."""
+"""The quantity that counts as 1.0, for signals without an upper bound (RFC 10.4.1)."""

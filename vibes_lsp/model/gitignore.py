@@ -1,8 +1,9 @@
-"""Lines of a gitignore file as git matches them, in time linear in the path and in the pattern.
+"""Match paths against lines of a gitignore file as git does, without backtracking.
 
-A pattern becomes a regular expression without backtracking: what follows a `*` is looked for from left to right, and the first
-place where it fits is kept (an atomic group). That finds every match, since whatever a later place offers, the next `*` reaches
-from the first one as well. `**` between slashes is the same, one level up, over whole folders.
+A pattern becomes a regular expression in which each `*` takes the first place where the text after
+it fits (an atomic group). No match is missed: the next `*` reaches any later place from there as
+well. `**` between slashes works the same way over whole folders. For each `*` of the pattern,
+matching takes time linear in the path.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_PATTERN: Final = 200
-"""Characters of a pattern that whoever reads untrusted ones should take."""
+"""Longest pattern, in characters, that callers should accept from untrusted files."""
 _STAR: Final = "*"
-_FOLDERS: Final = "**/"
+_ANY_FOLDERS: Final = "**/"
 _CLASSES: Final = {
     "alnum": string.ascii_letters + string.digits,
     "alpha": string.ascii_letters,
@@ -33,37 +34,37 @@ _CLASSES: Final = {
 }
 
 
-class _Never(Exception):
-    """The pattern matches nothing: a class or an escape has no end."""
+class _InvalidPattern(Exception):
+    """The pattern matches nothing: a class or an escape is not closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class IgnorePattern:
-    """One line.
+    """One line of a gitignore file.
 
     Attributes:
-        negated: Whether what it matches is not ignored after all.
-        for_folders: Whether it matches folders only.
-        whole: Matches the path of a file or folder.
-        beginning: Matches the path of whatever is that file or folder, or lies in it.
+        negated: Whether it starts with `!`, which takes back an earlier match.
+        folder_only: Whether it ends with `/` and matches folders only.
+        full: Matches the whole path of a file or folder.
+        prefix: Matches the path of that file or folder, or of a file below it.
     """
 
     negated: bool
-    for_folders: bool
-    whole: re.Pattern[bytes]
-    beginning: re.Pattern[bytes]
+    folder_only: bool
+    full: re.Pattern[bytes]
+    prefix: re.Pattern[bytes]
 
     def matches(self, name: bytes, *, is_folder: bool) -> bool:
-        """Whether it matches a file or folder itself."""
-        return (is_folder or not self.for_folders) and self.whole.match(name) is not None
+        """Whether the pattern matches a file or folder itself."""
+        return (is_folder or not self.folder_only) and self.full.match(name) is not None
 
-    def covers(self, name: bytes) -> bool:
-        """Whether it matches a file or a folder that the file is in."""
-        return self.beginning.match(name) is not None
+    def matches_or_contains(self, name: bytes) -> bool:
+        """Whether the pattern matches a file or one of the folders above it."""
+        return self.prefix.match(name) is not None
 
 
 def parse_pattern(line: str) -> IgnorePattern | None:
-    """Return what a line says; None for a blank line, a comment, and one that can match nothing."""
+    """Return the pattern of a line; None for blank lines, comments and invalid patterns."""
     text = (
         _without_trailing_blanks(line).encode("utf-8", "surrogatepass").decode("latin-1")
     )  # git compares bytes
@@ -71,20 +72,20 @@ def parse_pattern(line: str) -> IgnorePattern | None:
         return None
     negated = text.startswith("!")
     text = text[negated:]
-    for_folders = text.endswith("/")
-    text = text[: len(text) - for_folders]
+    folder_only = text.endswith("/")
+    text = text[: len(text) - folder_only]
     if not text:
         return None
     try:
         tokens = list(_tokens(text.removeprefix("/")))
-    except _Never:
+    except _InvalidPattern:
         return None
     if "/" not in text:
-        tokens.insert(0, _FOLDERS)
-    whole, beginning = (
-        _expression([*tokens, end]) for end in (r"\Z", "(?=/)" if for_folders else r"(?=/|\Z)")
+        tokens.insert(0, _ANY_FOLDERS)
+    full, prefix = (
+        _expression([*tokens, end]) for end in (r"\Z", "(?=/)" if folder_only else r"(?=/|\Z)")
     )
-    return IgnorePattern(negated, for_folders, whole, beginning)
+    return IgnorePattern(negated, folder_only, full, prefix)
 
 
 def _without_trailing_blanks(line: str) -> str:
@@ -94,7 +95,7 @@ def _without_trailing_blanks(line: str) -> str:
 
 
 def _tokens(pattern: str) -> Iterator[str]:
-    """Give the pieces of a pattern: `_STAR`, `_FOLDERS`, and expressions that take what they take without a choice."""
+    """Yield the parts of a pattern: `_STAR`, `_ANY_FOLDERS` or an expression."""
     at = 0
     while at < len(pattern):
         char, at = pattern[at], at + 1
@@ -105,7 +106,7 @@ def _tokens(pattern: str) -> Iterator[str]:
             if is_level and at == len(pattern):
                 yield ".*?"
             elif is_level and pattern[at] == "/":
-                yield _FOLDERS
+                yield _ANY_FOLDERS
                 at += 1
             else:
                 yield _STAR
@@ -126,22 +127,22 @@ def _tokens(pattern: str) -> Iterator[str]:
 
 def _next(pattern: str, at: int) -> str:
     if at >= len(pattern):
-        raise _Never
+        raise _InvalidPattern
     return pattern[at]
 
 
 def _class(pattern: str, at: int) -> tuple[set[int], int]:
-    """Return the bytes that a class takes, and where the pattern goes on behind it; `/` is in none."""
+    """Return the bytes that a class accepts, never `/`, and the position after the class."""
     negated = _next(pattern, at) in "!^"
     at += negated
-    taken: set[int] = set()
+    accepted: set[int] = set()
     before, first = "", True
     while first or _next(pattern, at) != "]":
         first = False
         char, at = _next(pattern, at), at + 1
         if char == "-" and before and at < len(pattern) and pattern[at] != "]":
             upto, at = _escapable(pattern, at)
-            taken |= set(range(ord(before), ord(upto) + 1))
+            accepted |= set(range(ord(before), ord(upto) + 1))
             before = ""
         elif (
             char == "["
@@ -151,13 +152,13 @@ def _class(pattern: str, at: int) -> tuple[set[int], int]:
         ):
             named = _CLASSES.get(pattern[at + 1 : end - 1])
             if named is None:
-                raise _Never
-            taken |= set(named.encode())
+                raise _InvalidPattern
+            accepted |= set(named.encode())
             before, at = "", end + 1
         else:
             before, at = _escapable(pattern, at - 1)
-            taken.add(ord(before))
-    return (set(range(1, 256)) - taken if negated else taken) - {ord("/")}, at + 1
+            accepted.add(ord(before))
+    return (set(range(1, 256)) - accepted if negated else accepted) - {ord("/")}, at + 1
 
 
 def _escapable(pattern: str, at: int) -> tuple[str, int]:
@@ -166,7 +167,7 @@ def _escapable(pattern: str, at: int) -> tuple[str, int]:
 
 
 def _expression(tokens: list[str]) -> re.Pattern[bytes]:
-    first, *levels = _split(tokens, _FOLDERS)
+    first, *levels = _split(tokens, _ANY_FOLDERS)
     text = _level(first) + "".join(f"(?>(?:[^/]*/)*?{_level(level)})" for level in levels)
     return re.compile(text.encode("latin-1"), re.DOTALL)
 

@@ -1,7 +1,7 @@
-"""Content addresses: context hashes (RFC 5.2), annotation ids (RFC 5.4), and which known variant explains a foreign one.
+"""Context hashes (RFC 5.2) and annotation ids (RFC 5.4), and the variants that other tools compute.
 
-Real trails were written by tools with bugs (R2, R3). A variant is a change that such a tool made to what it hashed; the
-verifiers try every applicable combination, plainest first, and say which one reproduces the stored digest.
+Some tools hash a changed form of an entry or record (R2, R3). The `explain` functions try the known
+changes in every combination, simplest first, and return those that reproduce the stored digest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from vibes_lsp.model.vocabulary import ContextType
 
 
 class ContextVariant(StrEnum):
-    """How a manifest key relates to its entry (R2), plainest first."""
+    """How a manifest key was computed from its entry (R2)."""
 
     SPEC = "spec"
     NO_TYPE = "no-type"
@@ -31,7 +31,7 @@ class ContextVariant(StrEnum):
 
 
 class IdVariant(StrEnum):
-    """How a stored `annotation_id` relates to its record (R3), plainest first."""
+    """How a stored `annotation_id` was computed from its record (R3)."""
 
     SPEC = "spec"
     LESS_ANCHORS = "less-anchors"
@@ -47,47 +47,48 @@ RISK_MEMBERS: Final = ("risk_score", "risk_factors")
 
 
 def sha256(data: bytes) -> str:
-    """Return the digest as 64 lower-case hexadecimal characters (RFC 5.1)."""
+    """Return the digest as 64 lowercase hexadecimal digits (RFC 5.1)."""
     return hashlib.sha256(data).hexdigest()
 
 
 def context_hash(entry: Members) -> str:
-    """Return the key under which a manifest entry is stored (RFC 5.2): all members but `created_at`, nulls as stored."""
+    """Return the manifest key of an entry: the hash of all members but `created_at` (RFC 5.2)."""
     return sha256(canonical_json(_without(entry, "created_at")))
 
 
 def annotation_id(record: Members) -> str:
-    """Return the id of a log record (RFC 5.4): all members but `annotation_id`, anchors and risk included (R3)."""
+    """Return the id of a record: the hash of all members but `annotation_id` (RFC 5.4, R3)."""
     return sha256(canonical_json(_without(record, "annotation_id")))
 
 
 def explain_context_hash(key: str, entry: Members) -> tuple[ContextVariant, ...]:
-    """Say how `key` was computed from `entry`.
+    """Return the variants that together reproduce `key` from `entry`, in the order of the enum.
 
-    Returns:
-        `(SPEC,)`, or the variants that together reproduce the key in the order of the enum, or `(MISMATCH,)`.
+    `(SPEC,)` when it follows the RFC, `(MISMATCH,)` when no known variant explains it.
     """
-    return _explain(key, _without(entry, "created_at"), _CONTEXT_CHANGES) or (
+    return _explain(key, _without(entry, "created_at"), _CONTEXT_DEVIATIONS) or (
         ContextVariant.MISMATCH,
     )
 
 
 def explain_annotation_id(record: Members) -> tuple[IdVariant, ...]:
-    """Say how the record's own `annotation_id` was computed; `(ABSENT,)` when it has none."""
+    """Return the variants that reproduce the record's `annotation_id`; `(ABSENT,)` without one."""
     stored = record.get("annotation_id")
     if stored is None:
         return (IdVariant.ABSENT,)
     if not isinstance(stored, str):
         return (IdVariant.MISMATCH,)
-    return _explain(stored, _without(record, "annotation_id"), _ID_CHANGES) or (IdVariant.MISMATCH,)
+    return _explain(stored, _without(record, "annotation_id"), _ID_DEVIATIONS) or (
+        IdVariant.MISMATCH,
+    )
 
 
 _V = TypeVar("_V", ContextVariant, IdVariant)
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """What is hashed, and how it is printed."""
+class _HashInput:
+    """The members to hash and how to serialise them."""
 
     members: Members
     ascii_only: bool = False
@@ -102,16 +103,16 @@ class _Form:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change(Generic[_V]):
+class _Deviation(Generic[_V]):
     variant: _V
     applies: Callable[[Members], bool]
-    change: Callable[[_Form], _Form]
+    change: Callable[[_HashInput], _HashInput]
 
 
 def _explain(
-    digest: str, members: Members, changes: Sequence[_Change[_V]]
+    digest: str, members: Members, changes: Sequence[_Deviation[_V]]
 ) -> tuple[_V, ...] | None:
-    plain = _Form(members)
+    plain = _HashInput(members)
     if plain.digest() == digest:
         return (type(changes[0].variant).SPEC,)
     possible = [change for change in changes if change.applies(members)]
@@ -124,8 +125,8 @@ def _explain(
     return None
 
 
-def _combinations(changes: Sequence[_Change[_V]]) -> Iterator[list[_Change[_V]]]:
-    """All non-empty selections, in the order that tries a later change only when the earlier ones do not suffice."""
+def _combinations(changes: Sequence[_Deviation[_V]]) -> Iterator[list[_Deviation[_V]]]:
+    """Yield all non-empty selections; those without the later changes come first."""
     for mask in range(1, 1 << len(changes)):
         yield [change for bit, change in enumerate(changes) if mask >> bit & 1]
 
@@ -134,48 +135,48 @@ def _without(members: Members, *names: str) -> Members:
     return {name: value for name, value in members.items() if name not in names}
 
 
-def _dropping(*names: str) -> Callable[[_Form], _Form]:
+def _drop(*names: str) -> Callable[[_HashInput], _HashInput]:
     return lambda form: replace(form, members=_without(form.members, *names))
 
 
-def _having(*names: str) -> Callable[[Members], bool]:
+def _has_any(*names: str) -> Callable[[Members], bool]:
     return lambda members: any(name in members for name in names)
 
 
-def _ascii(form: _Form) -> _Form:
+def _ascii(form: _HashInput) -> _HashInput:
     return replace(form, ascii_only=True)
 
 
-def _javascript(form: _Form) -> _Form:
+def _javascript(form: _HashInput) -> _HashInput:
     return replace(form, javascript_numbers=True)
 
 
-def _drop_nulls(form: _Form) -> _Form:
+def _drop_nulls(form: _HashInput) -> _HashInput:
     kept: Members = {name: value for name, value in form.members.items() if value is not None}
     return replace(form, members=kept)
 
 
-def _null_commit(form: _Form) -> _Form:
+def _with_null_commit(form: _HashInput) -> _HashInput:
     return replace(form, members={**form.members, "commit_hash": None})
 
 
-def _unknown_model(form: _Form) -> _Form:
-    """The entry as it was before its writer learnt the model and changed it in place."""
+def _with_unknown_model(form: _HashInput) -> _HashInput:
+    """The entry before its writer learnt the model and changed the entry in place."""
     members: Members = {**form.members, "model_name": "unknown", "model_version": "unknown"}
     return replace(form, members=members)
 
 
-def _replaced(form: _Form) -> _Form:
-    """What JavaScript prints when the sorted top-level keys are given as the replacer: an allow-list at every depth."""
-    kept = _allowing(form.members, frozenset(form.members))
+def _apply_replacer(form: _HashInput) -> _HashInput:
+    """Keep what `JSON.stringify` prints with the top-level keys as replacer, at every depth."""
+    kept = _allow_only(form.members, frozenset(form.members))
     return replace(form, members=kept if isinstance(kept, dict) else {})
 
 
-def _allowing(value: JsonValue, names: frozenset[str]) -> JsonValue:
+def _allow_only(value: JsonValue, names: frozenset[str]) -> JsonValue:
     if isinstance(value, dict):
-        return {name: _allowing(child, names) for name, child in value.items() if name in names}
+        return {name: _allow_only(child, names) for name, child in value.items() if name in names}
     if isinstance(value, list):
-        return [_allowing(child, names) for child in value]
+        return [_allow_only(child, names) for child in value]
     return value
 
 
@@ -197,25 +198,27 @@ def _has_non_ascii(members: Members) -> bool:
     return not canonical_json(members).isascii() or b"\x7f" in canonical_json(members)
 
 
-_CONTEXT_CHANGES: Final[tuple[_Change[ContextVariant], ...]] = (
-    _Change(ContextVariant.NO_TYPE, _having("type"), _dropping("type")),
-    _Change(ContextVariant.ASCII, _has_non_ascii, _ascii),
-    _Change(ContextVariant.NULL_DROPPED, lambda entry: None in entry.values(), _drop_nulls),
-    _Change(ContextVariant.JS_NUMBER, _has_numbers, _javascript),
-    _Change(
-        ContextVariant.REPLACER, lambda entry: any(map(_has_objects, entry.values())), _replaced
+_CONTEXT_DEVIATIONS: Final[tuple[_Deviation[ContextVariant], ...]] = (
+    _Deviation(ContextVariant.NO_TYPE, _has_any("type"), _drop("type")),
+    _Deviation(ContextVariant.ASCII, _has_non_ascii, _ascii),
+    _Deviation(ContextVariant.NULL_DROPPED, lambda entry: None in entry.values(), _drop_nulls),
+    _Deviation(ContextVariant.JS_NUMBER, _has_numbers, _javascript),
+    _Deviation(
+        ContextVariant.REPLACER,
+        lambda entry: any(map(_has_objects, entry.values())),
+        _apply_replacer,
     ),
-    _Change(
+    _Deviation(
         ContextVariant.ENVIRONMENT_UNKNOWN,
         lambda entry: entry.get("type") == ContextType.ENVIRONMENT,
-        _unknown_model,
+        _with_unknown_model,
     ),
 )
 
-_ID_CHANGES: Final[tuple[_Change[IdVariant], ...]] = (
-    _Change(IdVariant.LESS_ANCHORS, _having(*ANCHOR_MEMBERS), _dropping(*ANCHOR_MEMBERS)),
-    _Change(IdVariant.LESS_COMMIT, _having("commit_hash"), _null_commit),
-    _Change(IdVariant.LESS_COMMIT, _having("commit_hash"), _dropping("commit_hash")),
-    _Change(IdVariant.LESS_RISK, _having(*RISK_MEMBERS), _dropping(*RISK_MEMBERS)),
-    _Change(IdVariant.ASCII, _has_non_ascii, _ascii),
+_ID_DEVIATIONS: Final[tuple[_Deviation[IdVariant], ...]] = (
+    _Deviation(IdVariant.LESS_ANCHORS, _has_any(*ANCHOR_MEMBERS), _drop(*ANCHOR_MEMBERS)),
+    _Deviation(IdVariant.LESS_COMMIT, _has_any("commit_hash"), _with_null_commit),
+    _Deviation(IdVariant.LESS_COMMIT, _has_any("commit_hash"), _drop("commit_hash")),
+    _Deviation(IdVariant.LESS_RISK, _has_any(*RISK_MEMBERS), _drop(*RISK_MEMBERS)),
+    _Deviation(IdVariant.ASCII, _has_non_ascii, _ascii),
 )

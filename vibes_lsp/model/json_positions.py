@@ -1,4 +1,4 @@
-"""Where a member stands in a JSON text, so that a finding can point at it."""
+"""Find the line and column of a member or value in a JSON text, for findings to point at."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 _COLON: Final = re.compile(r"\s*:")
-_BARE: Final = re.compile(r'[{}\[\],:]|[^\s{}\[\],:"]+')
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|(?P<unclosed>))|' + _BARE.pattern, re.DOTALL)
+_PUNCTUATION_OR_WORD: Final = re.compile(r'[{}\[\],:]|[^\s{}\[\],:"]+')
+_TOKEN: Final = re.compile(
+    r'"(?:[^"\\]|\\.)*+(?:"|(?P<unclosed>))|' + _PUNCTUATION_OR_WORD.pattern, re.DOTALL
+)
 
 
 def find_member(source: str, path: Sequence[str]) -> tuple[int, int] | None:
     """Return the 1-based line and column of a member's name, or of an array's element.
 
     Args:
-        source: A JSON text; a broken one is searched as far as it makes sense.
-        path: Names of members, and positions in arrays, from the outermost inwards.
+        source: A JSON text; in an invalid one the search goes as far as it can.
+        path: Member names and array indexes, outermost first.
 
     Returns:
-        The place of the deepest part of `path` that is there; None when not even the first one is.
+        The place of the deepest part of `path` that exists; None when the first part does not.
     """
-    keys: list[str] = []  # the way to the value that comes next, one part for each open bracket
-    counters: list[int | None] = []  # the position in an array, None in an object
+    keys: list[str] = []  # the path to the next value, one part for each open bracket
+    counters: list[int | None] = []  # the index in an array; None in an object
     best = 0
     place: int | None = None
     name_next = False
@@ -30,7 +32,7 @@ def find_member(source: str, path: Sequence[str]) -> tuple[int, int] | None:
         token = match.group()
         if counters and counters[-1] is not None and token != "]" and keys[-1] == "":
             keys[-1] = str(counters[-1])
-            best, place = _deeper(keys, path, best, place, match.start())
+            best, place = _deepest_match(keys, path, best, place, match.start())
         if token in "{[":
             counters.append(None if token == "{" else 0)
             keys.append("")
@@ -48,7 +50,7 @@ def find_member(source: str, path: Sequence[str]) -> tuple[int, int] | None:
                 name_next = True
         elif name_next and counters and token != ":":
             keys[-1] = token[1:-1]
-            best, place = _deeper(keys, path, best, place, match.start())
+            best, place = _deepest_match(keys, path, best, place, match.start())
             name_next = False
         if best == len(path):
             break
@@ -56,12 +58,12 @@ def find_member(source: str, path: Sequence[str]) -> tuple[int, int] | None:
 
 
 def find_character(source: str, path: Sequence[str], offset: int) -> tuple[int, int] | None:
-    """Return the 1-based line and column of a character of a member's value that is a string; None where there is no such string.
+    """Return the 1-based line and column of a character in a string value; None without one.
 
     Args:
         source: A JSON text.
         path: As for `find_member`.
-        offset: Which character of the value, from 0; the one after the last is the closing quote.
+        offset: Index of the character, from 0; the length of the string gives the closing quote.
     """
     place = find_member(source, path)
     if place is None:
@@ -86,23 +88,23 @@ _CHARACTER: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\"\\]",
     re.DOTALL,
 )
-"""One character as a JSON text writes it; a pair of surrogates is one."""
+"""One character in JSON notation; a surrogate pair is one."""
 
 
 def _tokens(source: str) -> Iterator[re.Match[str]]:
-    """Give the strings, marks and words of a JSON text.
+    """Yield the strings, punctuation and bare words of a JSON text.
 
-    Every quote after a string that is never closed is escaped, so no later string is closed either:
-    looking for the end of each would take time that grows with the square of the text.
+    After an unclosed string every quote is escaped, so no later string is closed either. Searching
+    for the end of each would take quadratic time, so the rest is read without strings.
     """
     for match in _TOKEN.finditer(source):
         if match.lastgroup == "unclosed":
-            yield from _BARE.finditer(source, match.start() + 1)
+            yield from _PUNCTUATION_OR_WORD.finditer(source, match.start() + 1)
             return
         yield match
 
 
-def _deeper(
+def _deepest_match(
     keys: Sequence[str], path: Sequence[str], best: int, place: int | None, start: int
 ) -> tuple[int, int | None]:
     if best < len(keys) <= len(path) and list(keys) == list(path[: len(keys)]):
@@ -115,20 +117,20 @@ def _line_and_column(source: str, offset: int) -> tuple[int, int]:
 
 
 def find_value(source: str, value: str) -> tuple[int, int]:
-    """Return the 1-based line and column at which a number or word first stands outside of strings; the beginning if nowhere."""
+    """Return the line and column of the first number or bare word `value`; (1, 1) without one."""
     found = next((match.start() for match in _tokens(source) if match.group() == value), 0)
     return _line_and_column(source, found)
 
 
 def find_long_number(source: str, digits: int) -> tuple[int, int]:
-    """Return the 1-based line and column of the first whole number that has more than so many digits; the beginning if none has."""
+    """Return the line and column of the first integer longer than `digits`; (1, 1) without one."""
     tokens = ((match.start(), match.group().removeprefix("-")) for match in _tokens(source))
     found = next((start for start, token in tokens if len(token) > digits and token.isdigit()), 0)
     return _line_and_column(source, found)
 
 
 def find_repeated_name(source: str, name: str) -> tuple[int, int]:
-    """Return the 1-based line and column of a member's name where one object gives it again; the beginning if none does."""
+    """Return the line and column where an object repeats a member name; (1, 1) if none does."""
     seen: list[set[str]] = []
     for match in _tokens(source):
         part = match.group()
@@ -144,7 +146,7 @@ def find_repeated_name(source: str, name: str) -> tuple[int, int]:
 
 
 def find_too_deep(source: str, depth: int) -> tuple[int, int]:
-    """Return the 1-based line and column of the first bracket that is nested deeper than `depth`; the beginning if none is."""
+    """Return the line and column of the first bracket nested deeper than `depth`; else (1, 1)."""
     level = 0
     for match in _tokens(source):
         level += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match.group(), 0)

@@ -1,4 +1,4 @@
-"""JSON values as we hold them, and tolerant typed access to the members of an object that anyone may have written."""
+"""The type of JSON values, and tolerant typed access to the members of an untrusted object."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def text(members: Mapping[str, JsonValue], name: str) -> str | None:
 
 
 def integer(members: Mapping[str, JsonValue], name: str) -> int | None:
-    """Return the member when it is an integer (a boolean is none), else None."""
+    """Return the member when it is an integer and not a boolean, else None."""
     value = members.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def texts(members: Mapping[str, JsonValue], name: str) -> tuple[str, ...]:
-    """Return the strings in a member that is a list; empty for anything else."""
+    """Return the strings in a member that is an array; empty for anything else."""
     value = members.get(name)
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 

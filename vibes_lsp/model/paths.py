@@ -1,4 +1,4 @@
-"""Paths in records (RFC 7.3, R19): relative to the project, forward slashes. Others' are read for what they are."""
+"""Paths in records (RFC 7.3, R19): relative to the project, with forward slashes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class PathKind(StrEnum):
 
 
 MAX_PATH: Final = 4096
-"""Longest path of a record that can be a file's, in bytes: what systems and git take at most."""
+"""Longest path of a file, in bytes: the limit of operating systems and git."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _ABSOLUTE: Final = re.compile(r"[/\\]|[A-Za-z]:|file:", re.IGNORECASE)
 
 
 def path_kind(path: str) -> PathKind:
-    """Classify a recorded path by its text alone; whether the file exists is not asked."""
+    """Classify a recorded path by its text alone, without looking for the file."""
     if not path.strip() or _CONTROL.search(path):
         return PathKind.UNUSABLE
     if _ABSOLUTE.match(path):
@@ -41,14 +41,14 @@ def path_kind(path: str) -> PathKind:
 
 
 def is_too_long(path: str) -> bool:
-    """Whether no file can have this path; to look for it would take time for each folder and for the length of its name."""
+    """Whether no file can have this path; searching for it would only cost time."""
     return len(path) > MAX_PATH or (
         4 * len(path) > MAX_PATH and len(path.encode("utf-8", "surrogatepass")) > MAX_PATH
     )
 
 
 def can_be_in_project(path: str) -> bool:
-    """Whether a recorded path can be that of a file below the project on some system: control characters are no reason against it."""
+    """Whether some system allows this path in the project, even with control characters."""
     return "\0" not in path and path_kind(path) not in {
         PathKind.ABSOLUTE,
         PathKind.ESCAPING,
@@ -58,7 +58,7 @@ def can_be_in_project(path: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def normal_path(path: str) -> str:
-    """Return the path as we compare it: forward slashes, no `./`, no doubled slash. Meant for relative paths."""
+    """Return a relative path in normal form: forward slashes, no `./`, no doubled slash."""
     return (
         posixpath.normpath(path.replace("\\", "/"))
         if "\\" in path or "." in path or "//" in path

@@ -1,8 +1,13 @@
-"""Field types that the record, context and config models share; strict, with unknown members kept (RFC 12.2, 12.3)."""
+"""Schemas of log records (RFC 7.2-7.7) and manifest entries (RFC 6.1-6.7), and their field types.
+
+Members that the RFC requires but real logs lack for good reasons are optional here:
+`annotation_id` (R3), `commit_hash` (R4) and the ends of an edge under their older names (R5).
+Separate checks report those.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -31,30 +36,32 @@ from vibes_lsp.model.vocabulary import (
 
 
 class StrictModel(BaseModel):
-    """An object on disk: declared members are checked without coercion, all others survive a round trip."""
+    """Base of all schemas: members are checked without coercion, unknown ones kept (RFC 12.2)."""
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True, protected_namespaces=())
 
 
-def _timestamp(value: str) -> str:
+def _check_timestamp(value: str) -> str:
     if parse_timestamp(value) is None:
-        raise PydanticCustomError("timestamp", "not an ISO-8601 date and time")
+        raise PydanticCustomError("timestamp", "expected an ISO 8601 date and time")
     return value
 
 
 Timestamp: TypeAlias = Annotated[
     str,
-    AfterValidator(_timestamp),
-    Field(json_schema_extra={"format": "date-time"}, description="ISO-8601, UTC"),
+    AfterValidator(_check_timestamp),
+    Field(json_schema_extra={"format": "date-time"}, description="ISO 8601, UTC"),
 ]
-Digest: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-CommitHash: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4,64}$")]
+DIGEST_PATTERN: Final = r"^[0-9a-f]{64}$"
+COMMIT_HASH_PATTERN: Final = r"^[0-9a-f]{4,64}$"
+Digest: TypeAlias = Annotated[str, StringConstraints(pattern=DIGEST_PATTERN)]
+CommitHash: TypeAlias = Annotated[str, StringConstraints(pattern=COMMIT_HASH_PATTERN)]
 NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
 Number: TypeAlias = int | float
 Fraction: TypeAlias = Annotated[Number, Field(ge=0, le=1)]
 LineNumber: TypeAlias = Annotated[int, Field(ge=1)]
 
-# An enum's words arrive as strings, which strict mode refuses: these accept the words, and nothing else.
+# Strict mode rejects strings where an enum is expected; these accept its values and nothing else.
 LaxAction: TypeAlias = Annotated[Action, Field(strict=False)]
 LaxLevel: TypeAlias = Annotated[AssuranceLevel, Field(strict=False)]
 LaxSessionEvent: TypeAlias = Annotated[SessionEvent, Field(strict=False)]
@@ -76,8 +83,8 @@ class RiskFactor(StrictModel):
     reason: str | None = None
 
 
-class Identified(StrictModel):
-    """What every record has: an instant, and an id computed from its content (RFC 5.4)."""
+class BaseRecord(StrictModel):
+    """Members of every record: a timestamp, and an id computed from its content (RFC 5.4)."""
 
     annotation_id: Digest | None = Field(
         default=None, description="SHA-256 of the record; always written (R3)"
@@ -85,8 +92,8 @@ class Identified(StrictModel):
     timestamp: Timestamp
 
 
-class Annotation(Identified):
-    """The members that line and function records share (RFC 7.3, 7.4)."""
+class Annotation(BaseRecord):
+    """Members that line and function records share (RFC 7.3, 7.4)."""
 
     file_path: NonEmpty = Field(description="relative to the project root, forward slashes")
     environment_hash: Digest
@@ -110,7 +117,10 @@ class Annotation(Identified):
 
 
 class LineRecord(Annotation):
-    """A range of lines that an AI wrote, changed, removed or reviewed (RFC 7.3); lines are 1-based and inclusive."""
+    """Lines that an AI wrote, changed, removed or reviewed (RFC 7.3).
+
+    Lines are 1-based and inclusive.
+    """
 
     type: Literal["line"]
     line_start: LineNumber
@@ -118,7 +128,7 @@ class LineRecord(Annotation):
 
     @field_validator("line_end")
     @classmethod
-    def _ordered(cls, line_end: int, info: Any) -> int:
+    def _check_order(cls, line_end: int, info: Any) -> int:
         line_start = info.data.get("line_start")
         if line_start is not None and line_end < line_start:
             raise PydanticCustomError("range", "the range ends before it starts")
@@ -133,32 +143,39 @@ class FunctionRecord(Annotation):
     function_signature: str | None = None
 
 
-class SessionRecord(Identified):
+class SessionRecord(BaseRecord):
     """The start or the end of a session (RFC 7.5)."""
 
     type: Literal["session"]
     event: LaxSessionEvent
     session_id: NonEmpty
-    environment_hash: Digest | None = Field(default=None, description="required on a start")
-    assurance_level: LaxLevel | None = Field(default=None, description="required on a start")
+    environment_hash: Digest | None = Field(
+        default=None, description="required when a session starts"
+    )
+    assurance_level: LaxLevel | None = Field(
+        default=None, description="required when a session starts"
+    )
     description: str | None = None
     parent_session_id: NonEmpty | None = None
     agent_name: str | None = None
     agent_type: str | None = None
 
     @model_validator(mode="after")
-    def _start_is_complete(self) -> SessionRecord:
+    def _check_start(self) -> SessionRecord:
         if self.event == "start":
             for name in ("environment_hash", "assurance_level"):
                 if getattr(self, name) is None:
                     raise PydanticCustomError(
-                        "missing_on_start", "is required on a start", {"member": name}
+                        "missing_on_start", "is required when a session starts", {"member": name}
                     )
         return self
 
 
-class EdgeRecord(Identified):
-    """A directed relation, read "source [edge_type] target" (RFC 7.6); the ends also in their older names, without types (R5)."""
+class EdgeRecord(BaseRecord):
+    """A directed relation, read as: source [edge_type] target (RFC 7.6).
+
+    The ends may also have their older names, `source_id` and `target_id`, without types (R5).
+    """
 
     type: Literal["edge"]
     edge_type: LaxEdgeType
@@ -172,7 +189,7 @@ class EdgeRecord(Identified):
     metadata: dict[str, Any] | None = None
 
     @model_validator(mode="after")
-    def _has_ends(self) -> EdgeRecord:
+    def _check_ends(self) -> EdgeRecord:
         for end in ("source", "target"):
             named = getattr(self, f"{end}_ref") is not None
             if not named and getattr(self, f"{end}_id") is None:
@@ -182,8 +199,8 @@ class EdgeRecord(Identified):
         return self
 
 
-class DelegationRecord(Identified):
-    """A session handing work to another session (RFC 7.7)."""
+class DelegationRecord(BaseRecord):
+    """Work that one session hands to another (RFC 7.7)."""
 
     type: Literal["delegation"]
     parent_session_id: NonEmpty
@@ -201,13 +218,13 @@ Record: TypeAlias = Annotated[
 ]
 
 
-class Context(StrictModel):
-    """What every entry has; the instant is no part of its hash (RFC 5.2)."""
+class BaseContext(StrictModel):
+    """Members of every entry; `created_at` is not part of its hash (RFC 5.2)."""
 
     created_at: Timestamp
 
 
-class EnvironmentContext(Context):
+class EnvironmentContext(BaseContext):
     """Tool, model and parameters (RFC 6.2)."""
 
     type: Literal["environment"]
@@ -219,7 +236,7 @@ class EnvironmentContext(Context):
     tool_extensions: list[str] | None = None
 
 
-class PromptContext(Context):
+class PromptContext(BaseContext):
     """What the AI was asked (RFC 6.3)."""
 
     type: Literal["prompt"]
@@ -228,7 +245,7 @@ class PromptContext(Context):
     prompt_context_files: list[str] | None = None
 
 
-class CommandContext(Context):
+class CommandContext(BaseContext):
     """A tool invocation or shell command (RFC 6.4)."""
 
     type: Literal["command"]
@@ -239,10 +256,11 @@ class CommandContext(Context):
     working_directory: str | None = None
 
 
-class ReasoningContext(Context):
+class ReasoningContext(BaseContext):
     """How the AI reasoned: inline, compressed or in a blob (RFC 6.5, 6.7, R8).
 
-    `reasoning_model` is required by RFC 6.5 and absent from RFC 6.7's own examples, so a check of its own asks for it.
+    RFC 6.5 requires `reasoning_model`, but the examples of RFC 6.7 lack it: a separate check
+    reports it.
     """
 
     type: Literal["reasoning"]
@@ -264,7 +282,7 @@ class OptionEntry(StrictModel):
     cons: list[str] | None = None
 
 
-class DecisionContext(Context):
+class DecisionContext(BaseContext):
     """A choice between alternatives (RFC 6.6)."""
 
     type: Literal["decision"]
@@ -275,10 +293,10 @@ class DecisionContext(Context):
     confidence: LaxConfidence | None = None
 
     @model_validator(mode="after")
-    def _selected_is_an_option(self) -> DecisionContext:
+    def _check_selected(self) -> DecisionContext:
         if self.selected not in {option.id for option in self.options}:
             raise PydanticCustomError(
-                "selected", "names none of the options", {"member": "selected"}
+                "selected", "expected the id of one of the options", {"member": "selected"}
             )
         return self
 

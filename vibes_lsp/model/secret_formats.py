@@ -1,8 +1,10 @@
-"""Formats of secrets that are known by how they begin: tokens and keys that services issue.
+"""Find secrets by their format: tokens and keys of services, and private keys.
 
-Each format names a literal text that every match contains. A search finds the literal and matches
-the pattern there. Once an open repeat of a pattern has its minimum, the match cannot fail any more:
-a failed match costs a constant and a match is consumed, so time is linear in the text.
+Private keys are PEM, OpenSSH, PGP and PuTTY blocks, also when their start or end was cut off.
+
+Each token format has a literal that every match contains. A search finds the literal and tries the
+pattern there. Once an open repeat has reached its minimum the match cannot fail, so a failed match
+costs a constant and a match is consumed: time is linear in the text.
 """
 
 from __future__ import annotations
@@ -14,28 +16,28 @@ from dataclasses import dataclass
 from typing import Final
 
 
-def _beginning(characters: str) -> str:
-    r"""Return a pattern for where a word of such characters begins.
+def _word_start(characters: str) -> str:
+    r"""Return a pattern for the start of a word of these characters.
 
-    Also after `\n` in quoted text, after `%3D` in a URL and after a terminal's colour.
+    It also matches after `\n` in quoted text, `%3D` in a URL and a terminal color code.
     """
     escapes = r"(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=[\[;]\dm)|(?<=[\[;]\d\dm)"
     return f"(?:(?<![{characters}])|{escapes})"
 
 
-_WORD: Final = _beginning("A-Za-z0-9_")
-_DASHED: Final = _beginning("A-Za-z0-9_-")
+_WORD: Final = _word_start("A-Za-z0-9_")
+_DASHED: Final = _word_start("A-Za-z0-9_-")
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One form of a secret.
+    """The format of one kind of secret.
 
     Attributes:
-        kind: What it is called in findings.
+        kind: Its name in findings.
         literal: Text that every match contains.
         pattern: Matches the whole secret.
-        offset: Characters between the beginning of a match and the literal.
+        offset: Position of the literal in a match.
     """
 
     kind: str
@@ -44,7 +46,7 @@ class Format:
     offset: int = 0
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Give where secrets of this form are."""
+        """Yield the spans of secrets in this format."""
         at = text.find(self.literal)
         while at >= 0:
             match = self.pattern.match(text, at - self.offset) if at >= self.offset else None
@@ -158,19 +160,19 @@ _PREFIXED: Final = (
     ("Webhook Secret", "whsec_", "[A-Za-z0-9+/=_-]{20,}"),
     ("xAI API Key", "xai-", "[A-Za-z0-9_]{40,}"),
 )
-"""Kind, literal at the beginning, and what follows it."""
+"""Kind, the literal prefix, and the pattern after it."""
 
 _TOKENS: Final = tuple(
     Format(kind, start, re.compile(_WORD + re.escape(start) + rest))
     for kind, start, rest in _PREFIXED
 )
 
-_OTHERS: Final = (
-    # The literal is not at the beginning.
+_OTHER_FORMATS: Final = (
+    # The literal is not at the start.
     Format(
         "Azure AD Client Secret",
         "Q~",
-        re.compile(_beginning("A-Za-z0-9_~.-") + r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}"),
+        re.compile(_word_start("A-Za-z0-9_~.-") + r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}"),
         offset=4,
     ),
     Format(
@@ -179,7 +181,7 @@ _OTHERS: Final = (
         re.compile(_DASHED + r"[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9_])"),
         offset=32,
     ),
-    # A dash before it makes it the name of something in a cache.
+    # After a dash it is part of the name of a cache key.
     Format(
         "Mailgun API Key",
         "key-",
@@ -191,7 +193,7 @@ _OTHERS: Final = (
         re.compile(_DASHED + r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}"),
         offset=14,
     ),
-    # The open repeats are possessive, and none of their characters may come before the match.
+    # The open repeats are possessive, and their characters cannot precede the match.
     Format(
         "JSON Web Token",
         "eyJ",
@@ -199,7 +201,7 @@ _OTHERS: Final = (
             _DASHED + r"eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+(?:\.[A-Za-z0-9_-]*+){0,3}"
         ),
     ),
-    # Addresses that let whoever knows them write: what is secret in them is the last part.
+    # Webhook URLs: the last part is the secret, it allows to post.
     *(
         Format(
             "Discord Webhook", host, re.compile(re.escape(host) + r"[0-9]{1,25}/[A-Za-z0-9_-]{20,}")
@@ -227,14 +229,14 @@ _OTHERS: Final = (
 )
 
 _DISCORD: Final = re.compile(
-    _beginning("A-Za-z0-9_.-") + r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"
+    _word_start("A-Za-z0-9_.-") + r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"
 )
 _TELEGRAM: Final = re.compile(_WORD + r"[0-9]{6,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])")
 
-FORMATS: Final = _TOKENS + _OTHERS
+FORMATS: Final = _TOKENS + _OTHER_FORMATS
 
 PATTERNS: Final = (("Discord Token", _DISCORD), ("Telegram Bot Token", _TELEGRAM))
-"""Those without any literal of their own; what comes before the last repeat is bounded."""
+"""Formats without a literal; everything before the last repeat is bounded."""
 
 PRIVATE_KEY: Final = "Private Key"
 
@@ -245,29 +247,29 @@ _PUTTY: Final = re.compile(r"PuTTY-User-Key-File-[0-9]")
 _PUTTY_END: Final = re.compile(r"Private-MAC: ?[0-9a-fA-F]*")
 _PUTTY_BODY: Final = re.compile(r"[ 0-9]*(?:\s+[A-Za-z0-9+/=]+)*+")
 _MAX_KEY: Final = 64 * 1024
-"""Characters of the longest key; what lies further apart does not belong together."""
+"""Longest key, in characters; a start and an end further apart do not belong together."""
 
 _MAX_LINE: Final = 1_000
-"""Characters of the longest line of a key that has lines."""
+"""Longest line of a key, in characters."""
 
 _GAP: Final = r"(?:\\[nrt]|[^A-Za-z0-9+/=\\]){0,24}"
-_BODY: Final = re.compile(
+_KEY_BODY: Final = re.compile(
     rf"(?:\s*+[A-Z][A-Za-z-]{{2,20}}: [^\r\n]{{0,200}}+){{0,8}}+(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)++"
     r"(?:(?:\\n|\r?\n)[A-Za-z0-9+/=]++)?"
 )
-"""Lines of base64 behind a beginning without an end, headers of the block before them."""
-_LINE: Final = re.compile(r"[^A-Za-z0-9+/=]{0,8}[A-Za-z0-9+/=]+[^A-Za-z0-9+/=]{0,8}")
+"""Headers and lines of base64 after a start without an end."""
+_KEY_LINE: Final = re.compile(r"[^A-Za-z0-9+/=]{0,8}[A-Za-z0-9+/=]+[^A-Za-z0-9+/=]{0,8}")
 
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
-    """Give where private keys are, in order."""
+    """Yield the spans of private keys, in order."""
     if "PRIVATE KEY" in text:
-        yield from _blocks(text)
+        yield from _pem_blocks(text)
     if "PuTTY-User-Key-File-" in text:
-        yield from _putty(text)
+        yield from _putty_keys(text)
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
+def _pem_blocks(text: str) -> Iterator[tuple[int, int]]:
     marks = sorted(
         [(match.span(), True) for match in _BEGIN.finditer(text)]
         + [(match.span(), False) for match in _END.finditer(text)]
@@ -281,21 +283,21 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
             if after is not None and not after[1] and after[0][0] - end <= _MAX_KEY:
                 stop = after[0][1]
             else:
-                body = _BODY.match(text, end)
-                if body is None:  # somebody writes about keys
+                body = _KEY_BODY.match(text, end)
+                if body is None:  # a text about keys
                     continue
                 stop = body.end()
             yield start, stop
             done = stop
         else:
-            begin = _body_before(text, max(done, start - _MAX_KEY), start)
+            begin = _key_body_before(text, max(done, start - _MAX_KEY), start)
             if begin < start:
                 yield begin, end
                 done = end
 
 
-def _body_before(text: str, least: int, end: int) -> int:
-    """Return where the lines of base64 before an end without a beginning begin."""
+def _key_body_before(text: str, least: int, end: int) -> int:
+    """Return the start of the base64 lines before an end that has no start."""
     begin = line_end = end
     while line_end > least:
         bound = max(least, line_end - _MAX_LINE)
@@ -303,7 +305,7 @@ def _body_before(text: str, least: int, end: int) -> int:
         if line_start == 0 and bound > 0:
             break
         line = text[max(line_start, least) : line_end].strip()
-        if line and _LINE.fullmatch(line) is None:
+        if line and _KEY_LINE.fullmatch(line) is None:
             break
         if line:
             begin = max(line_start, least)
@@ -311,7 +313,7 @@ def _body_before(text: str, least: int, end: int) -> int:
     return begin
 
 
-def _putty(text: str) -> Iterator[tuple[int, int]]:
+def _putty_keys(text: str) -> Iterator[tuple[int, int]]:
     ends = [match.span() for match in _PUTTY_END.finditer(text)]
     starts = [match.start() for match in _PUTTY.finditer(text)]
     done = 0

@@ -1,9 +1,9 @@
-"""Secrets that are known by what stands around them.
+"""Find secrets by the keyword or syntax next to them.
 
-Passwords in URLs and connection strings, `Authorization` headers, and values that are assigned to
-a name such as `DB_PASSWORD`. References to a secret (`$TOKEN`, `os.environ[...]`, `<your key>`)
-are none. A literal word is searched first and a pattern is matched there; a pattern consumes what
-it looks at or looks at a bounded number of characters. So time is linear in the text.
+Passwords in URLs and connection strings, `Authorization` headers, and values assigned to a name
+such as `DB_PASSWORD`. References (`$TOKEN`, `os.environ[...]`, `<your key>`) are not secrets. A
+search finds a literal and tries a pattern there; the pattern consumes what it reads or reads a
+bounded number of characters, so time is linear in the text.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ _REFERENCE: Final = re.compile(
     \[masked\]
     | \\?\$[a-z_{(\[] | \$\$? (?:$|[/"']) | % [a-z_(s{] | [<{(*\[] | \#\{ | \.\.\. | …
     | (.)\1*$
-    | (?:null|none|nil|undefined|true|false|yes|no|string|str|bytes|text|int|number|bool|boolean|any|object
-        |optional|required|password|passwd|pass|secret|token|value|redacted|hidden|masked|api_?key|env|n/a)
+    | (?:null|none|nil|undefined|true|false|yes|no|string|str|bytes|text|int|number|bool|boolean
+        |any|object|optional|required|password|passwd|pass|secret|token|value|redacted|hidden
+        |masked|api_?key|env|n/a)
       (?:$|[\s,;:.!?|)\]}\[(<])
     | (?:your|my|insert|replace|enter|some|example|dummy|sample|placeholder|todo)[-_ .]
-    | (?:os|sys|process|import|env|environ|secrets|settings|config|self|this|vars|var|local|data|module
-        |args|opts|options|params|request|req|github|inputs|steps|credentials|ctx|context)
+    | (?:os|sys|process|import|env|environ|secrets|settings|config|self|this|vars|var|local|data
+        |module|args|opts|options|params|request|req|github|inputs|steps|credentials|ctx|context)
       (?:\.|\[|->|::|!)
     | [a-z_][\w.]*(?:\(|\[["'a-z]) | [a-z_]\.[a-z_]\w*$
     | ~?\.{0,2}/[\w.@-]*(?:/[\w.@-]+)*/?$
@@ -34,18 +35,18 @@ _REFERENCE: Final = re.compile(
     | \#[0-9a-f]{3,8}$
     """
 )
-"""A value that names a secret, or says what one looks like, but is none."""
+"""A value that refers to a secret or is a placeholder for one."""
 
-_TYPICAL: Final = re.compile(r"[A-Z][A-Z_]*$|[A-Z]+_[A-Z_]*$")
-"""A word in capital letters, as help texts have it: `--token TOKEN`."""
+_PLACEHOLDER: Final = re.compile(r"[A-Z][A-Z_]*$|[A-Z]+_[A-Z_]*$")
+"""A word in capital letters, as in help texts: `--token TOKEN`."""
 
-_WORDS: Final = (
+_KEYWORDS: Final = (
     *("password", "passwd", "passphrase", "passcode", "passwort", "secret", "token", "credential"),
     *("key", "_pass", ".pass", "-pass", "pwd", "_auth"),
 )
-"""How the name of something secret ends, and what may end such a name is found by."""
+"""Literals that the names of secrets contain; each is searched for first."""
 
-_NAME: Final = re.compile(
+_KEYWORD: Final = re.compile(
     r"(?i:passwords?|passwd|passphrase|passcode|passwort|secret(?![_-]?key)|token|credentials?"
     r"|(?:(?<=api)|(?<=api[_-])|(?<=access)|(?<=access[_-])|(?<=secret)|(?<=secret[_-])"
     r"|(?<=private)|(?<=private[_-])|(?<=auth)|(?<=auth[_-])|(?<=account)|(?<=account[_-])"
@@ -71,15 +72,15 @@ _PLAIN: Final = re.compile(
 _FLAG: Final = re.compile(rf"(?:=|[ \t]{{1,4}})(?:{_QUOTED}|{_BARE})")
 """`--password …`, `--token=…`."""
 _MAX_NESTED: Final = 200
-"""Characters of the longest value in which another assignment is looked for."""
-_IS_FLAG: Final = re.compile(
+"""Longest value, in characters, that is searched for a nested assignment."""
+_FLAG_PREFIX: Final = re.compile(
     r"(?:^|[\s\"'`,\[(])--?(?:[a-z0-9]{1,20}-){0,3}(?:api|access|secret)?$"
 )
 
 _HEADER: Final = re.compile(
     r"(?i:authorization)\\?[\"']?\]?[ \t]{0,4}[:=,][ \t]{0,4}[bf]?(?:\\?[\"'`])?[ \t]{0,4}"
-    r"(?P<scheme>(?i:basic|bearer|token|digest|apikey|bot|splunk|negotiate|ntlm|key|aws4-hmac-sha256"
-    r"|sharedkey)[ \t=:]{1,4})?(?P<b>[^\s\"'`\\,;<>]++)"
+    r"(?P<scheme>(?i:basic|bearer|token|digest|apikey|bot|splunk|negotiate|ntlm|key"
+    r"|aws4-hmac-sha256|sharedkey)[ \t=:]{1,4})?(?P<b>[^\s\"'`\\,;<>]++)"
 )
 _BEARER: Final = re.compile(r"(?i:\b(?:bearer|basic))[ \t]{1,4}(?P<b>[A-Za-z0-9_.~+/=-]{16,}+)")
 _KEY_HEADER: Final = re.compile(
@@ -88,7 +89,7 @@ _KEY_HEADER: Final = re.compile(
 )
 
 _AUTHORITY: Final = re.compile(r"""://[^\s/:@"'`<>\\]*+:(?P<b>[^\s/"'`<>\\]+)(?=@)""")
-"""`scheme://user:password@host`. No `/` within, so no character is looked at for two beginnings."""
+"""`scheme://user:password@host`. No `/` inside, so no character is read for two matches."""
 _USER: Final = re.compile(r"://(?P<b>[A-Za-z0-9_-]{20,}+)(?=@)")
 _ADDRESS: Final = re.compile(r"(?://|jdbc:|\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /)[^\s\"'`<>]++")
 _PARAMETER: Final = re.compile(
@@ -117,9 +118,9 @@ _CONNECTION_PASSWORD: Final = re.compile(
     r"(?i:(?<![A-Za-z0-9_])(?:password|pwd|accountkey|sharedaccesskey|sharedsecret|access key))"
     r"[ \t]?=[ \t]?(?:\\?\"(?P<d>[^\"\\;\r\n]*+)|'(?P<s>[^';\r\n]*+)|(?P<b>[^;\"'\\\r\n<>&]++))"
 )
-_CODE: Final = re.compile(r"[=|&?+] |\(")
-_NEAR: Final = 400
-"""Characters between a password and the rest of the connection string that it belongs to."""
+_CODE_OPERATOR: Final = re.compile(r"[=|&?+] |\(")
+_MAX_DISTANCE: Final = 400
+"""Longest distance, in characters, from a password to the rest of its connection string."""
 _AWS: Final = re.compile(
     r"(?i:aws|secret)(?:[_ .-]?(?i:secret|access|key|token|id)){1,4}(?:\\?[\"'])?[ \t]{0,20}"
     r"(?:=>|[:=,>])[ \t]{0,8}(?:\\?[\"'])?(?P<b>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
@@ -127,12 +128,12 @@ _AWS: Final = re.compile(
 
 
 _MAX_REFERENCE: Final = 500
-"""Characters of a value that tell whether it is a reference."""
+"""Characters of a value that are tested for a reference."""
 
 
 def keyword_spans(text: str) -> Iterator[tuple[str, Span]]:
-    """Give the secrets that a text shows by what stands around them: the kind, and where."""
-    folded = text.replace("\u0130", "i").lower()  # the one letter that grows would move the rest
+    """Yield kind and span of the secrets that a keyword or syntax reveals."""
+    folded = text.replace("\u0130", "i").lower()  # lower() would make it two characters
     for kind, literals, found in _RULES:
         if any(each in folded for each in literals):
             for span in found(text, folded):
@@ -140,7 +141,7 @@ def keyword_spans(text: str) -> Iterator[tuple[str, Span]]:
 
 
 def is_reference(value: str) -> bool:
-    """Return whether a value names a secret that is elsewhere, or stands for one in an example."""
+    """Whether a value refers to a secret elsewhere or is a placeholder in an example."""
     stripped = value[:_MAX_REFERENCE].strip()
     return not stripped or _REFERENCE.match(stripped) is not None
 
@@ -148,7 +149,7 @@ def is_reference(value: str) -> bool:
 def _matches(
     literals: Iterable[str], pattern: re.Pattern[str], text: str, folded: str
 ) -> Iterator[re.Match[str]]:
-    """Give the matches of a pattern where one of its literals is."""
+    """Yield the matches of a pattern at the places of its literals."""
     for literal in literals:
         at = folded.find(literal)
         while at >= 0:
@@ -158,8 +159,8 @@ def _matches(
             at = folded.find(literal, match.end() if match else at + 1)
 
 
-def _value(match: re.Match[str]) -> Span:
-    """Return where the value is: the one group that took part, whatever quotes it has."""
+def _value_span(match: re.Match[str]) -> Span:
+    """Return the span of the value: the one group that matched, by its kind of quotes."""
     return match.span(match.lastgroup or 0)
 
 
@@ -167,7 +168,7 @@ def _spans(
     matches: Iterable[re.Match[str]], text: str, accepts: Callable[[str], bool] = bool
 ) -> Iterator[Span]:
     for match in matches:
-        start, end = _value(match)
+        start, end = _value_span(match)
         value = text[start:end]
         if accepts(value) and not is_reference(value):
             yield start, end
@@ -183,7 +184,7 @@ def _has_digit(value: str) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
-    """Return whether a value has letters and digits and no white space, as what is made up has."""
+    """Whether a value has letters and digits and no white space, as generated ones have."""
     return (
         len(value) >= 6
         and _has_digit(value)
@@ -193,26 +194,26 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Return whether a value is more than what a program calls something."""
+    """Whether a value is too random for the name of something."""
     return len(value) >= 16 and sum(map(str.isdigit, value)) >= 3 and _is_mixed(value)
 
 
-def _in_environment(value: str) -> bool:
+def _is_environment_secret(value: str) -> bool:
     return len(value) >= 4 and not (value.isdigit() and len(value) < 6)
 
 
-def _after_flag(value: str) -> bool:
+def _is_flag_secret(value: str) -> bool:
     if len(value) < 6 or value.startswith("-") or value.isalpha():
         return False
-    return _TYPICAL.match(value) is None
+    return _PLACEHOLDER.match(value) is None
 
 
-def _assigned(text: str, folded: str) -> Iterator[Span]:
-    """Give what is assigned to a name that ends as the names of secrets do."""
-    for word in _WORDS:
+def _assignments(text: str, folded: str) -> Iterator[Span]:
+    """Yield the values assigned to a name that contains a keyword."""
+    for word in _KEYWORDS:
         examined = dict.fromkeys((_ENVIRONMENT, _FLAG, _LITERAL, _PLAIN), 0)
-        for name in _matches([word], _NAME, text, folded):
-            for pattern, accepts in _forms(name):
+        for name in _matches([word], _KEYWORD, text, folded):
+            for pattern, accepts in _assignment_forms(name):
                 if name.start() < examined[pattern]:
                     continue
                 match = pattern.match(text, name.end())
@@ -220,31 +221,33 @@ def _assigned(text: str, folded: str) -> Iterator[Span]:
                     continue
                 if match.end() - match.start() > _MAX_NESTED:
                     examined[pattern] = match.end()
-                start, end = _value(match)
+                start, end = _value_span(match)
                 value = text[start:end]
                 if not accepts(value) or is_reference(value):
                     continue
-                if pattern is not _PLAIN or _stands_alone(text, name.start(), start, end):
+                if pattern is not _PLAIN or _is_plain_secret(text, name.start(), start, end):
                     yield start, end
                     break
 
 
-def _forms(name: re.Match[str]) -> Iterator[tuple[re.Pattern[str], Callable[[str], bool]]]:
-    """Give the forms of an assignment that a name may begin, and what makes their value a secret."""
+def _assignment_forms(
+    name: re.Match[str],
+) -> Iterator[tuple[re.Pattern[str], Callable[[str], bool]]]:
+    """Yield the kinds of assignment a name may start, and the test for a secret value."""
     if name[0].isupper():
-        yield _ENVIRONMENT, _in_environment
-    elif _IS_FLAG.search(name.string[max(0, name.start() - 40) : name.start()]):
-        yield _FLAG, _after_flag
+        yield _ENVIRONMENT, _is_environment_secret
+    elif _FLAG_PREFIX.search(name.string[max(0, name.start() - 40) : name.start()]):
+        yield _FLAG, _is_flag_secret
     yield _LITERAL, _is_mixed
     yield _PLAIN, _is_mixed
 
 
-def _stands_alone(text: str, name: int, start: int, end: int) -> bool:
+def _is_plain_secret(text: str, name: int, start: int, end: int) -> bool:
     return _is_random(text[start:end]) or _is_whole_line(text, name, start, end)
 
 
 def _is_whole_line(text: str, name: int, start: int, end: int) -> bool:
-    """Return whether an assignment is a line of its own, as in a file of properties or YAML."""
+    """Whether an assignment is a whole line, as in properties files or YAML."""
     if end < len(text) and text[end] not in "\r\n":
         return False
     bound = max(0, name - 100)
@@ -286,21 +289,23 @@ def _parameters(text: str, folded: str) -> Iterator[Span]:
 
 
 def _connections(text: str, folded: str) -> Iterator[Span]:
-    """Give passwords with `;` beside them, and another part of a connection string nearby."""
+    """Yield passwords next to a `;` with another part of a connection string nearby."""
     literals = ("password", "pwd", "accountkey", "sharedaccesskey", "sharedsecret", "access key")
     parts: list[int] | None = None
     for match in _matches(literals, _CONNECTION_PASSWORD, text, folded):
-        start, end = _value(match)
+        start, end = _value_span(match)
         before = text[max(0, match.start() - 2) : match.start()].rstrip(" ")
         after = text[end : end + 3].lstrip("\"'\\")
         if not (before.endswith(";") or after.startswith(";")):
             continue
-        if is_reference(text[start:end]) or _CODE.search(text, start, end):
+        if is_reference(text[start:end]) or _CODE_OPERATOR.search(text, start, end):
             continue
         if parts is None:
             parts = [each.start() for each in _CONNECTION.finditer(text)]
         at = bisect_left(parts, match.start())
-        if any(abs(each - match.start()) <= _NEAR for each in parts[max(0, at - 1) : at + 1]):
+        if any(
+            abs(each - match.start()) <= _MAX_DISTANCE for each in parts[max(0, at - 1) : at + 1]
+        ):
             yield start, end
 
 
@@ -311,7 +316,7 @@ def _commands(text: str, folded: str) -> Iterator[Span]:
         if calls is None:
             calls = [match.end() for match in _CURL_CALL.finditer(text)]
         at = bisect_left(calls, start)
-        if at and start - calls[at - 1] <= _NEAR:
+        if at and start - calls[at - 1] <= _MAX_DISTANCE:
             yield start, end
 
 
@@ -336,6 +341,6 @@ _RULES: Final[tuple[tuple[str, tuple[str, ...], Callable[[str, str], Iterator[Sp
     ("AWS Secret Key", ("aws", "secret"), _aws),
     ("Registry Token", (":_",), _registries),
     ("Password of a Command", (" -u", "\t-u", "-user"), _commands),
-    ("Assigned Secret", _WORDS, _assigned),
+    ("Assigned Secret", _KEYWORDS, _assignments),
 )
-"""What each kind is called, texts of which one is there if one is found, and what finds it."""
+"""Kind, literals of which the text must contain one, and the function that finds it."""

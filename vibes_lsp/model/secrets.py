@@ -1,7 +1,7 @@
-"""Finding and masking secrets in texts (RFC 6.4, 13.1).
+"""Find and mask secrets in texts (RFC 6.4, 13.1), in time linear in the text.
 
-Three modules find them: formats of tokens (`secret_formats`), what stands around a secret
-(`secret_contexts`) and keys over several lines (`private_keys`). Time is linear in the text.
+`secret_formats` finds tokens and private keys by their format, `secret_keywords` finds values by
+the keyword or syntax next to them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from vibes_lsp.model.secret_formats import FORMATS, PATTERNS
 from vibes_lsp.model.secret_keywords import keyword_spans
 
 MASK: Final = "[masked]"
-"""What stands in the place of a secret; no rule takes it for one."""
+"""The text that replaces a secret; no rule matches it."""
 
 _WORD: Final = re.compile(r"\S+")
 
@@ -27,12 +27,12 @@ _Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class MaskingRules:
-    """What a project adds to the known formats.
+    """A project's additions to the known secrets.
 
     Attributes:
-        mask: Texts that are secrets here; `*` stands for any characters but white space.
-        allow: Exact texts that are none. Only what lies within one of them is let through, so that no part of a secret that is not
-            known to whoever wrote the rules ever is; private keys are masked all the same.
+        mask: Texts to mask; `*` matches any characters but white space.
+        allow: Exact texts that are not secrets. A match stays only when all of it lies inside one
+            of them, so that no longer secret is exposed; private keys are always masked.
     """
 
     mask: Sequence[str] = ()
@@ -43,50 +43,50 @@ NO_MASKING_RULES: Final = MaskingRules()
 
 
 def secret_kinds(text: str, rules: MaskingRules = NO_MASKING_RULES) -> set[str]:
-    """Return the names of the kinds of secret that a text seems to contain."""
-    return {kind for kind, _ in _found(text, rules)}
+    """Return the kinds of secret that a text seems to contain."""
+    return {kind for kind, _ in _known_secrets(text, rules)}
 
 
 def mask_secrets(text: str, rules: MaskingRules = NO_MASKING_RULES) -> tuple[str, int]:
-    """Return a text with `MASK` for every secret, and how many there were.
+    """Return a text with `MASK` in place of every secret, and the number of secrets.
 
-    What is masked stays as it is when it is masked again.
+    Masking the result again changes nothing.
     """
-    masked, count = _replaced(text, _all_spans(text, rules))
+    masked, count = _mask_spans(text, _all_spans(text, rules))
     if not count:
         return text, 0
     left = _all_spans(masked, rules)
     if not left:
         return masked, count
-    # A mask made something look like a secret: better the whole lines than a part of one.
-    masked, more = _replaced(masked, _lines_of(masked, left))
+    # A mask made its surroundings look like a secret: mask the whole lines.
+    masked, more = _mask_spans(masked, _lines_around(masked, left))
     return masked, count + more
 
 
 def _all_spans(text: str, rules: MaskingRules) -> list[_Span]:
-    spans = [span for _, span in _found(text, rules)]
-    own = list(_own_spans(text, rules))
+    spans = [span for _, span in _known_secrets(text, rules)]
+    own = list(_project_spans(text, rules))
     if own:
-        excepted = _Cover([*_allowed(text, rules), *_places(MASK, text)])
-        spans += [span for span in own if not excepted.holds(span)]
+        excepted = _Spans([*_allowed_spans(text, rules), *_occurrences(MASK, text)])
+        spans += [span for span in own if not excepted.contain(span)]
     return sorted(spans)
 
 
-def _found(text: str, rules: MaskingRules) -> list[tuple[str, _Span]]:
-    """Return the secrets of known kinds that a text contains and the rules do not allow."""
+def _known_secrets(text: str, rules: MaskingRules) -> list[tuple[str, _Span]]:
+    """Return kind and span of the known secrets that the rules do not allow."""
     found = [(each.kind, span) for each in FORMATS for span in each.spans(text)]
     found += [(kind, match.span()) for kind, each in PATTERNS for match in each.finditer(text)]
     found += keyword_spans(text)
     if found and rules.allow:
-        allowed = _Cover(_allowed(text, rules))
-        found = [(kind, span) for kind, span in found if not allowed.holds(span)]
+        allowed = _Spans(_allowed_spans(text, rules))
+        found = [(kind, span) for kind, span in found if not allowed.contain(span)]
     return found + [
         (secret_formats.PRIVATE_KEY, span) for span in secret_formats.private_keys(text)
     ]
 
 
-def _replaced(text: str, spans: Iterable[_Span]) -> tuple[str, int]:
-    """Return a text with one `MASK` for spans that overlap, and how many masks that are."""
+def _mask_spans(text: str, spans: Iterable[_Span]) -> tuple[str, int]:
+    """Return a text with one `MASK` per group of overlapping spans, and the number of masks."""
     merged: list[_Span] = []
     for start, end in sorted(spans):
         if merged and start < merged[-1][1]:
@@ -101,8 +101,8 @@ def _replaced(text: str, spans: Iterable[_Span]) -> tuple[str, int]:
     return "".join([*parts, text[done:]]), len(merged)
 
 
-def _lines_of(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
-    """Give the lines that spans touch, without the ends of the last ones; the spans are in order."""
+def _lines_around(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
+    """Yield the lines that the sorted spans touch, without the final line end of each group."""
     done = -1
     for start, end in spans:
         if end <= done:
@@ -113,37 +113,37 @@ def _lines_of(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
         yield begin, done
 
 
-class _Cover:
-    """Places in a text, some of which may overlap."""
+class _Spans:
+    """A set of spans in a text; they may overlap."""
 
     def __init__(self, places: Iterable[_Span]) -> None:
         ordered = sorted(places)
         self._starts: Final = [start for start, _ in ordered]
         self._furthest: Final = list(accumulate((end for _, end in ordered), max))
 
-    def holds(self, span: _Span) -> bool:
-        """Return whether a span lies within one place."""
+    def contain(self, span: _Span) -> bool:
+        """Whether one of the spans contains this one."""
         before = bisect_right(self._starts, span[0])
         return before > 0 and self._furthest[before - 1] >= span[1]
 
 
-def _allowed(text: str, rules: MaskingRules) -> Iterator[_Span]:
-    return (place for allowed in rules.allow for place in _places(allowed, text))
+def _allowed_spans(text: str, rules: MaskingRules) -> Iterator[_Span]:
+    return (place for allowed in rules.allow for place in _occurrences(allowed, text))
 
 
-def _own_spans(text: str, rules: MaskingRules) -> Iterator[_Span]:
-    """Give where the project's own texts are."""
+def _project_spans(text: str, rules: MaskingRules) -> Iterator[_Span]:
+    """Yield the spans that match the project's mask patterns."""
     words: list[_Span] | None = None
     for pattern in rules.mask:
         parts = pattern.split("*")
         if not all(part in text for part in parts):
             continue
         if len(parts) == 1:
-            yield from _places(pattern, text)
+            yield from _occurrences(pattern, text)
             continue
         words = words or [match.span() for match in _WORD.finditer(text)]
         for start, end in _words_with(max(parts, key=len), text, words):
-            yield from _in_word(parts, text[start:end], start)
+            yield from _match_in_word(parts, text[start:end], start)
 
 
 def _words_with(part: str, text: str, words: Sequence[_Span]) -> Iterator[_Span]:
@@ -154,15 +154,15 @@ def _words_with(part: str, text: str, words: Sequence[_Span]) -> Iterator[_Span]
         at = text.find(part, span[1])
 
 
-def _places(part: str, text: str) -> Iterator[_Span]:
+def _occurrences(part: str, text: str) -> Iterator[_Span]:
     start = text.find(part)
     while start >= 0:
         yield start, start + len(part)
         start = text.find(part, start + len(part))
 
 
-def _in_word(parts: Sequence[str], word: str, offset: int) -> Iterator[_Span]:
-    """Give where a pattern with `*` fits a word; each part is taken where it comes first."""
+def _match_in_word(parts: Sequence[str], word: str, offset: int) -> Iterator[_Span]:
+    """Yield the spans of a word that match a pattern with `*`, each part at its first place."""
     end = 0
     while True:
         start = None if parts[0] else end

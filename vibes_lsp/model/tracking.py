@@ -9,19 +9,20 @@ from typing import Final
 from vibes_lsp.model.gitignore import MAX_PATTERN, IgnorePattern, parse_pattern
 
 MAX_PATTERNS: Final = 500
-"""Patterns that are read: a path takes at most their number times the length of one times its own."""
+"""Patterns that are used; bounds the time for one path."""
 _MAX_PATH: Final = 4096
-"""Longest path, in bytes, that systems have; a longer one in a record names no file."""
+"""Longest path of a file, in bytes; a longer one in a record names no file."""
 _MAX_LEVELS: Final = 256
+"""Folders above a file that are matched when patterns can negate one another."""
 
 
 class Tracking:
-    """Decides whether a path is tracked: its extension is listed, and no exclude pattern matches it.
+    """The tracked files: those with a listed extension that no exclude pattern matches.
 
     Args:
         extensions: `tracked_extensions`; None means all files.
-        excludes: `exclude_patterns`, with the semantics of gitignore lines; what is no pattern, and what is beyond the
-            bounds, excludes nothing.
+        excludes: `exclude_patterns`, matched like lines of a gitignore file. Invalid patterns and
+            those beyond the limits exclude nothing.
     """
 
     def __init__(self, extensions: Sequence[str] | None, excludes: Sequence[str] = ()) -> None:
@@ -30,10 +31,10 @@ class Tracking:
         )
         read = (parse_pattern(line) for line in excludes[:MAX_PATTERNS] if len(line) <= MAX_PATTERN)
         self._patterns = [pattern for pattern in read if pattern is not None]
-        self._in_order = any(pattern.negated for pattern in self._patterns)
+        self._has_negated = any(pattern.negated for pattern in self._patterns)
 
     def tracks(self, path: str) -> bool:
-        """Whether records about this project-relative path count in coverage, gates and risk."""
+        """Whether records about a project-relative path count in coverage, gates and risk."""
         if (
             self._extensions is not None
             and posixpath.splitext(path)[1].lower() not in self._extensions
@@ -45,8 +46,8 @@ class Tracking:
         return len(name) > _MAX_PATH or not self._excludes(name)
 
     def _excludes(self, name: bytes) -> bool:
-        if not self._in_order:
-            return any(pattern.covers(name) for pattern in self._patterns)
+        if not self._has_negated:
+            return any(pattern.matches_or_contains(name) for pattern in self._patterns)
         ends = [at for at, byte in enumerate(name) if byte == _SLASH]
         if len(ends) > _MAX_LEVELS:
             return False
@@ -56,7 +57,7 @@ class Tracking:
         )
 
     def _matches(self, name: bytes, *, is_folder: bool) -> bool:
-        """Whether the last pattern that matches a file or a folder excludes it."""
+        """Whether the last pattern that matches a file or folder excludes it."""
         found: IgnorePattern | None = next(
             (each for each in reversed(self._patterns) if each.matches(name, is_folder=is_folder)),
             None,

@@ -1,4 +1,4 @@
-"""Every closed vocabulary of the RFC, one enum each; the values are the words on disk."""
+"""The closed vocabularies of the RFC, one enum each; the values are the words on disk."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AssuranceLevel(StrEnum):
 
 
 class Action(StrEnum):
-    """What the AI did at the annotated place (RFC 7.9)."""
+    """What the AI did to the annotated code (RFC 7.9)."""
 
     CREATE = "create"
     MODIFY = "modify"
@@ -54,7 +54,7 @@ class SessionEvent(StrEnum):
 
 
 class EdgeType(StrEnum):
-    """Relations between audit events, read "source [type] target" (RFC 7.6)."""
+    """Relations between annotations, contexts and sessions: source [type] target (RFC 7.6)."""
 
     CAUSED_BY = "caused_by"
     DEPENDS_ON = "depends_on"
@@ -73,7 +73,7 @@ class NodeType(StrEnum):
 
 
 class DelegationType(StrEnum):
-    """Why a session tasked another (RFC 7.7)."""
+    """The task that one session delegates to another (RFC 7.7)."""
 
     TASK = "task"
     REVIEW = "review"
@@ -107,7 +107,7 @@ class CommandType(StrEnum):
 
 
 class Confidence(StrEnum):
-    """How sure the agent was of a decision (RFC 6.6)."""
+    """The agent's confidence in a decision (RFC 6.6)."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -145,7 +145,7 @@ class Signal(StrEnum):
 
 
 def is_custom_signal(name: str) -> bool:
-    """Whether this can be the name of a signal that is not the RFC's: it has a namespace, as in `org:compliance_tier` (RFC 10.4.1)."""
+    """Whether a name has a namespace, as signals beyond the RFC's have: `org:tier` (RFC 10.4.1)."""
     return ":" in name and _CUSTOM_SIGNAL(name) is not None
 
 
@@ -164,9 +164,9 @@ class Tier(StrEnum):
 
 
 class SupersedesReason(StrEnum):
-    """`metadata.reason` of the supersedes edges that we write (R4, R4b, R7).
+    """`metadata.reason` of the supersedes edges that this program writes (R4, R4b, R7).
 
-    The first three join two records into one lineage; `COVERS` makes the target's lineage history.
+    The first three put both records into one lineage; `COVERS` makes the target's lineage history.
     """
 
     COMMIT = "commit"
@@ -176,7 +176,7 @@ class SupersedesReason(StrEnum):
 
 
 class BackfillWhen(StrEnum):
-    """`backfill.when` of the config: when the pre-commit hook writes commits into the log (R4)."""
+    """`backfill.when` in the config: when the pre-commit hook writes commits into the log (R4)."""
 
     NEXT_COMMIT = "next-commit"
     LANDED = "landed"
@@ -202,7 +202,7 @@ NO_MODEL: Final = "none"
 """The `model_name` of a reviewing person's environment: never counted as a model (R6)."""
 
 CAPTURED_COMPLETION: Final = "vibes:captured-low-confidence"
-"""Among the `tool_extensions` of an environment (RFC 6.2): an editor saw a completion being accepted, and whoever made it said nothing.
+"""The `tool_extensions` item of a completion that an editor saw accepted but no AI tool reported.
 
-The standard has a confidence for decisions alone; this is the place where a tool may say what was active when something was generated.
+The RFC has a confidence for decisions only; `tool_extensions` (RFC 6.2) lists what was active.
 """

@@ -31,6 +31,7 @@ from pydantic_core import PydanticCustomError
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.canonical_json import MAX_DEPTH
+from vibes_lsp.model.validation import describe_error
 from vibes_lsp.model.vocabulary import CommandType, Confidence, PromptType, is_custom_signal
 
 ARGUMENT: Final = ConfigDict(
@@ -119,12 +120,8 @@ def _wrong_argument(kind: type[Checked], error: ValidationError, *, is_json: boo
     )
     parts = [str(part) for part in item["loc"] if part not in _BRANCHES]
     member = ".".join(parts if is_json else map(to_snake, parts))
-    if item["type"] == "missing":
-        return WrongArgument(member, "is required")
     if item["type"] == "string_too_short":
         return WrongArgument(member, "must not be empty")
-    if item["type"] == "tuple_type":
-        return WrongArgument(member, "input should be a valid array")
     if item["type"] in _UNKNOWN:
         names = ", ".join(
             sorted(
@@ -136,13 +133,13 @@ def _wrong_argument(kind: type[Checked], error: ValidationError, *, is_json: boo
             member,
             f"is not a member; there are {names}" if len(parts) == 1 else "is not a member of it",
         )
-    return WrongArgument(member, item["msg"][:1].lower() + item["msg"][1:])
+    return WrongArgument(member, describe_error(item))
 
 
 def _json_object(value: object) -> Mapping[str, Any]:
     """Return a value that the manifest can hold: with JSON's types, finite, not too deep."""
     if not isinstance(value, Mapping):
-        raise PydanticCustomError("json_object", "input should be an object")
+        raise PydanticCustomError("json_object", "expected an object")
     pending: list[tuple[object, int]] = [(value, _ENTRY_DEPTH)]
     while pending:
         each, depth = pending.pop()

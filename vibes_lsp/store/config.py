@@ -92,9 +92,7 @@ class LoadedConfig:
             return Config(), (), Policy()
         config, problems = validate_config(self.members)
         policy, unusable = read_policy(config, self.members)
-        found = [
-            Problem(field, "is no number that JSON knows", "number") for field in self.odd_numbers
-        ]
+        found = [Problem(field, "expected a finite number", "number") for field in self.odd_numbers]
         found += [problem for problem in problems if problem.field not in self.odd_numbers]
         if len(config.exclude_patterns) > MAX_PATTERNS:
             message = f"only the first {MAX_PATTERNS} patterns are used"

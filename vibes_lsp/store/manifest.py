@@ -271,7 +271,7 @@ def _read_otherwise(data: bytes) -> Manifest:
     except MalformedJson as error:
         return Manifest(ManifestForm.BROKEN, problem=error, data=data, stored=entries)
     if not isinstance(value, dict):
-        reason = f"a JSON {json_type(value)} where an object is needed"
+        reason = f"expected an object, found a JSON {json_type(value)}"
         return Manifest(ManifestForm.BROKEN, problem=MalformedJson(reason), data=data)
     standard, version, members = value.get("standard"), value.get("version"), value.get("entries")
     if isinstance(members, dict):  # only a lone surrogate makes it unusual

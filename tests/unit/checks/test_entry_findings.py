@@ -21,12 +21,12 @@ DIGEST = "0123456789abcdef" * 4
     ("members", "field", "message"),
     [
         ({"prompt_type": OMIT}, "prompt_type", "prompt_type: is required"),
-        ({"prompt_text": 7}, "prompt_text", "prompt_text: input should be a valid string"),
+        ({"prompt_text": 7}, "prompt_text", "prompt_text: expected a string"),
         ({"created_at": OMIT}, "created_at", "created_at: is required"),
         (
             {"prompt_context_files": ["a.py", 7]},
             "prompt_context_files.1",
-            "prompt_context_files.1: input should be a valid string",
+            "prompt_context_files.1: expected a string",
         ),
     ],
 )
@@ -49,7 +49,7 @@ def test_an_entry_that_is_no_object_is_a_finding(project: Project, entry: str, k
     manifest.write_bytes(
         manifest.read_bytes().removesuffix(b"}}\n") + f',"{DIGEST}":{entry}\n}}}}\n'.encode()
     )
-    message = f"entry {DIGEST[:16]}: a JSON {kind} where an object is needed"
+    message = f"entry {DIGEST[:16]}: expected an object, found a JSON {kind}"
     assert project.seen() == [
         Seen("entry-field", "error", MANIFEST, project.place(DIGEST), None, message)
     ]
@@ -57,7 +57,7 @@ def test_an_entry_that_is_no_object_is_a_finding(project: Project, entry: str, k
 
 def test_a_bad_timestamp_of_an_entry_counts_as_such(project: Project) -> None:
     key = project.writer.prompt("Go on.", created_at="soon")
-    message = "created_at: not an ISO-8601 date and time"
+    message = "created_at: expected an ISO 8601 date and time"
     assert project.seen() == [
         Seen("timestamp", "error", MANIFEST, project.place(key), "created_at", message)
     ]

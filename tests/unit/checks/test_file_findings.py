@@ -60,7 +60,7 @@ def test_config_json(project: Project) -> None:
 
 def test_config_field(project: Project) -> None:
     project.writer.config(assurance_level="paranoid")
-    message = "assurance_level: input should be 'low', 'medium' or 'high'"
+    message = "assurance_level: expected low, medium or high"
     assert project.seen() == [Seen("config-field", "error", CONFIG, 4, "assurance_level", message)]
 
 
@@ -187,14 +187,14 @@ def test_journal_broken(project: Project) -> None:
         (
             "risk_scoring",
             {"enabled": True, "review_rules": [3]},
-            "risk_scoring.review_rules.0: input should be an object",
+            "risk_scoring.review_rules.0: expected an object",
         ),
         (
             "risk_scoring",
             {"enabled": True, "weights": 3},
-            "risk_scoring.weights: input should be an object",
+            "risk_scoring.weights: expected an object",
         ),
-        ("exclude_patterns", "*.py", "exclude_patterns: input should be an array"),
+        ("exclude_patterns", "*.py", "exclude_patterns: expected an array"),
     ],
 )
 def test_what_is_wrong_is_said_in_words_of_json(
@@ -243,10 +243,10 @@ def test_log_missing(project: Project) -> None:
     ("line", "message"),
     [
         (b'{"type":"line",', "expecting property name enclosed in double quotes (column 16)"),
-        (b'["type","line"]', "a JSON array where an object is needed"),
+        (b'["type","line"]', "expected an object, found a JSON array"),
         (
             b'{"type":"edge","type":"line"}',
-            "member 'type' is given twice with different values (column 16)",
+            "duplicate member 'type' with different values (column 16)",
         ),
     ],
 )

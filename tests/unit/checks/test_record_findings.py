@@ -20,14 +20,14 @@ EARLIER = "2026-02-03T09:01:30Z"
     ("members", "field", "message"),
     [
         ({"line_end": OMIT}, "line_end", "line_end: is required"),
-        ({"line_end": 0}, "line_end", "line_end: input should be greater than or equal to 1"),
-        ({"line_end": "2"}, "line_end", "line_end: input should be a valid integer"),
+        ({"line_end": 0}, "line_end", "line_end: expected at least 1"),
+        ({"line_end": "2"}, "line_end", "line_end: expected an integer"),
         ({"line_start": 3}, "line_end", "line_end: the range ends before it starts"),
-        ({"file_path": ""}, "file_path", "file_path: string should have at least 1 character"),
+        ({"file_path": ""}, "file_path", "file_path: expected a non-empty string"),
         (
             {"assurance_level": "total"},
             "assurance_level",
-            "assurance_level: input should be 'low', 'medium' or 'high'",
+            "assurance_level: expected low, medium or high",
         ),
         (
             {
@@ -35,7 +35,7 @@ EARLIER = "2026-02-03T09:01:30Z"
                 "risk_factors": [{"signal": "temperature", "value": 2, "weight": 0.1}],
             },
             "risk_factors.0.value",
-            "risk_factors.0.value: input should be less than or equal to 1",
+            "risk_factors.0.value: expected at most 1",
         ),
     ],
 )
@@ -56,7 +56,7 @@ def test_a_record_without_a_type_is_a_finding_and_one_of_an_unknown_type_is_none
 @pytest.mark.parametrize("timestamp", ["yesterday", "2026-02-03", "1770112800"])
 def test_timestamp(project: Project, timestamp: str) -> None:
     project.writer.informed(project.trail.created, project.trail.read_command, timestamp=timestamp)
-    message = "timestamp: not an ISO-8601 date and time"
+    message = "timestamp: expected an ISO 8601 date and time"
     assert project.seen() == [Seen("timestamp", "error", LOG, 26, "timestamp", message)]
 
 

@@ -42,7 +42,7 @@ BROKEN = [
     (b">>>>>>> topic", "merge-conflict marker"),
     (b'{"type":"line","line_start":NaN}', "NaN is not JSON"),
     (b'{"type":"line","file_path":"\xff"}', "not UTF-8"),
-    (b'{"type":"line","type":"edge"}', "given twice"),
+    (b'{"type":"line","type":"edge"}', "duplicate member"),
     (b'{"type":"line",', "expecting"),
     (b"[]", "array"),
     (b"7", "number"),

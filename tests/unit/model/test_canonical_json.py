@@ -94,7 +94,7 @@ def test_a_key_given_twice_with_one_value_is_one(text: str) -> None:
     ],
 )
 def test_a_key_given_twice_with_two_values_is_refused(text: str) -> None:
-    assert refusal(text).reason == "member 'a' is given twice with different values"
+    assert refusal(text).reason == "duplicate member 'a' with different values"
 
 
 def test_a_long_name_is_not_repeated_in_the_reason() -> None:
@@ -167,7 +167,7 @@ def test_a_byte_order_mark_and_white_space_are_allowed(data: bytes | str) -> Non
     ],
 )
 def test_what_must_be_an_object(data: bytes, kind: str) -> None:
-    with pytest.raises(MalformedJson, match=f"a JSON {kind} where an object is needed"):
+    with pytest.raises(MalformedJson, match=f"expected an object, found a JSON {kind}"):
         parse_object(data)
 
 

@@ -233,9 +233,7 @@ def test_lines_must_be_in_the_text(project: Project, start: int, end: int) -> No
 
 @pytest.mark.parametrize("action", ["rebase_remap", "rebase_orphan", "invent"])
 def test_an_action_is_what_an_ai_can_do(project: Project, action: str) -> None:
-    with pytest.raises(
-        WrongArgument, match="action: input should be 'create', 'modify', 'delete' or 'review'"
-    ):
+    with pytest.raises(WrongArgument, match="action: expected create, modify, delete or review"):
         project.recorder.annotate_lines("a.py", 1, 1, action, by(project.session()))
 
 
@@ -252,7 +250,7 @@ def test_an_action_is_what_an_ai_can_do(project: Project, action: str) -> None:
         ),
         (
             {"session_id": "s1", "prompt": Prompt("x", "song")},  # type: ignore[arg-type]
-            r"prompt\.type: input should be 'user_instruction'",
+            r"prompt\.type: expected user_instruction",
         ),
         ({"session_id": "s1", "decision": "ab" * 32}, "no decision has the hash"),
         ({"session_id": "s1", "informed_by": ("ab" * 32,)}, "has the id abab"),

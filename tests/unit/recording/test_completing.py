@@ -339,5 +339,5 @@ def test_parts_are_counted_from_one() -> None:
         parse(REQUESTS["inline-completion"], members)
     assert (refused.value.member, refused.value.expected) == (
         "partial.part",
-        "input should be greater than or equal to 1",
+        "expected at least 1",
     )

@@ -262,10 +262,10 @@ def test_an_edge_between_two_things_that_are_there(project: Project) -> None:
 @pytest.mark.parametrize(
     ("relation", "error"),
     [
-        (("likes", "s1", "session", "s1", "session"), "edge_type: input should be 'caused_by'"),
+        (("likes", "s1", "session", "s1", "session"), "edge_type: expected caused_by"),
         (
             ("depends_on", "s1", "person", "s1", "session"),
-            "source_type: input should be 'annotation'",
+            "source_type: expected annotation",
         ),
         (
             ("depends_on", "s1", "session", "s2", "session"),

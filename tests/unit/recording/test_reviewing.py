@@ -133,7 +133,7 @@ def test_the_reviewer_is_gits_user(annotated: tuple[Project, str, str]) -> None:
     [
         (
             ("perhaps", {"path": "a.py", "lines": (4, 4)}),
-            "verdict: input should be 'approved' or 'rejected'",
+            "verdict: expected approved or rejected",
         ),
         (
             ("approved", {"path": "a.py", "lines": (1, 2)}),
@@ -316,7 +316,7 @@ def test_an_ai_reviews_as_what_it_is(annotated: tuple[Project, str, str]) -> Non
             "tool: is the session's",
         ),
         ({"reviewer_kind": "ai", "session_id": "never"}, "no session 'never' was started"),
-        ({"reviewer_kind": "unknown"}, "reviewer_kind: input should be 'human' or 'ai'"),
+        ({"reviewer_kind": "unknown"}, "reviewer_kind: expected human or ai"),
         (
             {"model": Model("some-model", "1"), "reviewer": "Ada"},
             "model: is for an AI that reviews",

@@ -179,7 +179,7 @@ def test_a_manifest_that_was_cut_off_saves_the_whole_entries(tmp_path: Path) -> 
     [
         (b"", "expecting value"),
         (b"[]", "an? (JSON )?(array|list)"),
-        (b"null", "where an object is needed"),
+        (b"null", "expected an object"),
         (b"{}", "'entries' is missing"),
         (b'{"standard":"VIBES","version":"1.0"}', "'entries' is missing"),
         (b'{"entries":[]}', "'entries' is not an object"),

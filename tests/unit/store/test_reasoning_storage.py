@@ -121,7 +121,7 @@ def test_numbers_are_printed_alike_in_every_language(number: str, stored: str) -
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}])
 def test_what_json_has_no_word_for_is_refused(value: object) -> None:
-    with pytest.raises(RefusedWrite, match="cannot be written as JSON"):
+    with pytest.raises(RefusedWrite, match="cannot write this as JSON"):
         portable({"a": [value]})  # type: ignore[list-item]
 
 
