@@ -239,7 +239,7 @@ def test_without_git_there_is_no_change(tmp_path: Path, within: Vibes) -> None:
     project.annotated()
     done = within("diff", cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "no git repository" in done.err
+    assert "not in a git repository" in done.err
 
 
 def test_no_program_that_the_repository_names_is_run(story: Story, within: Vibes) -> None:
