@@ -1,4 +1,4 @@
-"""Trails to run the command line on: one that nobody writes to, and `vibes` within this process."""
+"""Fixtures of the command line tests: audit trails, and `vibes` run in this process."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.hooked import Hooked
-from tests.cli.running import Done, decoded
+from tests.cli.hook_repository import HookRepository
+from tests.cli.run_vibes import CommandResult, decode_output
 from tests.unit.checks.projects import Project, build, copied
 from vibes_lsp.cli.main import run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.trails import CompleteTrail
 
 
 @pytest.fixture(scope="package")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> CompleteTrail:
-    """A sound trail at level high, committed; never written to."""
+    """A valid audit trail at level high, committed; tests only read it."""
     return build(tmp_path_factory.mktemp("sound") / "project", "high")
 
 
 @pytest.fixture
 def project(sound: CompleteTrail, tmp_path: Path) -> Project:
-    """A copy of the sound trail, to be spoilt."""
+    """A copy of the valid audit trail, for tests that damage it."""
     return copied(sound, tmp_path / "project")
 
 
 @pytest.fixture
-def within(netted: Vibes) -> Vibes:
-    """Run `vibes` within this process; a fault that nobody foresaw fails the test."""
+def run_vibes(run_vibes_unchecked: RunVibes) -> RunVibes:
+    """Run `vibes` in this process; an internal error fails the test."""
 
-    def vibes(*arguments: str | Path, cwd: Path) -> Done:
-        done = netted(*arguments, cwd=cwd)
+    def vibes(*arguments: str | Path, cwd: Path) -> CommandResult:
+        done = run_vibes_unchecked(*arguments, cwd=cwd)
         assert "internal error" not in done.err, done.err
         return done
 
@@ -44,24 +44,26 @@ def within(netted: Vibes) -> Vibes:
 
 
 @pytest.fixture
-def netted(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Vibes:
-    """Run `vibes` within this process as its users do, with the net that catches its faults."""
+def run_vibes_unchecked(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> RunVibes:
+    """Run `vibes` in this process; internal errors are reported as to users."""
     monkeypatch.setenv("COLUMNS", "80")
 
-    def vibes(*arguments: str | Path, cwd: Path) -> Done:
+    def vibes(*arguments: str | Path, cwd: Path) -> CommandResult:
         monkeypatch.chdir(cwd)
         capfdbinary.readouterr()
         code = run([str(argument) for argument in arguments])
         out, err = capfdbinary.readouterr()
-        return Done(code, decoded(out), decoded(err))
+        return CommandResult(code, decode_output(out), decode_output(err))
 
     return vibes
 
 
 @pytest.fixture
-def hooked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hooked:
+def hook_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HookRepository:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("TOLD", str(tmp_path / "told"))
+    monkeypatch.setenv("CALL_LOG", str(tmp_path / "calls"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
-    return Hooked(tmp_path / "project", tmp_path / "bin", tmp_path / "told")
+    return HookRepository(tmp_path / "project", tmp_path / "bin", tmp_path / "calls")

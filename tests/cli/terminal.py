@@ -1,4 +1,4 @@
-"""A person at a terminal: runs `vibes` on a pseudo-terminal, reads what is shown, and presses keys."""
+"""Runs `vibes` on a pseudo-terminal, reads what it shows and presses keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from tests.cli.running import SCRIPT, surroundings
+from tests.cli.run_vibes import SCRIPT, clean_environment
 
 if sys.platform != "win32":
     import fcntl
@@ -23,8 +23,8 @@ if sys.platform != "win32":
     import struct
     import termios
 
-_PATIENCE: Final = 60
-"""Seconds after which something that was promised counts as never coming; no test waits for them to pass."""
+_TIMEOUT: Final = 60
+"""Seconds after which a missing output fails the test; no passing test waits for them."""
 _STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -32,8 +32,8 @@ class Terminal:
     """A pseudo-terminal with a program on it.
 
     Attributes:
-        shown: All that the program has written and that was not yet waited for, without colours.
-        whole: All that it has written, colours and all.
+        shown: Output that was not waited for yet, without colours.
+        whole: All output, with colours.
     """
 
     def __init__(self, screen: int, program: subprocess.Popen[bytes]) -> None:
@@ -41,52 +41,52 @@ class Terminal:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.shown = self.whole = ""
 
-    def see(self, text: str) -> str:
-        """Wait until a text is shown; return all that was shown since the last time, up to its end."""
+    def wait_for(self, text: str) -> str:
+        """Wait for a text; return the output up to its end since the last call."""
         while text not in self.shown:
             assert self._read(), f"{text!r} never came, but {self.shown!r}"
         before, found, self.shown = self.shown.partition(text)
         return before + found
 
     def press(self, keys: str) -> None:
-        """Type."""
+        """Press keys."""
         os.write(self._screen, keys.encode())
 
     def resize(self, rows: int, columns: int) -> None:
-        """Change the size of the window; the program is told."""
+        """Change the size of the window, which signals the program."""
         _resize(self._screen, rows, columns)
 
     def suspend_and_resume(self) -> None:
-        """Stop the program and let it go on, as Ctrl-Z and `fg` do in a shell, which has the terminal to itself meanwhile."""
+        """Stop and resume the program as Ctrl-Z and `fg` do; a shell changes the mode between."""
         os.kill(self._program.pid, signal.SIGSTOP)
         os.waitpid(self._program.pid, os.WUNTRACED)
         mode = termios.tcgetattr(self._screen)
         mode[3] |= termios.ECHO | termios.ICANON
         termios.tcsetattr(self._screen, termios.TCSANOW, mode)
         os.kill(self._program.pid, signal.SIGCONT)
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         while self.echoes:
-            assert time.monotonic() < deadline, "it never took the terminal back"
+            assert time.monotonic() < deadline, "the program did not set the terminal mode again"
             select.select([], [], [], 0.01)
 
     @property
     def echoes(self) -> bool:
-        """Whether the terminal shows what is typed, as a shell expects to find it."""
+        """Whether the terminal echoes typed text, as a shell expects."""
         return bool(termios.tcgetattr(self._screen)[3] & termios.ECHO)
 
-    def end(self) -> int:
-        """Wait until the program ends; return its exit code."""
+    def wait_for_exit(self) -> int:
+        """Wait for the end of the program; return its exit code."""
         while self._read():
             pass
-        return self._program.wait(_PATIENCE)
+        return self._program.wait(_TIMEOUT)
 
     def _read(self) -> bool:
-        """Take in more of what is shown; say whether there was any."""
-        ready, _, _ = select.select([self._screen], [], [], _PATIENCE)
+        """Read more output; return whether there was any."""
+        ready, _, _ = select.select([self._screen], [], [], _TIMEOUT)
         assert ready, f"nothing more came after {self.shown!r}"
         try:
             data = os.read(self._screen, 1 << 16)
-        except OSError:  # as Linux says that the other end is closed
+        except OSError:  # on Linux: the other end is closed
             data = b""
         text = self._decoder.decode(data)
         self.whole += text
@@ -96,13 +96,13 @@ class Terminal:
 
 @contextmanager
 def terminal(*arguments: str | Path, cwd: Path, **environment: str) -> Iterator[Terminal]:
-    """Run `vibes` on a terminal of 40 lines of 80 columns, in a session of its own: Ctrl-C reaches it and nothing else."""
+    """Run `vibes` on a terminal of 40 lines of 80 columns, in a session of its own for Ctrl-C."""
     screen, line = pty.openpty()
     _resize(screen, 40, 80)
     program = subprocess.Popen(
         [sys.executable, "-c", _LEADER, str(SCRIPT), *map(str, arguments)],
         cwd=cwd,
-        env=surroundings({"TERM": "xterm", **environment}),
+        env=clean_environment({"TERM": "xterm", **environment}),
         stdin=line,
         stdout=line,
         stderr=line,
@@ -113,7 +113,7 @@ def terminal(*arguments: str | Path, cwd: Path, **environment: str) -> Iterator[
         yield Terminal(screen, program)
     finally:
         program.kill()
-        program.wait(_PATIENCE)
+        program.wait(_TIMEOUT)
         os.close(screen)
 
 
@@ -123,7 +123,8 @@ fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])
 """
-"""Makes the terminal the session's own, so that it sends signals, and has Ctrl-C end what it becomes, as a shell does; tests may run where it is ignored."""
+"""Makes the terminal control the session, so that it sends signals, and resets SIGINT, which may be
+ignored where tests run."""
 
 
 def _resize(screen: int, rows: int, columns: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.stories.workspace import Workspace
 from tests.unit.recording.projects import new_project
 from vibes_lsp.recording.recorder import Recorder
@@ -16,7 +16,7 @@ from vibes_lsp.store import writer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Done, Vibes
+    from tests.cli.run_vibes import CommandResult, RunVibes
     from tests.unit.recording.projects import Project
 
 KEY: Final = b"a" * 64
@@ -50,20 +50,20 @@ def project(tmp_path: Path) -> Project:
     return new_project(tmp_path / "project")
 
 
-def said(within: Vibes, project: Project, name: str, **members: Any) -> Done:
+def said(run_vibes: RunVibes, project: Project, name: str, **members: Any) -> CommandResult:
     source = project.root / "request.json"
     source.write_text(json.dumps(members))
-    done: Done = within("record", name, "--input", source, cwd=project.root)
+    done: CommandResult = run_vibes("record", name, "--input", source, cwd=project.root)
     return done
 
 
 @pytest.mark.parametrize("reason", MANIFESTS)
 def test_a_record_beside_a_manifest_that_is_not_strict_is_kept_and_warned_about(
-    project: Project, within: Vibes, reason: str
+    project: Project, run_vibes: RunVibes, reason: str
 ) -> None:
     manifest = project.root / ".ai-audit/manifest.json"
     manifest.write_bytes(MANIFESTS[reason])
-    done = said(within, project, "annotate", **REQUEST)
+    done = said(run_vibes, project, "annotate", **REQUEST)
     assert done.code == 0, done.err
     assert done.err.startswith("vibes: warning: recorded, but manifest.json cannot be parsed: ")
     assert reason in done.err
@@ -71,9 +71,9 @@ def test_a_record_beside_a_manifest_that_is_not_strict_is_kept_and_warned_about(
     assert done.err.count("\n") == 1
     assert manifest.read_bytes() == MANIFESTS[reason]
     assert done.json["record"] == project.records("line")[0]
-    shown = within("show", done.json["record"]["prompt_hash"], "--json", cwd=project.root)
+    shown = run_vibes("show", done.json["record"]["prompt_hash"], "--json", cwd=project.root)
     assert shown.json["entry"]["prompt_text"] == "Write a digest."
-    report = within("check", "--json", cwd=project.root).json
+    report = run_vibes("check", "--json", cwd=project.root).json
     assert report["result"] == "FAIL"
     assert reason.partition(" (")[0] in json.dumps(report)
 
@@ -87,26 +87,26 @@ def test_it_is_so_in_a_process_of_its_own(project: Project) -> None:
 
 
 def test_a_session_that_ends_beside_a_broken_manifest_has_ended(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     session = said(
-        within, project, "session-start", tool=REQUEST["tool"], model=REQUEST["model"]
+        run_vibes, project, "session-start", tool=REQUEST["tool"], model=REQUEST["model"]
     ).json["sessionId"]
     (project.root / ".ai-audit/manifest.json").write_bytes(MANIFESTS["not UTF-8"])
-    said(within, project, "annotate", **{**REQUEST, "sessionId": session})
-    done = said(within, project, "session-end", sessionId=session)
+    said(run_vibes, project, "annotate", **{**REQUEST, "sessionId": session})
+    done = said(run_vibes, project, "session-end", sessionId=session)
     assert (done.code, done.json, done.err.count("\n")) == (0, {}, 1)
     assert [each["event"] for each in project.records("session")] == ["start", "end"]
 
 
 def test_an_unforeseen_fault_after_the_answer_is_a_warning(
-    project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch
+    project: Project, run_vibes_unchecked: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_arguments: object, **_named: object) -> int:
         raise KeyError("a text of the trail")
 
     monkeypatch.setattr(writer, "fold_journal", fails)
-    done = said(netted, project, "annotate", **REQUEST)
+    done = said(run_vibes_unchecked, project, "annotate", **REQUEST)
     assert done.code == 0
     assert done.err.startswith("vibes: warning: recorded, but internal error ")
     assert "KeyError in store/writer.py:" in done.err
@@ -115,14 +115,14 @@ def test_an_unforeseen_fault_after_the_answer_is_a_warning(
 
 
 def test_an_unforeseen_fault_before_anything_is_written_is_an_error(
-    project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch
+    project: Project, run_vibes_unchecked: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_arguments: object, **_named: object) -> int:
         raise KeyError("a text of the trail")
 
     before = (project.root / ".ai-audit/annotations.jsonl").read_bytes()
     monkeypatch.setattr(Recorder, "annotate", fails)
-    done = said(netted, project, "annotate", **REQUEST)
+    done = said(run_vibes_unchecked, project, "annotate", **REQUEST)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("vibes: internal error ")
     assert (project.root / ".ai-audit/annotations.jsonl").read_bytes() == before
@@ -130,7 +130,7 @@ def test_an_unforeseen_fault_before_anything_is_written_is_an_error(
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
 def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(
-    tmp_path: Path, within: Vibes, flags: list[str]
+    tmp_path: Path, run_vibes: RunVibes, flags: list[str]
 ) -> None:
     workspace = Workspace(tmp_path / "project", hook=False)
     workspace.init()
@@ -142,7 +142,7 @@ def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(
     manifest = workspace.path / ".ai-audit/manifest.json"
     data = manifest.read_bytes().replace(b'"created_at"', b'"note":"tr\xe9s","created_at"', 1)
     manifest.write_bytes(data)
-    done = within("backfill", *flags, cwd=workspace.path)
+    done = run_vibes("backfill", *flags, cwd=workspace.path)
     assert done.code == 0, done.err
     assert "recorded, but manifest.json cannot be parsed: not UTF-8" in done.err
     assert len(workspace.filled_in()) == 1
@@ -151,15 +151,15 @@ def test_a_back_fill_beside_a_broken_manifest_says_what_it_wrote(
 
 
 def test_an_entry_of_another_tool_that_is_not_strict_is_not_folded(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     manifest = project.root / ".ai-audit/manifest.json"
     (project.root / ".ai-audit/wal").mkdir()
     foreign = project.root / ".ai-audit/wal/other.jsonl"
     foreign.write_bytes(b'{"%s":{"type":"prompt","prompt_text":"tr\xe9s"}}\n' % KEY)
-    done = said(within, project, "annotate", **REQUEST)
+    done = said(run_vibes, project, "annotate", **REQUEST)
     assert (done.code, done.err) == (0, "")
     json.loads(manifest.read_bytes())
     assert KEY not in manifest.read_bytes()
     assert foreign.exists()
-    assert "[journal" in within("check", cwd=project.root).out
+    assert "[journal" in run_vibes("check", cwd=project.root).out

@@ -15,7 +15,7 @@ from tests.unit.checks.projects import MANIFEST
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.unit.checks.projects import Project
 
 SECRET = "the content of a file outside"
@@ -32,10 +32,10 @@ def external(project: Project, path: str) -> str:
     return project.writer.entry(entry)
 
 
-def findings(project: Project, within: Vibes) -> list[tuple[str, str, int, str]]:
+def findings(project: Project, run_vibes: RunVibes) -> list[tuple[str, str, int, str]]:
     """Check the project, which must change nothing, and return what was found: check, field, line, message."""
     before = project.contents()
-    report = within("check", "--json", cwd=project.root)
+    report = run_vibes("check", "--json", cwd=project.root)
     assert project.contents() == before
     return [
         (each["check"], each["field"], each["line"], each["message"])
@@ -48,36 +48,36 @@ def findings(project: Project, within: Vibes) -> list[tuple[str, str, int, str]]
     ["../secret.txt", "blobs/../../secret.txt", "..\\secret.txt", "/etc/hostname", "blobs/\x00"],
 )
 def test_a_path_that_leaves_the_directory_is_never_opened(
-    project: Project, within: Vibes, path: str
+    project: Project, run_vibes: RunVibes, path: str
 ) -> None:
     (project.root / "secret.txt").write_text(SECRET)
     key = external(project, path)
-    ((check, field, line, message),) = findings(project, within)
+    ((check, field, line, message),) = findings(project, run_vibes)
     assert (check, field, line) == ("blob-escapes", "blob_path", project.place(key))
     assert message.endswith("leaves the audit directory")
-    shown = within("show", key, cwd=project.root)
+    shown = run_vibes("show", key, cwd=project.root)
     assert shown.code == 0
     assert SECRET not in shown.out
     assert "leaves the audit directory" in shown.out
 
 
 def test_a_link_that_leaves_the_directory_is_never_followed(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     (project.root / "secret.txt").write_text(SECRET)
     (project.audit / "blobs" / "link").symlink_to(project.root / "secret.txt")
     (project.audit / "far").symlink_to(project.root, target_is_directory=True)
     for path in ("blobs/link", "far/secret.txt"):
-        assert SECRET not in within("show", external(project, path), cwd=project.root).out
-    assert [found[0] for found in findings(project, within)] == ["blob-escapes"] * 2
+        assert SECRET not in run_vibes("show", external(project, path), cwd=project.root).out
+    assert [found[0] for found in findings(project, run_vibes)] == ["blob-escapes"] * 2
 
 
-def test_a_long_path_is_cut(project: Project, within: Vibes) -> None:
+def test_a_long_path_is_cut(project: Project, run_vibes: RunVibes) -> None:
     key = external(project, "../" + "x" * 100_000)
-    ((check, _, _, message),) = findings(project, within)
+    ((check, _, _, message),) = findings(project, run_vibes)
     assert check == "blob-escapes"
     assert len(message) < 300
-    assert within("show", key, cwd=project.root).code == 0
+    assert run_vibes("show", key, cwd=project.root).code == 0
 
 
 def bomb(megabytes: int) -> bytes:
@@ -89,7 +89,7 @@ def bomb(megabytes: int) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["compressed", "external"])
-def test_a_bomb_is_not_unpacked(project: Project, within: Vibes, form: str) -> None:
+def test_a_bomb_is_not_unpacked(project: Project, run_vibes: RunVibes, form: str) -> None:
     data = bomb(100)
     if form == "external":
         project.writer.files.write("blobs/bomb.gz", data)
@@ -107,8 +107,8 @@ def test_a_bomb_is_not_unpacked(project: Project, within: Vibes, form: str) -> N
         )
         field = where = "reasoning_text_compressed"
     message = f"{where}: unpacks to more than 16,777,216 bytes"
-    assert findings(project, within) == [("blob-broken", field, project.place(key), message)]
-    assert f"({message})" in within("show", key, cwd=project.root).out
+    assert findings(project, run_vibes) == [("blob-broken", field, project.place(key), message)]
+    assert f"({message})" in run_vibes("show", key, cwd=project.root).out
 
 
 @pytest.mark.parametrize(
@@ -120,39 +120,43 @@ def test_a_bomb_is_not_unpacked(project: Project, within: Vibes, form: str) -> N
     ],
 )
 def test_a_blob_that_is_broken(
-    project: Project, within: Vibes, content: bytes, message: str
+    project: Project, run_vibes: RunVibes, content: bytes, message: str
 ) -> None:
     project.writer.files.write("blobs/one", content)
     key = external(project, "blobs/one")
-    assert findings(project, within) == [("blob-broken", "blob_path", project.place(key), message)]
+    assert findings(project, run_vibes) == [
+        ("blob-broken", "blob_path", project.place(key), message)
+    ]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_is_no_blob(project: Project, within: Vibes) -> None:
+def test_a_pipe_is_no_blob(project: Project, run_vibes: RunVibes) -> None:
     os.mkfifo(project.audit / "blobs" / "pipe")
     external(project, "blobs/pipe")
-    ((check, _, _, message),) = findings(project, within)
+    ((check, _, _, message),) = findings(project, run_vibes)
     assert (check, message) == ("blob-broken", "blob blobs/pipe: pipe is not a regular file")
 
 
-def test_a_lone_surrogate_in_a_blob_is_text_like_any_other(project: Project, within: Vibes) -> None:
+def test_a_lone_surrogate_in_a_blob_is_text_like_any_other(
+    project: Project, run_vibes: RunVibes
+) -> None:
     content = rb'{"type":"reasoning","reasoning_text":"half \ud83d","reasoning_model":"m"}'
     project.writer.files.write(f"blobs/{'0' * 64}.json.gz", gzipped(content))
     key = external(project, f"blobs/{'0' * 64}.json.gz")
-    assert [found[0] for found in findings(project, within)] == ["blob-name"]
-    assert r"half \ud83d" in within("show", key, cwd=project.root).out
+    assert [found[0] for found in findings(project, run_vibes)] == ["blob-name"]
+    assert r"half \ud83d" in run_vibes("show", key, cwd=project.root).out
 
 
-def test_the_manifest_names_the_place_of_each(project: Project, within: Vibes) -> None:
+def test_the_manifest_names_the_place_of_each(project: Project, run_vibes: RunVibes) -> None:
     keys = [external(project, f"blobs/{number}.gz") for number in range(3)]
-    report = within("check", cwd=project.root)
+    report = run_vibes("check", cwd=project.root)
     assert [line.partition(": ")[0] for line in report.lines if "[blob-missing]" in line] == [
         f"{MANIFEST}:{project.place(key)}" for key in keys
     ]
 
 
 def test_blobs_of_a_project_that_is_reached_by_a_link_are_inside(
-    project: Project, within: Vibes, tmp_path: Path
+    project: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     (tmp_path / "link").symlink_to(project.root, target_is_directory=True)
-    assert within("check", "--audit-dir", tmp_path / "link", cwd=tmp_path).code == 0
+    assert run_vibes("check", "--audit-dir", tmp_path / "link", cwd=tmp_path).code == 0

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.cli.outcomes import DEEP, listed, outcome
+from tests.cli.command_outcomes import DEEP, count_logged, run_commands
 from tests.unit.checks.projects import CONFIG, LOG, MANIFEST
 
 if TYPE_CHECKING:
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.unit.checks.projects import Project
 
 # --- the manifest ------------------------------------------------------------------------------------------------------
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     ],
 )
 def test_a_manifest_without_entries(
-    project: Project, within: Vibes, content: bytes, message: str
+    project: Project, run_vibes: RunVibes, content: bytes, message: str
 ) -> None:
     (project.root / MANIFEST).write_bytes(content)
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     assert found.errors == [f"{MANIFEST}:1: error[manifest-json] {message}"]
-    assert listed(found) == 7
+    assert count_logged(found) == 7
 
 
 ENTRY: Final = "0123456789abcdef" * 4
@@ -62,13 +62,13 @@ def add(project: Project, entry: bytes) -> int:
     ],
 )
 def test_a_broken_entry_beside_sound_ones(
-    project: Project, within: Vibes, entry: bytes, message: str
+    project: Project, run_vibes: RunVibes, entry: bytes, message: str
 ) -> None:
     line = add(project, entry)
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     assert found.errors == [f"{MANIFEST}:{line}: error[entry-field] entry {ENTRY[:16]}: {message}"]
     assert found.stats.lines[-1].split() == ["context", "entries", "12"]
-    assert within("show", project.trail.command, cwd=project.root).code == 0
+    assert run_vibes("show", project.trail.command, cwd=project.root).code == 0
 
 
 @pytest.mark.parametrize(
@@ -77,30 +77,30 @@ def test_a_broken_entry_beside_sound_ones(
     ids=["NaN", "deep"],
 )
 def test_an_entry_that_breaks_the_whole_manifest_leaves_the_others_readable(
-    project: Project, within: Vibes, entry: bytes
+    project: Project, run_vibes: RunVibes, entry: bytes
 ) -> None:
     add(project, entry)
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     assert len(found.errors) == 1
     assert "error[manifest-json]" in found.errors[0]
     assert found.stats.lines[-1].split() == ["context", "entries", "11"]
-    assert within("show", project.trail.command, cwd=project.root).code == 0
+    assert run_vibes("show", project.trail.command, cwd=project.root).code == 0
 
 
 def test_a_lone_surrogate_in_an_entry_is_text_like_any_other(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     add(
         project,
         rb'{"type":"prompt","prompt_text":"half \ud83d","prompt_type":"other","created_at":"2026-02-03T10:00:00Z"}',
     )
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     assert [error.partition("[")[2].partition("]")[0] for error in found.errors] == [
         "hash-mismatch"
     ]
     assert found.stats.lines[-1].split() == ["context", "entries", "12"]
     assert (
-        within("show", ENTRY, "--json", cwd=project.root).json["entry"]["prompt_text"]
+        run_vibes("show", ENTRY, "--json", cwd=project.root).json["entry"]["prompt_text"]
         == "half \ud83d"
     )
 
@@ -122,16 +122,16 @@ def test_a_lone_surrogate_in_an_entry_is_text_like_any_other(
     ],
 )
 def test_a_broken_line_between_sound_ones(
-    project: Project, within: Vibes, line: bytes, message: str
+    project: Project, run_vibes: RunVibes, line: bytes, message: str
 ) -> None:
     log = project.root / LOG
     lines = log.read_bytes().split(b"\n")
     log.write_bytes(b"\n".join([*lines[:5], line, *lines[5:]]))
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     (error,) = found.errors
     assert error.startswith(f"{LOG}:6: error[log-line] ")
     assert message.lower() in error.lower()
-    assert listed(found) == 7
+    assert count_logged(found) == 7
     assert f"problem annotations.jsonl: line 6: {error.partition('] ')[2]}"[:60] in found.doctor.out
 
 
@@ -144,42 +144,42 @@ def test_a_broken_line_between_sound_ones(
     ],
 )
 def test_a_line_whose_defect_only_the_strict_parser_sees_is_no_record_either(
-    project: Project, within: Vibes, line: bytes, message: str
+    project: Project, run_vibes: RunVibes, line: bytes, message: str
 ) -> None:
     project.writer.raw_log(line + b"\n")
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     assert found.errors == [f"{LOG}:26: error[log-line] {message}"]
-    assert listed(found) == 7
+    assert count_logged(found) == 7
     assert "1 broken" in found.check.out
     assert "Records: 26 (6 line," in found.check.out
 
 
 def test_lone_surrogates_in_a_record_are_text_like_any_other(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     project.writer.raw_log(b'{"type":"line","file_path":"half \\ud83d","action":"create"}\n')
-    found = outcome(project, within)
-    assert listed(found) == 8
+    found = run_commands(project, run_vibes)
+    assert count_logged(found) == 8
     assert found.log.json["records"][-1]["record"]["file_path"] == "half \ud83d"
     assert not [error for error in found.errors if "[log-line]" in error]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [b"\n", b""], ids=["whole", "torn"])
-def test_a_line_of_50_megabytes(project: Project, within: Vibes, end: bytes) -> None:
+def test_a_line_of_50_megabytes(project: Project, run_vibes: RunVibes, end: bytes) -> None:
     project.writer.raw_log(b'{"type":"line","x":"' + b"x" * 50_000_000 + b'"}' + end)
     if end:
         project.line()
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     if end:
         assert found.errors == [f"{LOG}:26: error[log-line] longer than 8,388,608 bytes"]
-        assert listed(found) == 8
+        assert count_logged(found) == 8
     else:
         assert (
             f"{LOG}:26: warning[log-end] the last record was never finished; it is not read"
             in found.check.lines
         )
-        assert listed(found) == 7
+        assert count_logged(found) == 7
 
 
 # --- versions ----------------------------------------------------------------------------------------------------------
@@ -187,14 +187,14 @@ def test_a_line_of_50_megabytes(project: Project, within: Vibes, end: bytes) -> 
 
 @pytest.mark.parametrize("name", [CONFIG, MANIFEST])
 def test_an_unknown_major_version_is_read_and_warned_about(
-    project: Project, within: Vibes, name: str
+    project: Project, run_vibes: RunVibes, name: str
 ) -> None:
     file = project.root / name
     file.write_bytes(file.read_bytes().replace(b'"1.0"', b'"2.0"', 1))
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     assert (found.check.code, found.errors) == (0, [])
     assert "warning[version-unsupported]" in found.check.out
-    assert listed(found) == 7
+    assert count_logged(found) == 7
     assert found.log.err == (
         f"vibes: warning: {file.name} declares version '2.0' of the standard, which this program does not know; it is read as far as possible\n"
     )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.cli.outcomes import DEEP, listed, outcome
+from tests.cli.command_outcomes import DEEP, count_logged, run_commands
 from tests.unit.checks.projects import CONFIG, LOG, MANIFEST
 
 if TYPE_CHECKING:
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.unit.checks.projects import Project
 
 FILES: Final = (CONFIG, MANIFEST, LOG)
@@ -98,29 +98,29 @@ WHOLE: Final[dict[str, tuple[bytes, dict[str, str | None]]]] = {
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("defect", WHOLE)
 def test_a_file_that_is_nothing_but_broken(
-    project: Project, within: Vibes, defect: str, name: str
+    project: Project, run_vibes: RunVibes, defect: str, name: str
 ) -> None:
     content, errors = WHOLE[defect]
     broken(project, name, content)
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     wanted = errors[name]
     assert found.check.code == (0 if wanted is None else 1)
     assert (wanted in found.errors) if wanted else not found.errors
-    assert listed(found) == (0 if name == LOG else 7)
+    assert count_logged(found) == (0 if name == LOG else 7)
     assert found.doctor.code == (0 if wanted is None else 1)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_conflict_markers_are_named_and_what_is_between_them_is_read(
-    project: Project, within: Vibes, name: str
+    project: Project, run_vibes: RunVibes, name: str
 ) -> None:
     file = project.root / name
     lines = file.read_bytes().split(b"\n")
     ours, theirs = [b"<<<<<<< HEAD", *lines[2:4]], [b"=======", *lines[4:5], b">>>>>>> topic"]
     file.write_bytes(b"\n".join([*lines[:2], *ours, *theirs, *lines[5:]]))
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     assert f"{name}:3: error[conflict-marker] merge-conflict marker" in found.errors
-    assert listed(found) == 7
+    assert count_logged(found) == 7
     assert found.stats.code == 0
     if name == LOG:
         assert [error.partition(":")[2].partition(":")[0] for error in found.errors] == [
@@ -172,12 +172,12 @@ PLACES: Final[dict[Callable[[Path], None], str]] = {
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("put", PLACES, ids=lambda put: put.__name__)
 def test_something_else_in_the_place_of_a_file(
-    project: Project, within: Vibes, put: Callable[[Path], None], name: str
+    project: Project, run_vibes: RunVibes, put: Callable[[Path], None], name: str
 ) -> None:
     file = project.root / name
     file.unlink()
     put(file)
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     (error,) = found.errors
     assert error.startswith(f"{name}: error[file-unreadable] {file.name} {PLACES[put]}")
     assert found.doctor.code == 1
@@ -186,22 +186,22 @@ def test_something_else_in_the_place_of_a_file(
         assert (found.log.code, found.stats.code) == (2, 2)
         assert found.log.err.startswith(f"vibes: {file.name} {PLACES[put]}")
     else:
-        assert listed(found) == 7
+        assert count_logged(found) == 7
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_missing_file(project: Project, within: Vibes, name: str) -> None:
+def test_a_missing_file(project: Project, run_vibes: RunVibes, name: str) -> None:
     (project.root / name).unlink()
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     missing = {CONFIG: "config-missing", MANIFEST: "manifest-missing", LOG: "log-missing"}[name]
     assert found.errors == [f"{name}: error[{missing}] {name.partition('/')[2]} is missing"]
-    assert listed(found) == (0 if name == LOG else 7)
+    assert count_logged(found) == (0 if name == LOG else 7)
 
 
 @pytest.mark.parametrize("put", [a_folder, a_loop])
 @pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "blobs", "wal"])
 def test_something_else_in_the_place_of_what_is_no_main_file(
-    project: Project, within: Vibes, put: Callable[[Path], None], name: str
+    project: Project, run_vibes: RunVibes, put: Callable[[Path], None], name: str
 ) -> None:
     place = project.audit / name
     if place.is_dir():
@@ -209,14 +209,14 @@ def test_something_else_in_the_place_of_what_is_no_main_file(
     elif place.exists():
         place.unlink()
     put(place)
-    assert listed(outcome(project, within)) == 7
+    assert count_logged(run_commands(project, run_vibes)) == 7
 
 
-def test_a_directory_that_is_empty(project: Project, within: Vibes) -> None:
+def test_a_directory_that_is_empty(project: Project, run_vibes: RunVibes) -> None:
     for path in list(project.audit.iterdir()):
         if path.is_file():
             path.unlink()
-    found = outcome(project, within)
+    found = run_commands(project, run_vibes)
     assert {error.partition("[")[2].partition("]")[0] for error in found.errors} == {
         "config-missing",
         "manifest-missing",
@@ -226,11 +226,13 @@ def test_a_directory_that_is_empty(project: Project, within: Vibes) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "log", "stats", "doctor", "init"])
-def test_a_directory_that_may_not_be_entered(project: Project, within: Vibes, command: str) -> None:
+def test_a_directory_that_may_not_be_entered(
+    project: Project, run_vibes: RunVibes, command: str
+) -> None:
     need_permissions()
     project.audit.chmod(0)
     try:
-        done = within(command, cwd=project.root)
+        done = run_vibes(command, cwd=project.root)
     finally:
         project.audit.chmod(0o700)
     if command == "doctor":
@@ -244,10 +246,10 @@ def test_a_directory_that_may_not_be_entered(project: Project, within: Vibes, co
 @pytest.mark.parametrize("command", ["backfill", "remap"])
 @pytest.mark.parametrize("flags", [[], ["--dry-run"], ["--dry-run", "--json"]])
 def test_nothing_is_written_anew_by_a_log_that_cannot_be_read(
-    project: Project, within: Vibes, command: str, flags: list[str]
+    project: Project, run_vibes: RunVibes, command: str, flags: list[str]
 ) -> None:
     (project.root / LOG).unlink()
     (project.root / LOG).mkdir()
-    done = within(command, *flags, cwd=project.root)
+    done = run_vibes(command, *flags, cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith("vibes: annotations.jsonl is not a regular file")

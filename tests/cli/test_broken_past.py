@@ -12,7 +12,7 @@ from tests.stories.workspace import LOG, Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 LINES: Final = {
     "nested 1,200 deep": b'{"type":"line","annotation_id":"x","a":'
@@ -68,7 +68,7 @@ def workspace(tmp_path: Path) -> Workspace:
     [*list(LINES)[:1], *(pytest.param(each, marks=pytest.mark.slow) for each in list(LINES)[1:])],
 )
 def test_every_command_reads_past_a_line_that_no_longer_stands(
-    workspace: Workspace, within: Vibes, name: str, tmp_path: Path
+    workspace: Workspace, run_vibes: RunVibes, name: str, tmp_path: Path
 ) -> None:
     log = workspace.path / LOG
     sound = log.read_bytes()
@@ -77,7 +77,7 @@ def test_every_command_reads_past_a_line_that_no_longer_stands(
     log.write_bytes(sound)
     workspace.step("commit", "-am", "Repair the log")
     for command in (*COMMANDS, ("export", "--current", str(tmp_path / "export"))):
-        done = within(*command, cwd=workspace.path)
+        done = run_vibes(*command, cwd=workspace.path)
         assert done.code in (0, 1), (command, done.err)
         assert "Traceback" not in done.err
     (owner,) = workspace.owners("a.py")

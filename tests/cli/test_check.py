@@ -8,11 +8,11 @@ import jsonschema
 import pytest
 
 from tests import sarif_schema
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from vibes_lsp.checks.catalogue import ALL
 
 if TYPE_CHECKING:
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.trails import CompleteTrail
     from tests.unit.checks.projects import Project
 
@@ -56,29 +56,32 @@ def test_a_changed_entry_fails_hash_integrity_and_the_result(project: Project) -
     assert done.lines[-1] == "1 error, 0 warnings, 0 notes"
 
 
-def test_a_broken_line_fails_schema_compliance_only(project: Project, within: Vibes) -> None:
+def test_a_broken_line_fails_schema_compliance_only(project: Project, run_vibes: RunVibes) -> None:
     project.writer.raw_log(b"oops\n")
-    done = within("check", cwd=project.root)
+    done = run_vibes("check", cwd=project.root)
     assert done.code == 1
     assert done.lines[4:7] == ["Hash integrity: PASS", "Schema compliance: FAIL", "Result: FAIL"]
     assert ".ai-audit/annotations.jsonl:26: error[log-line] expecting value" in done.lines
     assert "1 broken" in done.out
 
 
-def test_warnings_and_notes_alone_pass(project: Project, within: Vibes) -> None:
+def test_warnings_and_notes_alone_pass(project: Project, run_vibes: RunVibes) -> None:
     project.writer.session_start()
     project.line("src/gone.py")
-    done = within("check", cwd=project.root)
+    done = run_vibes("check", cwd=project.root)
     assert done.code == 0
     assert "Result: PASS" in done.lines
     assert done.lines[-1] == "0 errors, 1 warning, 1 note"
 
 
 def test_ten_findings_of_a_check_are_shown_and_all_on_request(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     project.writer.raw_log(b"oops\n" * 13)
-    some, everything = within("check", cwd=project.root), within("check", "--all", cwd=project.root)
+    some, everything = (
+        run_vibes("check", cwd=project.root),
+        run_vibes("check", "--all", cwd=project.root),
+    )
     assert some.out.count("[log-line]") == 10
     assert "  … 3 more of log-line; use --all for all" in some.lines
     assert everything.out.count("[log-line]") == 13
@@ -133,11 +136,11 @@ def test_json_has_the_documented_shape(sound: CompleteTrail) -> None:
 
 
 def test_findings_in_json_have_line_and_field_where_there_are_any(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     project.writer.config(assurance_level="total")
     project.writer.files.log.unlink()
-    done = within("check", "--json", cwd=project.root)
+    done = run_vibes("check", "--json", cwd=project.root)
     assert done.code == 1
     assert done.json["result"] == "FAIL"
     assert done.json["findings"] == [
@@ -195,9 +198,9 @@ def test_sarif_keeps_to_the_published_schema(project: Project) -> None:
 
 
 def test_sarif_of_every_check_keeps_to_the_published_schema(
-    sound: CompleteTrail, within: Vibes
+    sound: CompleteTrail, run_vibes: RunVibes
 ) -> None:
-    empty = within("check", "--sarif", cwd=sound.root)
+    empty = run_vibes("check", "--sarif", cwd=sound.root)
     jsonschema.validate(empty.json, sarif_schema.load())
     assert empty.json["runs"][0]["results"] == []
     assert {check.severity.value for check in ALL} == {"error", "warning", "note"}
@@ -218,8 +221,8 @@ def test_a_file_name_that_is_no_text_can_stand_in_sarif(project: Project) -> Non
     )
 
 
-def test_a_base_that_is_all_there_passes(sound: CompleteTrail, within: Vibes) -> None:
-    done = within("check", "--base", "HEAD", cwd=sound.root)
+def test_a_base_that_is_all_there_passes(sound: CompleteTrail, run_vibes: RunVibes) -> None:
+    done = run_vibes("check", "--base", "HEAD", cwd=sound.root)
     assert (done.code, done.lines[-1]) == (0, "0 errors, 0 warnings, 0 notes")
 
 
@@ -255,29 +258,29 @@ def test_a_record_that_the_base_had_is_missed(project: Project) -> None:
     ],
 )
 def test_what_was_changed_since_the_base_is_told(
-    project: Project, within: Vibes, file: str, change: tuple[bytes, bytes], checks: set[str]
+    project: Project, run_vibes: RunVibes, file: str, change: tuple[bytes, bytes], checks: set[str]
 ) -> None:
     path = project.audit / file
     path.write_bytes(path.read_bytes().replace(*change))
-    done = within("check", "--base", "main", "--json", cwd=project.root)
+    done = run_vibes("check", "--base", "main", "--json", cwd=project.root)
     assert done.code == 1
     assert {finding["check"] for finding in done.json["findings"]} == checks
 
 
-def test_an_entry_that_the_base_had_is_missed(project: Project, within: Vibes) -> None:
+def test_an_entry_that_the_base_had_is_missed(project: Project, run_vibes: RunVibes) -> None:
     before = project.writer.files.manifest.read_bytes()
     key = project.writer.command("make")
     project.repository.commit("More")
     project.writer.files.manifest.write_bytes(before)
-    done = within("check", "--base", "HEAD", cwd=project.root)
+    done = run_vibes("check", "--base", "HEAD", cwd=project.root)
     assert (
         f".ai-audit/manifest.json: error[base-entry] entry {key[:16]} of {project.repository.head()[:12]} is gone"
         in done.lines
     )
 
 
-def test_an_unknown_base_is_wrong_use(sound: CompleteTrail, within: Vibes) -> None:
-    done = within("check", "--base", "nonsense", cwd=sound.root)
+def test_an_unknown_base_is_wrong_use(sound: CompleteTrail, run_vibes: RunVibes) -> None:
+    done = run_vibes("check", "--base", "nonsense", cwd=sound.root)
     assert (done.code, done.out) == (2, "")
     assert (
         done.err
@@ -285,8 +288,8 @@ def test_an_unknown_base_is_wrong_use(sound: CompleteTrail, within: Vibes) -> No
     )
 
 
-def test_a_base_without_a_repository_is_wrong_use(project: Project, within: Vibes) -> None:
+def test_a_base_without_a_repository_is_wrong_use(project: Project, run_vibes: RunVibes) -> None:
     (project.root / ".git").rename(project.root / "not-git")
-    done = within("check", "--base", "HEAD", cwd=project.root)
+    done = run_vibes("check", "--base", "HEAD", cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert done.err == "vibes: --base needs a git repository; run it inside the work tree\n"

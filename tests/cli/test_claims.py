@@ -13,7 +13,7 @@ from tests.trails import Repository
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 USER = """def load_user(path):
     with open(path) as file:
@@ -33,10 +33,10 @@ def project(tmp_path: Path) -> Project:
 
 
 def blamed(
-    within: Vibes, project: Project, path: str = "a.py"
+    run_vibes: RunVibes, project: Project, path: str = "a.py"
 ) -> tuple[dict[str, dict[str, object]], dict[int, str]]:
     """Return the placements by their ids, and who owns each line."""
-    told = json.loads(within("blame", path, "--json", cwd=project.root).out)
+    told = json.loads(run_vibes("blame", path, "--json", cwd=project.root).out)
     return {each["annotationId"]: each for each in told["placements"]}, {
         each["line"]: each["annotationId"] for each in told["lines"]
     }
@@ -44,7 +44,7 @@ def blamed(
 
 @pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "not-committed"])
 def test_what_is_not_sure_to_be_there_takes_no_line_from_what_is(
-    project: Project, within: Vibes, *, is_committed: bool
+    project: Project, run_vibes: RunVibes, *, is_committed: bool
 ) -> None:
     """The log of a branch came along, and its function did not."""
     repository = Repository(project.root)
@@ -56,12 +56,12 @@ def test_what_is_not_sure_to_be_there_takes_no_line_from_what_is(
     project.file("a.py", header + USER)
     if is_committed:
         repository.commit("made", "2026-02-03T11:00:00+00:00")
-    placements, owner = blamed(within, project)
+    placements, owner = blamed(run_vibes, project)
     assert (placements[user]["state"], placements[user]["ambiguous"]) == ("exact", False)
     assert placements[group]["ownedRanges"] == []
     assert owner == dict.fromkeys(range(4, 8), user)
     out = project.root.parent / "exported"
-    assert within("export", "--current", out, cwd=project.root).code == 0
+    assert run_vibes("export", "--current", out, cwd=project.root).code == 0
     lines = [
         json.loads(line)
         for line in (out / ".ai-audit" / "annotations.jsonl")
@@ -81,7 +81,7 @@ def test_what_is_not_sure_to_be_there_takes_no_line_from_what_is(
 
 
 def test_a_guess_does_not_grow_and_where_it_only_may_be_it_owns_nothing(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     """Two lines were recorded, and discarded with `git checkout`."""
     repository = Repository(project.root)
@@ -89,24 +89,26 @@ def test_a_guess_does_not_grow_and_where_it_only_may_be_it_owns_nothing(
     repository.commit("begun", "2026-02-03T10:00:00+00:00")
     made = DOUBLE.replace("\n\ndef main", "def twice(x):\n    return x + x\n\n\ndef main", 1)
     guess = project.line("double.py", 3, 4, text=made, timestamp="2026-02-03T10:00:01Z")
-    placements, owner = blamed(within, project, "double.py")
+    placements, owner = blamed(run_vibes, project, "double.py")
     placement = placements[guess]
     assert (placement["ownedRanges"], owner) == ([], {})
     start, end = placement["lineStart"], placement["lineEnd"]
     assert start is None or (isinstance(start, int) and isinstance(end, int) and end - start < 2)
-    (file,) = json.loads(within("coverage", "--json", cwd=project.root).out)["files"]
+    (file,) = json.loads(run_vibes("coverage", "--json", cwd=project.root).out)["files"]
     assert file["verifiedLines"] == file["claimedLines"] == file["editedLines"] == 0
 
 
-def test_what_wrote_the_whole_file_replaced_what_is_lost(project: Project, within: Vibes) -> None:
+def test_what_wrote_the_whole_file_replaced_what_is_lost(
+    project: Project, run_vibes: RunVibes
+) -> None:
     older = project.line("a.py", 1, 4, text=USER)
     whole = "class Area:\n    width: int\n    height: int\n"
     newer = project.line("a.py", 1, 3, text=whole, action="modify")
     project.file("a.py", whole)
-    placements, owner = blamed(within, project)
+    placements, owner = blamed(run_vibes, project)
     assert (placements[older]["state"], placements[older].get("replacedBy")) == ("lost", newer)
     assert (placements[newer].get("replacedBy"), owner) == (None, dict.fromkeys(range(1, 4), newer))
-    shown = within("blame", "a.py", cwd=project.root).lines[-1]
+    shown = run_vibes("blame", "a.py", cwd=project.root).lines[-1]
     assert (
         shown
         == f"{older[:8]} create: replaced by {newer[:8]}, which wrote the whole file (recorded at 1-4)"
@@ -114,7 +116,7 @@ def test_what_wrote_the_whole_file_replaced_what_is_lost(project: Project, withi
 
 
 def test_what_was_edited_since_it_wrote_the_whole_file_did_so_all_the_same(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     older = project.line("a.py", 1, 4, text=USER)
     whole = "class Area:\n    width: int\n    height: int\n"
@@ -122,7 +124,7 @@ def test_what_was_edited_since_it_wrote_the_whole_file_did_so_all_the_same(
     project.file("a.py", whole)
     Repository(project.root).commit("made", "2026-02-03T11:00:00+00:00")
     project.file("a.py", whole + "\n\nclass Volume(Area):\n    depth: int\n")
-    placements, _ = blamed(within, project)
+    placements, _ = blamed(run_vibes, project)
     assert placements[older].get("replacedBy") == newer
 
 
@@ -130,11 +132,11 @@ def test_what_was_edited_since_it_wrote_the_whole_file_did_so_all_the_same(
     ("start", "end"), [(1, 2), (2, 3)], ids=["not to the end", "not from the beginning"]
 )
 def test_what_wrote_a_part_of_the_file_replaced_nothing_that_is_known(
-    project: Project, within: Vibes, start: int, end: int
+    project: Project, run_vibes: RunVibes, start: int, end: int
 ) -> None:
     older = project.line("a.py", 1, 4, text=USER)
     whole = "class Area:\n    width: int\n    height: int\n"
     project.line("a.py", start, end, text=whole, action="modify")
     project.file("a.py", whole)
-    placements, _ = blamed(within, project)
+    placements, _ = blamed(run_vibes, project)
     assert (placements[older]["state"], placements[older].get("replacedBy")) == ("lost", None)

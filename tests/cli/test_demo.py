@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.trails import Repository
 
 if TYPE_CHECKING:

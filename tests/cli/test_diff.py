@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.server.project import STORY, Project
 from tests.trails import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 BEFORE = "import hashlib\n"
 VERIFIED = {"verifiedLines": 8, "claimedLines": 0, "editedLines": 0}
@@ -46,8 +46,8 @@ def story(tmp_path: Path) -> Story:
     return Story(tmp_path / "story")
 
 
-def told(within: Vibes, story: Story, *arguments: str) -> Any:
-    done = within("diff", *arguments, "--json", cwd=story.root)
+def told(run_vibes: RunVibes, story: Story, *arguments: str) -> Any:
+    done = run_vibes("diff", *arguments, "--json", cwd=story.root)
     assert (done.code, done.err) == (0, "")
     return done.json
 
@@ -75,8 +75,8 @@ def test_it_shows_the_lines_of_the_ai_with_what_is_known_of_them(story: Story) -
     ]
 
 
-def test_json_has_the_placements_and_the_lines(story: Story, within: Vibes) -> None:
-    found = told(within, story, f"{story.base}..HEAD")
+def test_json_has_the_placements_and_the_lines(story: Story, run_vibes: RunVibes) -> None:
+    found = told(run_vibes, story, f"{story.base}..HEAD")
     assert (found["base"], found["head"], found["unread"]) == (story.base, story.head, [])
     assert found["total"] == {"files": 1, "changedLines": 16, **VERIFIED, "share": 0.5}
     (file,) = found["files"]
@@ -98,42 +98,44 @@ def test_json_has_the_placements_and_the_lines(story: Story, within: Vibes) -> N
     assert same["review"]["verdict"] == "approved"
 
 
-def test_lines_that_were_there_before_are_no_change(story: Story, within: Vibes) -> None:
+def test_lines_that_were_there_before_are_no_change(story: Story, run_vibes: RunVibes) -> None:
     story.file(
         "a.py",
         "# one\n" + STORY.replace("left = digest(one)", "left = digest(one or b'')") + PERSON,
     )
     story.repository.commit("Change one line")
-    found = told(within, story, "HEAD~1..HEAD")
+    found = told(run_vibes, story, "HEAD~1..HEAD")
     assert ranges(found) == [("a.py", 12, 12)]
     assert found["files"][0]["ranges"][0]["lines"][0]["kind"] == "edited"
     assert found["total"]["changedLines"] == 2
     assert (
         "  12 ~     left = digest(one or b'')"
-        in within("diff", "HEAD~1..HEAD", cwd=story.root).lines
+        in run_vibes("diff", "HEAD~1..HEAD", cwd=story.root).lines
     )
 
 
 def test_the_work_tree_counts_with_what_is_staged_new_or_neither(
-    story: Story, within: Vibes
+    story: Story, run_vibes: RunVibes
 ) -> None:
-    assert ranges(told(within, story)) == []
-    assert within("diff", cwd=story.root).out == "AI lines: 0 verified of 0 changed lines\n"
+    assert ranges(told(run_vibes, story)) == []
+    assert run_vibes("diff", cwd=story.root).out == "AI lines: 0 verified of 0 changed lines\n"
     story.annotated("new.py")
     story.annotated("staged.py")
     story.repository.git("add", "staged.py")
     story.file("a.py", STORY + PERSON + "x = 1\n")
-    assert ranges(told(within, story)) == [("new.py", 4, 7), ("staged.py", 4, 7)]
-    assert ranges(told(within, story, story.base)) == [
+    assert ranges(told(run_vibes, story)) == [("new.py", 4, 7), ("staged.py", 4, 7)]
+    assert ranges(told(run_vibes, story, story.base)) == [
         ("a.py", 4, 7),
         ("a.py", 10, 13),
         ("new.py", 4, 7),
         ("staged.py", 4, 7),
     ]
-    assert told(within, story)["head"] is None
+    assert told(run_vibes, story)["head"] is None
 
 
-def test_a_range_tells_of_its_commits_not_of_the_work_tree(story: Story, within: Vibes) -> None:
+def test_a_range_tells_of_its_commits_not_of_the_work_tree(
+    story: Story, run_vibes: RunVibes
+) -> None:
     newer = story.line(
         "a.py", 1, 3, text="one\ntwo\nthree\n", action="modify", timestamp="2026-02-06T10:00:00Z"
     )
@@ -141,37 +143,37 @@ def test_a_range_tells_of_its_commits_not_of_the_work_tree(story: Story, within:
         "supersedes", newer, story.digest, target_type="annotation", metadata={"reason": "covers"}
     )
     story.file("a.py", "one\ntwo\nthree\n")
-    assert ranges(told(within, story, f"{story.base}..{story.head}")) == [
+    assert ranges(told(run_vibes, story, f"{story.base}..{story.head}")) == [
         ("a.py", 4, 7),
         ("a.py", 10, 13),
     ]
-    assert ranges(told(within, story)) == [("a.py", 1, 3)]
+    assert ranges(told(run_vibes, story)) == [("a.py", 1, 3)]
 
 
-def test_three_dots_mean_since_the_two_parted(story: Story, within: Vibes) -> None:
+def test_three_dots_mean_since_the_two_parted(story: Story, run_vibes: RunVibes) -> None:
     story.repository.switch("side", create=True)
     story.annotated("side.py")
     story.repository.commit("On the side")
     story.repository.switch("main")
     story.file("main.py", "x = 1\n")
     story.repository.commit("On main")
-    done = within("diff", "main...side", "--json", cwd=story.root)
+    done = run_vibes("diff", "main...side", "--json", cwd=story.root)
     assert done.json["base"] == story.head
     assert "not an ancestor of HEAD" in done.err
     story.repository.git("checkout", "--quiet", "side")
-    assert ranges(told(within, story, "main...side")) == [("side.py", 4, 7)]
-    assert ranges(told(within, story, "main...")) == [("side.py", 4, 7)]
+    assert ranges(told(run_vibes, story, "main...side")) == [("side.py", 4, 7)]
+    assert ranges(told(run_vibes, story, "main...")) == [("side.py", 4, 7)]
 
 
-def test_a_renamed_file_is_compared_with_what_it_was(story: Story, within: Vibes) -> None:
+def test_a_renamed_file_is_compared_with_what_it_was(story: Story, run_vibes: RunVibes) -> None:
     story.repository.git("mv", "a.py", "b.py")
-    assert ranges(told(within, story)) == []
+    assert ranges(told(run_vibes, story)) == []
     story.repository.commit("Rename")
     story.file(
         "b.py", (STORY + PERSON).replace("right = digest(other)", "right = digest(other[:])")
     )
     story.repository.commit("Change")
-    (file,) = told(within, story, "HEAD~2..HEAD")["files"]
+    (file,) = told(run_vibes, story, "HEAD~2..HEAD")["files"]
     assert (file["filePath"], file["formerPath"], file["changedLines"], file["editedLines"]) == (
         "b.py",
         "a.py",
@@ -179,21 +181,21 @@ def test_a_renamed_file_is_compared_with_what_it_was(story: Story, within: Vibes
         1,
     )
     assert (
-        within("diff", "HEAD~2..HEAD", cwd=story.root).lines[0]
+        run_vibes("diff", "HEAD~2..HEAD", cwd=story.root).lines[0]
         == "b.py (was a.py)  0 verified, 1 edited of 1 changed lines"
     )
 
 
-def test_what_is_binary_gone_or_a_link_has_no_lines(story: Story, within: Vibes) -> None:
+def test_what_is_binary_gone_or_a_link_has_no_lines(story: Story, run_vibes: RunVibes) -> None:
     story.annotated("blob.py", text=STORY + "\0")
     (story.root / "link.py").symlink_to("a.py")
     (story.root / "a.py").unlink()
-    assert ranges(told(within, story)) == []
+    assert ranges(told(run_vibes, story)) == []
     story.repository.commit("All")
-    assert ranges(told(within, story, "HEAD~1..HEAD")) == []
+    assert ranges(told(run_vibes, story, "HEAD~1..HEAD")) == []
 
 
-def test_a_project_in_a_folder_of_the_repository(tmp_path: Path, within: Vibes) -> None:
+def test_a_project_in_a_folder_of_the_repository(tmp_path: Path, run_vibes: RunVibes) -> None:
     repository = Repository(tmp_path / "top", start="2026-02-05T09:00:00+00:00")
     repository.write("elsewhere.py", "x = 1\n")
     repository.commit("Begin")
@@ -202,22 +204,22 @@ def test_a_project_in_a_folder_of_the_repository(tmp_path: Path, within: Vibes) 
     project.environment()
     project.annotated("a.py")
     repository.write("elsewhere.py", "x = 2\n")
-    assert ranges(within("diff", "--json", cwd=project.root).json) == [("a.py", 4, 7)]
+    assert ranges(run_vibes("diff", "--json", cwd=project.root).json) == [("a.py", 4, 7)]
     repository.commit("More")
-    found = within("diff", "HEAD~1..HEAD", "--json", cwd=project.root).json
+    found = run_vibes("diff", "HEAD~1..HEAD", "--json", cwd=project.root).json
     assert (ranges(found), found["total"]["files"]) == ([("a.py", 4, 7)], 1)
 
 
-def test_line_ends_are_no_change(story: Story, within: Vibes) -> None:
+def test_line_ends_are_no_change(story: Story, run_vibes: RunVibes) -> None:
     story.file("a.py", (STORY + PERSON).replace("\n", "\r\n"))
-    assert told(within, story)["total"]["changedLines"] == 0
+    assert told(run_vibes, story)["total"]["changedLines"] == 0
 
 
-def test_hostile_text_is_inert(story: Story, within: Vibes) -> None:
+def test_hostile_text_is_inert(story: Story, run_vibes: RunVibes) -> None:
     text = 'x = "\x1b]0;owned\x07\u202e"\n' * 3
     story.line("evil.py", 1, 3, text=text, prompt=story.prompt("\x1b[2Jgone\nand more"))
     story.file("evil.py", text)
-    out = within("diff", cwd=story.root).out
+    out = run_vibes("diff", cwd=story.root).out
     assert not {"\x1b", "\x07", "\u202e"} & set(out)
     assert "\\u001b]0;owned\\u0007\\u202e" in out
 
@@ -226,23 +228,25 @@ def test_hostile_text_is_inert(story: Story, within: Vibes) -> None:
     ("span", "said"),
     [("nowhere..HEAD", "'nowhere' names no commit here"), ("--output=x..HEAD", "No such option")],
 )
-def test_what_names_no_commit_is_refused(story: Story, within: Vibes, span: str, said: str) -> None:
-    done = within("diff", span, cwd=story.root)
+def test_what_names_no_commit_is_refused(
+    story: Story, run_vibes: RunVibes, span: str, said: str
+) -> None:
+    done = run_vibes("diff", span, cwd=story.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert said in done.err
 
 
-def test_without_git_there_is_no_change(tmp_path: Path, within: Vibes) -> None:
+def test_without_git_there_is_no_change(tmp_path: Path, run_vibes: RunVibes) -> None:
     project = Project(tmp_path / "own")
     project.config()
     project.environment()
     project.annotated()
-    done = within("diff", cwd=project.root)
+    done = run_vibes("diff", cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "not in a git repository" in done.err
 
 
-def test_no_program_that_the_repository_names_is_run(story: Story, within: Vibes) -> None:
+def test_no_program_that_the_repository_names_is_run(story: Story, run_vibes: RunVibes) -> None:
     for name in (
         "diff.external",
         "diff.evil.command",
@@ -253,6 +257,6 @@ def test_no_program_that_the_repository_names_is_run(story: Story, within: Vibes
         story.repository.git("config", name, f"touch {story.root}/ran-{name};:")
     (story.root / ".git" / "info" / "attributes").write_text("*.py diff=evil filter=evil\n")
     story.file("a.py", STORY + PERSON + "x = 1\n")
-    told(within, story)
-    told(within, story, f"{story.base}..HEAD")
+    told(run_vibes, story)
+    told(run_vibes, story, f"{story.base}..HEAD")
     assert not list(story.root.glob("ran-*"))

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.trails import complete
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Done, Vibes
+    from tests.cli.run_vibes import CommandResult, RunVibes
     from tests.trails import CompleteTrail
     from tests.unit.checks.projects import Project
 
 
-def steps(done: Done) -> dict[str, tuple[str, str]]:
+def steps(done: CommandResult) -> dict[str, tuple[str, str]]:
     """Return health and message of each step by what it is about, from JSON."""
     return {step["about"]: (step["health"], step["message"]) for step in done.json["steps"]}
 
@@ -38,8 +38,8 @@ def test_a_sound_trail_is_ok_all_the_way(sound: CompleteTrail) -> None:
     ]
 
 
-def test_json_has_the_same_steps(sound: CompleteTrail, within: Vibes) -> None:
-    done = within("doctor", "--json", cwd=sound.root)
+def test_json_has_the_same_steps(sound: CompleteTrail, run_vibes: RunVibes) -> None:
+    done = run_vibes("doctor", "--json", cwd=sound.root)
     assert all(set(step) == {"about", "health", "message", "hint"} for step in done.json["steps"])
     assert [step["about"] for step in done.json["steps"]] == [
         "program", "audit directory", "config.json", "manifest.json", "annotations.jsonl", "git", "git hook", "annotations",
@@ -55,9 +55,9 @@ def test_without_a_directory_it_says_how_to_make_one(tmp_path: Path) -> None:
     ]
 
 
-def test_without_git_it_says_what_is_lost(tmp_path: Path, within: Vibes) -> None:
+def test_without_git_it_says_what_is_lost(tmp_path: Path, run_vibes: RunVibes) -> None:
     complete(tmp_path)
-    done = within("doctor", "--json", cwd=tmp_path)
+    done = run_vibes("doctor", "--json", cwd=tmp_path)
     assert done.code == 0
     assert steps(done)["git"] == (
         "note",
@@ -65,9 +65,9 @@ def test_without_git_it_says_what_is_lost(tmp_path: Path, within: Vibes) -> None
     )
 
 
-def test_git_that_mistreats_the_trail_is_a_problem(project: Project, within: Vibes) -> None:
+def test_git_that_mistreats_the_trail_is_a_problem(project: Project, run_vibes: RunVibes) -> None:
     (project.audit / ".gitattributes").write_bytes(b"")
-    done = within("doctor", "--json", cwd=project.root)
+    done = run_vibes("doctor", "--json", cwd=project.root)
     assert done.code == 1
     assert steps(done)["git"] == (
         "problem",
@@ -76,11 +76,11 @@ def test_git_that_mistreats_the_trail_is_a_problem(project: Project, within: Vib
 
 
 def test_on_the_wrong_branch_the_trail_speaks_of_other_files(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     for file in project.trail.writer.root.glob("src/*"):
         (project.root / "src" / file.name).unlink()
-    done = within("doctor", "--json", cwd=project.root)
+    done = run_vibes("doctor", "--json", cwd=project.root)
     assert done.code == 1
     assert steps(done)["annotations"] == (
         "problem",
@@ -88,9 +88,9 @@ def test_on_the_wrong_branch_the_trail_speaks_of_other_files(
     )
 
 
-def test_a_trail_without_annotations_is_a_note(tmp_path: Path, within: Vibes) -> None:
-    within("init", cwd=tmp_path)
-    done = within("doctor", "--json", cwd=tmp_path)
+def test_a_trail_without_annotations_is_a_note(tmp_path: Path, run_vibes: RunVibes) -> None:
+    run_vibes("init", cwd=tmp_path)
+    done = run_vibes("doctor", "--json", cwd=tmp_path)
     assert done.code == 0
     assert steps(done)["annotations"] == ("note", "the log has no annotation yet")
 
@@ -104,44 +104,44 @@ def test_a_trail_without_annotations_is_a_note(tmp_path: Path, within: Vibes) ->
     ],
 )
 def test_a_broken_file_is_a_problem_at_its_line(
-    project: Project, within: Vibes, file: str, content: bytes, message: str
+    project: Project, run_vibes: RunVibes, file: str, content: bytes, message: str
 ) -> None:
     (project.audit / file).write_bytes(content)
-    done = within("doctor", "--json", cwd=project.root)
+    done = run_vibes("doctor", "--json", cwd=project.root)
     assert done.code == 1
     assert steps(done)[file] == ("problem", message)
 
 
 @pytest.mark.parametrize("file", ["src/auth.py", "./src/auth.py", "src/../src/auth.py"])
-def test_a_file_that_is_annotated(sound: CompleteTrail, within: Vibes, file: str) -> None:
-    done = within("doctor", file, "--json", cwd=sound.root)
+def test_a_file_that_is_annotated(sound: CompleteTrail, run_vibes: RunVibes, file: str) -> None:
+    done = run_vibes("doctor", file, "--json", cwd=sound.root)
     assert done.code == 0
     about, health, message, _ = done.json["steps"][-1].values()
     assert about.endswith("auth.py")
     assert (health, message) == ("ok", "3 annotations, 0 of them history")
 
 
-def test_a_file_is_named_from_where_one_stands(sound: CompleteTrail, within: Vibes) -> None:
-    below = within("doctor", "auth.py", "--json", cwd=sound.root / "src")
-    absolute = within("doctor", sound.root / "src" / "auth.py", "--json", cwd=sound.root / "src")
+def test_a_file_is_named_from_where_one_stands(sound: CompleteTrail, run_vibes: RunVibes) -> None:
+    below = run_vibes("doctor", "auth.py", "--json", cwd=sound.root / "src")
+    absolute = run_vibes("doctor", sound.root / "src" / "auth.py", "--json", cwd=sound.root / "src")
     assert below.code == absolute.code == 0
     assert below.json["steps"][-1]["message"] == absolute.json["steps"][-1]["message"]
 
 
 def test_a_project_or_a_file_may_be_reached_by_a_link(
-    sound: CompleteTrail, within: Vibes, tmp_path: Path
+    sound: CompleteTrail, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     link = tmp_path / "link"
     link.symlink_to(sound.root, target_is_directory=True)
     for file, directory in ((sound.root, link), (link, sound.root), (link, link)):
-        done = within("doctor", file / "src" / "auth.py", "--audit-dir", directory, cwd=tmp_path)
+        done = run_vibes("doctor", file / "src" / "auth.py", "--audit-dir", directory, cwd=tmp_path)
         assert done.code == 0
         assert "3 annotations" in done.out
 
 
-def test_an_untracked_file(project: Project, within: Vibes) -> None:
+def test_an_untracked_file(project: Project, run_vibes: RunVibes) -> None:
     (project.root / "notes.md").write_text("Notes\n")
-    done = within("doctor", "notes.md", "--json", cwd=project.root)
+    done = run_vibes("doctor", "notes.md", "--json", cwd=project.root)
     assert done.code == 0
     untracked, unnamed = done.json["steps"][-2:]
     assert (untracked["health"], untracked["message"]) == (
@@ -151,11 +151,14 @@ def test_an_untracked_file(project: Project, within: Vibes) -> None:
     assert (unnamed["health"], unnamed["message"]) == ("note", "no annotation names this file")
 
 
-def test_a_file_that_no_record_names_and_one_that_moved(project: Project, within: Vibes) -> None:
+def test_a_file_that_no_record_names_and_one_that_moved(
+    project: Project, run_vibes: RunVibes
+) -> None:
     (project.root / "lib").mkdir()
     (project.root / "src" / "auth.py").rename(project.root / "lib" / "auth.py")
     moved, unnamed = (
-        within("doctor", file, "--json", cwd=project.root) for file in ("lib/auth.py", "lib/new.py")
+        run_vibes("doctor", file, "--json", cwd=project.root)
+        for file in ("lib/auth.py", "lib/new.py")
     )
     assert moved.code == unnamed.code == 1
     assert moved.json["steps"][-1]["hint"] == "the log names src/auth.py"
@@ -163,8 +166,8 @@ def test_a_file_that_no_record_names_and_one_that_moved(project: Project, within
 
 
 @pytest.mark.parametrize("file", ["../outside.py", "src/../../outside.py", "/outside.py"])
-def test_a_file_outside_the_project(sound: CompleteTrail, within: Vibes, file: str) -> None:
-    done = within("doctor", file, "--json", cwd=sound.root)
+def test_a_file_outside_the_project(sound: CompleteTrail, run_vibes: RunVibes, file: str) -> None:
+    done = run_vibes("doctor", file, "--json", cwd=sound.root)
     assert done.code == 1
     last = done.json["steps"][-1]
     assert (last["health"], last["message"]) == (

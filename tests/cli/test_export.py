@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.trails import Repository, annotation_id
 from tests.unit.checks.projects import Project
 from tests.unit.recording.projects import PROMPT, by, new_project
@@ -16,7 +16,7 @@ from tests.unit.recording.projects import PROMPT, by, new_project
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.trails import CompleteTrail
 
 
@@ -226,55 +226,57 @@ def test_members_and_records_that_we_do_not_know_are_kept(project: Project, tmp_
 
 @pytest.mark.parametrize("place", [".", ".ai-audit", ".ai-audit/new", "src"])
 def test_a_folder_that_is_taken_is_refused_and_left_as_it_is(
-    project: Project, within: Vibes, place: str
+    project: Project, run_vibes: RunVibes, place: str
 ) -> None:
     before = files(project.root)
-    done = within("export", "--current", place, cwd=project.root)
+    done = run_vibes("export", "--current", place, cwd=project.root)
     assert done.code == 2
     assert "nothing was written" in done.err
     assert files(project.root) == before
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(
-    project: Project, within: Vibes, tmp_path: Path
+    project: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_bytes(b"mine")
-    assert within("export", "--current", tmp_path / "file", cwd=project.root).code == 2
+    assert run_vibes("export", "--current", tmp_path / "file", cwd=project.root).code == 2
     assert (tmp_path / "file").read_bytes() == b"mine"
 
 
-def test_an_empty_folder_is_taken(project: Project, within: Vibes, tmp_path: Path) -> None:
+def test_an_empty_folder_is_taken(project: Project, run_vibes: RunVibes, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    assert within("export", "--current", tmp_path / "empty", cwd=project.root).code == 0
+    assert run_vibes("export", "--current", tmp_path / "empty", cwd=project.root).code == 0
     assert [path.name for path in (tmp_path / "empty").iterdir()] == [".ai-audit"]
 
 
-def test_the_trail_itself_is_not_touched(project: Project, within: Vibes, tmp_path: Path) -> None:
+def test_the_trail_itself_is_not_touched(
+    project: Project, run_vibes: RunVibes, tmp_path: Path
+) -> None:
     before = files(project.root)
-    assert within("export", "--current", tmp_path / "current", cwd=project.root).code == 0
+    assert run_vibes("export", "--current", tmp_path / "current", cwd=project.root).code == 0
     assert files(project.root) == before
 
 
 def test_a_broken_manifest_is_an_error_and_nothing_is_written(
-    project: Project, within: Vibes, tmp_path: Path
+    project: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     (project.root / ".ai-audit" / "manifest.json").write_bytes(b'{"standard":')
-    done = within("export", "--current", tmp_path / "current", cwd=project.root)
+    done = run_vibes("export", "--current", tmp_path / "current", cwd=project.root)
     assert (done.code, (tmp_path / "current").exists()) == (2, False)
     assert "manifest.json cannot be read" in done.err
 
 
 def test_a_trail_of_an_unknown_version_is_refused(
-    project: Project, within: Vibes, tmp_path: Path
+    project: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     config = project.root / ".ai-audit" / "config.json"
     config.write_bytes(config.read_bytes().replace(b'"1.0"', b'"2.0"'))
-    assert within("export", "--current", tmp_path / "current", cwd=project.root).code == 2
+    assert run_vibes("export", "--current", tmp_path / "current", cwd=project.root).code == 2
     assert not (tmp_path / "current").exists()
 
 
 def test_a_blob_that_leads_out_of_the_trail_is_not_taken_along(
-    project: Project, within: Vibes, tmp_path: Path
+    project: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     (tmp_path / "secret").write_bytes(b"secret")
     key = project.writer.entry(
@@ -288,6 +290,6 @@ def test_a_blob_that_leads_out_of_the_trail_is_not_taken_along(
     )
     (project.root / "src/new.py").write_text("WIDTH = 1\nHEIGHT = 2\n", encoding="utf-8")
     project.writer.line("src/new.py", 1, 2, reasoning=key)
-    done = within("export", "--current", tmp_path / "current", "--json", cwd=project.root)
+    done = run_vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
     assert (done.code, done.json["missingBlobs"]) == (0, ["../../secret"])
     assert b"secret" not in files(tmp_path / "current").values()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.cli.running import surroundings
+from tests.cli.run_vibes import clean_environment
 from tests.faults import SECRET, faulty
 from tests.stories.workspace import Workspace
 from vibes_lsp.cli.main import COMMANDS
@@ -17,7 +17,7 @@ from vibes_lsp.cli.main import COMMANDS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.unit.checks.projects import Project
 
 LINE: Final = re.compile(
@@ -40,14 +40,14 @@ ARGUMENTS: Final[dict[str, list[str]]] = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_ends_in_one_line(
-    project: Project, netted: Vibes, monkeypatch: pytest.MonkeyPatch, command: str
+    project: Project, run_vibes_unchecked: RunVibes, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     def fails(*_arguments: object, **_named: object) -> object:
         raise KeyError(SECRET)
 
     monkeypatch.setattr("click.Command.invoke", fails)
     (project.root / "request.json").write_text('{"sessionId":"x"}')
-    done = netted(command, *ARGUMENTS.get(command, []), cwd=project.root)
+    done = run_vibes_unchecked(command, *ARGUMENTS.get(command, []), cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert LINE.fullmatch(done.err), done.err
     assert SECRET not in done.err
@@ -65,7 +65,7 @@ def test_every_command_ends_in_one_line(
 )
 def test_whatever_is_raised(
     project: Project,
-    netted: Vibes,
+    run_vibes_unchecked: RunVibes,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception | type[Exception],
 ) -> None:
@@ -73,7 +73,7 @@ def test_whatever_is_raised(
         raise error
 
     monkeypatch.setattr("vibes_lsp.index.trail.Trail.refresh", fails)
-    done = netted("log", cwd=project.root)
+    done = run_vibes_unchecked("log", cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith("vibes: internal error ")
     assert SECRET not in done.err
@@ -81,7 +81,12 @@ def test_whatever_is_raised(
 
 def run(command: list[str], cwd: Path, **environment: str) -> tuple[int, str, str]:
     done = subprocess.run(
-        command, cwd=cwd, env=surroundings(environment), capture_output=True, text=True, check=False
+        command,
+        cwd=cwd,
+        env=clean_environment(environment),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.returncode, done.stdout, done.stderr
 

@@ -8,31 +8,31 @@ import jsonschema
 import pytest
 
 from tests import sarif_schema
-from tests.cli.gated import RULES, Gated, checks, decisions
-from tests.cli.running import vibes
+from tests.cli.gate_project import RULES, GateProject, checks, decisions
+from tests.cli.run_vibes import vibes
 from tests.server.project import STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
-    return Gated(tmp_path / "project")
+def project(tmp_path: Path) -> GateProject:
+    return GateProject(tmp_path / "project")
 
 
-def told(within: Vibes, project: Gated, *arguments: str) -> Any:
-    done = within("gate", *arguments, "--json", cwd=project.root)
+def told(run_vibes: RunVibes, project: GateProject, *arguments: str) -> Any:
+    done = run_vibes("gate", *arguments, "--json", cwd=project.root)
     assert done.err == ""
     assert done.code == (0 if done.json["result"] == "PASS" else 1)
     return done.json
 
 
-def test_a_rule_blocks_until_a_person_approves(project: Gated, within: Vibes) -> None:
+def test_a_rule_blocks_until_a_person_approves(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write(prompt=project.prompt("Write a digest."))
-    found = told(within, project)
+    found = told(run_vibes, project)
     (item,) = found["items"]
     assert (found["result"], found["threshold"], found["findings"]) == ("FAIL", "critical", [])
     assert (item["annotationId"], item["decision"], item["rules"], item["released"]) == (
@@ -48,7 +48,7 @@ def test_a_rule_blocks_until_a_person_approves(project: Gated, within: Vibes) ->
         "Write a digest.",
     )
     project.review(identifier)
-    found = told(within, project)
+    found = told(run_vibes, project)
     assert (found["result"], found["items"][0]["decision"], found["items"][0]["released"]) == (
         "PASS",
         "block",
@@ -57,40 +57,40 @@ def test_a_rule_blocks_until_a_person_approves(project: Gated, within: Vibes) ->
     assert found["items"][0]["score"] < item["score"]
 
 
-def test_editing_the_lines_ends_the_approval(project: Gated, within: Vibes) -> None:
+def test_editing_the_lines_ends_the_approval(project: GateProject, run_vibes: RunVibes) -> None:
     project.review(project.write())
-    assert told(within, project)["result"] == "PASS"
+    assert told(run_vibes, project)["result"] == "PASS"
     project.file("a.py", STORY.replace("hashlib.sha256(payload)", "hashlib.md5(payload)"))
-    assert (told(within, project)["result"], decisions(told(within, project))) == (
+    assert (told(run_vibes, project)["result"], decisions(told(run_vibes, project))) == (
         "FAIL",
         {"a.py": ("block", False)},
     )
 
 
-def test_a_rejection_fails_whatever_the_risk_is(project: Gated, within: Vibes) -> None:
+def test_a_rejection_fails_whatever_the_risk_is(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write(risky=False)
-    assert told(within, project, "--threshold", "critical")["result"] == "PASS"
+    assert told(run_vibes, project, "--threshold", "critical")["result"] == "PASS"
     project.review(identifier, verdict="rejected")
-    found = told(within, project)
+    found = told(run_vibes, project)
     assert (found["result"], found["items"][0]["review"]["verdict"]) == ("FAIL", "rejected")
     project.review(identifier)
-    assert told(within, project)["result"] == "PASS"
+    assert told(run_vibes, project)["result"] == "PASS"
 
 
-def test_what_an_ai_approves_stays_blocked(project: Gated, within: Vibes) -> None:
+def test_what_an_ai_approves_stays_blocked(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write()
     project.review(identifier, kind="ai", environment=project.calm)
-    assert told(within, project)["result"] == "FAIL"
-    assert told(within, project)["findings"] == []
+    assert told(run_vibes, project)["result"] == "FAIL"
+    assert told(run_vibes, project)["findings"] == []
 
 
 def test_a_session_of_a_model_that_calls_itself_a_person_is_an_ai(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     session = project.session_start(environment=project.calm, agent_type="human")
     project.review(identifier, session=session)
-    found = told(within, project)
+    found = told(run_vibes, project)
     assert (found["result"], found["items"][0]["released"], checks(found)) == (
         "FAIL",
         False,
@@ -100,7 +100,7 @@ def test_a_session_of_a_model_that_calls_itself_a_person_is_an_ai(
 
 
 def test_an_edge_that_says_nothing_of_the_review_releases_nothing(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     project.edge(
@@ -109,7 +109,7 @@ def test_an_edge_that_says_nothing_of_the_review_releases_nothing(
         project.session_start(environment=project.reviewer_environment()),
         target_type="session",
     )
-    assert told(within, project)["result"] == "FAIL"
+    assert told(run_vibes, project)["result"] == "FAIL"
 
 
 @pytest.mark.parametrize(
@@ -125,15 +125,19 @@ def test_an_edge_that_says_nothing_of_the_review_releases_nothing(
     ],
 )
 def test_thresholds_are_bands_or_numbers(
-    project: Gated, within: Vibes, threshold: str, decision: str
+    project: GateProject, run_vibes: RunVibes, threshold: str, decision: str
 ) -> None:
     project.write(risky=False)
-    assert decisions(told(within, project, "--threshold", threshold)) == {"a.py": (decision, False)}
+    assert decisions(told(run_vibes, project, "--threshold", threshold)) == {
+        "a.py": (decision, False)
+    }
 
 
 @pytest.mark.parametrize("threshold", ["severe", "nan", "-0.1", "1.1", "inf", ""])
-def test_a_threshold_that_is_none(project: Gated, within: Vibes, threshold: str) -> None:
-    done = within("gate", "--threshold", threshold, cwd=project.root)
+def test_a_threshold_that_is_none(
+    project: GateProject, run_vibes: RunVibes, threshold: str
+) -> None:
+    done = run_vibes("gate", "--threshold", threshold, cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "expected low, medium, high, critical or a number from 0 to 1" in done.err
 
@@ -162,35 +166,41 @@ def test_a_threshold_that_is_none(project: Gated, within: Vibes, threshold: str)
     ],
 )
 def test_the_strongest_rule_that_holds_decides(
-    project: Gated, within: Vibes, rules: list[tuple[str, str]], decision: str, result: str
+    project: GateProject,
+    run_vibes: RunVibes,
+    rules: list[tuple[str, str]],
+    decision: str,
+    result: str,
 ) -> None:
     project.policy(
         review_rules=[{"condition": condition, "action": action} for condition, action in rules]
     )
     project.write(risky=False)
-    found = told(within, project)
+    found = told(run_vibes, project)
     assert (found["items"][0]["decision"], found["result"]) == (decision, result)
 
 
-def test_while_prism_is_off_there_is_no_gate(project: Gated, within: Vibes) -> None:
+def test_while_prism_is_off_there_is_no_gate(project: GateProject, run_vibes: RunVibes) -> None:
     project.write()
     for config in ({"risk_scoring": {"enabled": False}}, {"risk_scoring": None}, {}):
         project.config(**config)
-        done = within("gate", "--stored", "--all", cwd=project.root)
+        done = run_vibes("gate", "--stored", "--all", cwd=project.root)
         assert (done.code, done.out, done.err) == (
             2, "", 'vibes: PRISM is off in .ai-audit/config.json; turn it on with "risk_scoring": {"enabled": true}\n',
         )  # fmt: skip
     project.files.write("config.json", b"{")
-    done = within("gate", cwd=project.root)
+    done = run_vibes("gate", cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "PRISM is off: .ai-audit/config.json cannot be read" in done.err
 
 
-def test_lines_of_the_log_that_are_no_records_are_said(project: Gated, within: Vibes) -> None:
+def test_lines_of_the_log_that_are_no_records_are_said(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write(risky=False)
     with (project.root / ".ai-audit" / "annotations.jsonl").open("ab") as log:
         log.write(b"\xff\xfe\n{\n")
-    found = told(within, project)
+    found = told(run_vibes, project)
     (finding,) = found["findings"]
     assert (found["result"], finding["check"], finding["severity"]) == (
         "FAIL",
@@ -203,10 +213,10 @@ def test_lines_of_the_log_that_are_no_records_are_said(project: Gated, within: V
     )
 
 
-def test_a_folder_is_no_file_to_gate(project: Gated, within: Vibes) -> None:
+def test_a_folder_is_no_file_to_gate(project: GateProject, run_vibes: RunVibes) -> None:
     project.write(risky=False)
     for name, said in ((".", ". is not a file"), ("gone.py", "gone.py does not exist")):
-        done = within("gate", name, cwd=project.root)
+        done = run_vibes("gate", name, cwd=project.root)
         assert (done.code, done.out, done.err) == (
             2,
             "",
@@ -214,15 +224,19 @@ def test_a_folder_is_no_file_to_gate(project: Gated, within: Vibes) -> None:
         )
 
 
-def test_a_rule_that_cannot_be_used_fails_the_gate(project: Gated, within: Vibes) -> None:
+def test_a_rule_that_cannot_be_used_fails_the_gate(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.policy(review_rules=[{"condition": "temperature >", "action": "block"}])
     project.write(risky=False)
-    found = told(within, project)
+    found = told(run_vibes, project)
     assert (found["result"], checks(found, "error")) == ("FAIL", {"gate-policy"})
     assert found["findings"][0]["field"] == "risk_scoring.review_rules.0.condition"
 
 
-def test_only_what_is_current_tracked_and_there_is_gated(project: Gated, within: Vibes) -> None:
+def test_only_what_is_current_tracked_and_there_is_gated(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.policy(excluded=["gen/"], tracked=[".py"])
     project.write("gen/a.py")
     project.write("a.txt")
@@ -231,7 +245,7 @@ def test_only_what_is_current_tracked_and_there_is_gated(project: Gated, within:
     project.edge("supersedes", new, old, target_type="annotation", metadata={"reason": "covers"})
     project.write("lost.py", text="nothing\n" * 9)
     project.write("removed.py", action="delete", text="import this\n" * 9)
-    found = told(within, project)
+    found = told(run_vibes, project)
     assert decisions(found) == {"b.py": ("flag", False)}
     assert [(each["check"], each["severity"], each["file"]) for each in found["findings"]] == [
         ("gate-lost", "note", "lost.py")
@@ -239,43 +253,43 @@ def test_only_what_is_current_tracked_and_there_is_gated(project: Gated, within:
     assert found["result"] == "PASS"
 
 
-def test_some_files_only(project: Gated, within: Vibes) -> None:
+def test_some_files_only(project: GateProject, run_vibes: RunVibes) -> None:
     project.write("src/a.py")
     project.write("b.py", risky=False)
-    assert decisions(told(within, project, "b.py")) == {"b.py": ("flag", False)}
-    assert decisions(told(within, project, "src/../src/a.py", "b.py")).keys() == {
+    assert decisions(told(run_vibes, project, "b.py")) == {"b.py": ("flag", False)}
+    assert decisions(told(run_vibes, project, "src/../src/a.py", "b.py")).keys() == {
         "b.py",
         "src/a.py",
     }
-    inside = within("gate", "a.py", "--json", cwd=project.root / "src")
+    inside = run_vibes("gate", "a.py", "--json", cwd=project.root / "src")
     assert (inside.code, [item["filePath"] for item in inside.json["items"]]) == (1, ["src/a.py"])
-    assert told(within, project, ".ai-audit/config.json")["items"] == []
+    assert told(run_vibes, project, ".ai-audit/config.json")["items"] == []
 
 
 @pytest.mark.parametrize("file", ["none.py", "../a.py", "src"])
-def test_a_file_that_is_none(project: Gated, within: Vibes, file: str) -> None:
+def test_a_file_that_is_none(project: GateProject, run_vibes: RunVibes, file: str) -> None:
     project.write("src/a.py")
-    done = within("gate", file, cwd=project.root)
+    done = run_vibes("gate", file, cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
 
 
-def test_an_unreadable_file_fails(project: Gated, within: Vibes) -> None:
+def test_an_unreadable_file_fails(project: GateProject, run_vibes: RunVibes) -> None:
     project.write()
     (project.root / "a.py").unlink()
     outside = project.root.parent / "outside.py"
     outside.write_text(STORY)
     (project.root / "a.py").symlink_to(outside)
-    assert checks(told(within, project), "error") == {"gate-unread"}
+    assert checks(told(run_vibes, project), "error") == {"gate-unread"}
 
 
-def test_stand_ins_are_shown_once_and_gated_each(project: Gated, within: Vibes) -> None:
+def test_stand_ins_are_shown_once_and_gated_each(project: GateProject, run_vibes: RunVibes) -> None:
     for environment in (project.risky, project.calm):
         project.line("a.py", 1, 1, action="modify", environment=environment)
-    found = told(within, project)
+    found = told(run_vibes, project)
     assert sorted(item["decision"] for item in found["items"]) == ["block", "flag"]
 
 
-def test_the_table_shows_what_stops_first(project: Gated) -> None:
+def test_the_table_shows_what_stops_first(project: GateProject) -> None:
     identifier = project.write()
     project.review(project.write("b.py"))
     project.write("c.py", risky=False)
@@ -292,13 +306,13 @@ def test_the_table_shows_what_stops_first(project: Gated) -> None:
     assert (done.code, done.lines[-1]) == (0, "Gate: PASS")
 
 
-def test_sarif_has_each_item_and_each_finding(project: Gated, within: Vibes) -> None:
+def test_sarif_has_each_item_and_each_finding(project: GateProject, run_vibes: RunVibes) -> None:
     project.write()
     project.write("c.py", risky=False)
     project.review(project.write("d.py"))
     project.review(project.write("e.py", risky=False), verdict="rejected")
     project.write("lost.py", text="nothing\n" * 9)
-    done = within("gate", "--sarif", cwd=project.root)
+    done = run_vibes("gate", "--sarif", cwd=project.root)
     assert done.code == 1
     jsonschema.validate(done.json, sarif_schema.load())
     results = done.json["runs"][0]["results"]
@@ -318,42 +332,42 @@ def test_sarif_has_each_item_and_each_finding(project: Gated, within: Vibes) -> 
     assert [rules[each["ruleIndex"]] for each in results] == [each["ruleId"] for each in results]
 
 
-def test_one_form_at_a_time(project: Gated, within: Vibes) -> None:
-    done = within("gate", "--json", "--sarif", cwd=project.root)
+def test_one_form_at_a_time(project: GateProject, run_vibes: RunVibes) -> None:
+    done = run_vibes("gate", "--json", "--sarif", cwd=project.root)
     assert (done.code, done.out) == (2, "")
 
 
 def test_stored_scores_count_when_asked_for_and_when_there_are_no_others(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.policy(review_rules=[])
     factors = [{"signal": "temperature", "value": 0.95, "weight": 0.15}]
     identifier = project.write(risky=False, risk_score=0.91, risk_factors=factors)
-    assert told(within, project)["result"] == "PASS"
-    found = told(within, project, "--stored")
+    assert told(run_vibes, project)["result"] == "PASS"
+    found = told(run_vibes, project, "--stored")
     assert (found["result"], found["items"][0]["band"], found["items"][0]["score"]) == (
         "FAIL",
         "critical",
         None,
     )
     project.policy(review_rules=[], algorithm="our-own")
-    assert told(within, project)["result"] == "FAIL"
+    assert told(run_vibes, project)["result"] == "FAIL"
     project.policy(
         review_rules=[{"condition": "temperature.value > 0.9", "action": "block"}],
         thresholds={"critical": 0.99},
     )
-    assert told(within, project)["result"] == "PASS"
-    assert told(within, project, "--stored")["result"] == "FAIL"
+    assert told(run_vibes, project)["result"] == "PASS"
+    assert told(run_vibes, project, "--stored")["result"] == "FAIL"
     project.review(identifier)
-    assert told(within, project, "--stored")["result"] == "PASS"
+    assert told(run_vibes, project, "--stored")["result"] == "PASS"
 
 
 def test_without_git_the_work_tree_is_gated_and_a_base_refused(
-    tmp_path: Path, within: Vibes
+    tmp_path: Path, run_vibes: RunVibes
 ) -> None:
-    project = Gated(tmp_path / "project")
+    project = GateProject(tmp_path / "project")
     project.write()
     (project.root / ".git").rename(tmp_path / "git")
-    assert told(within, project)["result"] == "FAIL"
-    done = within("gate", "--base", "HEAD", cwd=project.root)
+    assert told(run_vibes, project)["result"] == "FAIL"
+    done = run_vibes("gate", "--base", "HEAD", cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)

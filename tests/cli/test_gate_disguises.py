@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.cli.gated import BEGIN, BO, Gated, as_runner, checks, decisions, mangle
+from tests.cli.gate_project import (
+    BEGIN,
+    BO,
+    GateProject,
+    change_last_records,
+    checks,
+    decisions,
+    use_ci_user,
+)
 from tests.server.project import STORY
 from tests.trails import OMIT, Repository
 
@@ -17,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 BLOCKED: Final = {"a.py": ("block", False)}
 PADDING: Final = b"x" * (9 << 20)
@@ -35,15 +43,15 @@ UNREADABLE: Final[dict[str, Callable[[bytes], bytes]]] = {
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
+def project(tmp_path: Path) -> GateProject:
     """A project, gated by nobody who had a part in it, as in CI."""
-    return as_runner(Gated(tmp_path / "project"))
+    return use_ci_user(GateProject(tmp_path / "project"))
 
 
 @pytest.mark.parametrize("before", [b" ", b"\t", b"\xef\xbb\xbf"], ids=["blank", "tab", "mark"])
 @pytest.mark.parametrize("merged", [False, True])
 def test_an_approval_cannot_hide_who_committed_it(
-    project: Gated, within: Vibes, before: bytes, merged: bool
+    project: GateProject, run_vibes: RunVibes, before: bytes, merged: bool
 ) -> None:
     project.repository.switch("side", create=True)
     project.file("b.txt", "b\n")
@@ -53,13 +61,13 @@ def test_an_approval_cannot_hide_who_committed_it(
     project.commit()
     begun = len(project.log_lines())
     project.review(identifier, reviewer=BO[0])
-    mangle(project, lambda line: before + line, len(project.log_lines()) - begun)
+    change_last_records(project, lambda line: before + line, len(project.log_lines()) - begun)
     if merged:
         project.repository.git("stash", "--quiet")
         project.repository.git("merge", "--quiet", "--no-ff", "--no-commit", "side")
         project.repository.git("checkout", "stash@{0}", "--", ".ai-audit")
     project.commit("Review")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
 
 
@@ -67,7 +75,7 @@ def test_an_approval_cannot_hide_who_committed_it(
     "place", [".gitattributes", ".ai-audit/.gitattributes", ".git/info/attributes"]
 )
 def test_attributes_do_not_hide_who_committed_an_approval(
-    project: Gated, within: Vibes, place: str
+    project: GateProject, run_vibes: RunVibes, place: str
 ) -> None:
     (project.root / place).parent.mkdir(exist_ok=True)
     (project.root / place).write_text("*.jsonl binary -diff\n* -diff\n")
@@ -75,29 +83,31 @@ def test_attributes_do_not_hide_who_committed_an_approval(
     project.commit()
     project.review(identifier, reviewer=BO[0])
     project.commit("Review")
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
 def test_a_record_that_cannot_be_read_does_not_pass(
-    project: Gated, within: Vibes, kind: str
+    project: GateProject, run_vibes: RunVibes, kind: str
 ) -> None:
     project.write()
-    mangle(project, UNREADABLE[kind])
+    change_last_records(project, UNREADABLE[kind])
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert found["result"] == "FAIL"
     assert checks(found, "error") == {"gate-unread"}
-    assert within("gate", cwd=project.root).code == 1, "nor without a base"
+    assert run_vibes("gate", cwd=project.root).code == 1, "nor without a base"
 
 
-def test_what_the_base_has_that_cannot_be_read_is_a_warning(project: Gated, within: Vibes) -> None:
+def test_what_the_base_has_that_cannot_be_read_is_a_warning(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write()
-    mangle(project, UNREADABLE["broken"])
+    change_last_records(project, UNREADABLE["broken"])
     project.base = project.commit()
     project.write("b.py", risky=False)
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("PASS", {"b.py": ("flag", False)})
     assert [(each["check"], each["severity"]) for each in found["findings"]] == [
         ("gate-unread", "warning")
@@ -106,13 +116,13 @@ def test_what_the_base_has_that_cannot_be_read_is_a_warning(project: Gated, with
 
 @pytest.mark.parametrize("base", [False, True])
 def test_a_log_that_cannot_be_read_at_all_is_an_error(
-    project: Gated, within: Vibes, base: bool
+    project: GateProject, run_vibes: RunVibes, base: bool
 ) -> None:
     project.write()
     project.commit()
     (project.root / ".ai-audit/annotations.jsonl").unlink()
     (project.root / ".ai-audit/annotations.jsonl").mkdir()
-    done = within("gate", *(("--base", project.base) if base else ()), cwd=project.root)
+    done = run_vibes("gate", *(("--base", project.base) if base else ()), cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "annotations.jsonl is not a regular file" in done.err
 
@@ -120,61 +130,65 @@ def test_a_log_that_cannot_be_read_at_all_is_an_error(
 @pytest.mark.parametrize(
     "name", ["./x/../a.py", "a.py" if os.name == "nt" else "./a.py", "a" * 5_000 + ".py", "A.PY"]
 )
-def test_no_spelling_of_a_name_takes_the_code_out(project: Gated, within: Vibes, name: str) -> None:
+def test_no_spelling_of_a_name_takes_the_code_out(
+    project: GateProject, run_vibes: RunVibes, name: str
+) -> None:
     project.write()
-    mangle(project, lambda line: line.replace(b'"a.py"', json.dumps(name).encode()))
+    change_last_records(project, lambda line: line.replace(b'"a.py"', json.dumps(name).encode()))
     project.commit()
-    assert project.told(within)["result"] == "FAIL"
+    assert project.gate_json(run_vibes)["result"] == "FAIL"
 
 
 @pytest.mark.parametrize("timestamp", ["2999-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "yesterday"])
-def test_no_time_takes_the_code_out(project: Gated, within: Vibes, timestamp: str) -> None:
+def test_no_time_takes_the_code_out(
+    project: GateProject, run_vibes: RunVibes, timestamp: str
+) -> None:
     project.write(timestamp=timestamp)
     project.commit()
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
 @pytest.mark.parametrize("action", ["rebase_remap", "rebase_orphan", "unheard-of"])
 def test_no_word_for_the_action_takes_the_code_out(
-    project: Gated, within: Vibes, action: str
+    project: GateProject, run_vibes: RunVibes, action: str
 ) -> None:
     project.write(action=action)
     project.commit()
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
 def test_ignoring_the_file_or_the_trail_does_not_take_the_code_out(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     (project.root / ".gitignore").write_text("new.py\n.ai-audit/\n")
     project.write("new.py")
     project.commit()
-    assert decisions(project.told(within)) == {"new.py": ("block", False)}
+    assert decisions(project.gate_json(run_vibes)) == {"new.py": ("block", False)}
 
 
 def test_a_trail_of_its_own_for_a_folder_does_not_take_its_code_out(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write("src/a.py")
     shutil.copytree(project.root / ".ai-audit", project.root / "src/.ai-audit")
     config = project.root / "src/.ai-audit/config.json"
     config.write_text(config.read_text().replace('"enabled": true', '"enabled": false'))
     project.commit()
-    assert decisions(project.told(within)) == {"src/a.py": ("block", False)}
+    assert decisions(project.gate_json(run_vibes)) == {"src/a.py": ("block", False)}
 
 
-def test_a_trail_under_another_name_is_no_pass(project: Gated, within: Vibes) -> None:
+def test_a_trail_under_another_name_is_no_pass(project: GateProject, run_vibes: RunVibes) -> None:
     project.write()
     (project.root / ".ai-audit").rename(project.root / ".trail")
     project.commit()
-    assert project.gate(within).code == 2
+    assert project.gate(run_vibes).code == 2
 
 
 @pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("folder", [False, True], ids=["file", "folder"])
 @pytest.mark.parametrize("target", ["itself", "gone.py", "../outside", "/dev/null"])
 def test_a_link_that_cannot_be_followed_does_not_take_the_code_out(
-    project: Gated, within: Vibes, target: str, folder: bool, base: bool
+    project: GateProject, run_vibes: RunVibes, target: str, folder: bool, base: bool
 ) -> None:
     project.write("src/a.py")
     project.base = project.commit()
@@ -184,18 +198,20 @@ def test_a_link_that_cannot_be_followed_does_not_take_the_code_out(
     link.unlink(missing_ok=True)
     link.symlink_to(link.name if target == "itself" else target)
     project.commit("Link")
-    done = within("gate", *(("--base", project.base) if base else ()), "--json", cwd=project.root)
+    done = run_vibes(
+        "gate", *(("--base", project.base) if base else ()), "--json", cwd=project.root
+    )
     assert (done.code, done.json["result"]) == (1, "FAIL")
     assert ("gate-unread", "error", "src/a.py") in {
         (each["check"], each["severity"], each["file"]) for each in done.json["findings"]
     }
 
 
-def test_a_link_to_itself_is_called_so(project: Gated, within: Vibes) -> None:
+def test_a_link_to_itself_is_called_so(project: GateProject, run_vibes: RunVibes) -> None:
     project.write()
     (project.root / "a.py").unlink()
     (project.root / "a.py").symlink_to("a.py")
-    done = within("blame", "a.py", cwd=project.root)
+    done = run_vibes("blame", "a.py", cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert (
         done.err
@@ -204,7 +220,7 @@ def test_a_link_to_itself_is_called_so(project: Gated, within: Vibes) -> None:
 
 
 def test_a_link_in_the_place_of_removed_code_is_nobodys_business(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     removed = project.write()
     project.edge(
@@ -217,7 +233,7 @@ def test_a_link_in_the_place_of_removed_code_is_nobodys_business(
     (project.root / "a.py").unlink()
     (project.root / "a.py").symlink_to("generated.py")
     project.commit()
-    assert checks(project.told(within), "error") == set()
+    assert checks(project.gate_json(run_vibes), "error") == set()
 
 
 @pytest.mark.parametrize(
@@ -226,20 +242,20 @@ def test_a_link_in_the_place_of_removed_code_is_nobodys_business(
     ids=" ".join,
 )
 def test_paths_of_thousands_of_folders_hold_nothing_up(
-    project: Gated, within: Vibes, command: tuple[str, ...]
+    project: GateProject, run_vibes: RunVibes, command: tuple[str, ...]
 ) -> None:
     for number in range(600):  # those that are asked again for each of their folders take minutes
         project.line(f"d{number}/{'x/' * 2000}a.py", 1, 1)
     project.write()
     project.commit()
-    done = within(*command, cwd=project.root)
+    done = run_vibes(*command, cwd=project.root)
     assert done.code in (0, 1)
     assert done.err == ""
 
 
 @pytest.mark.parametrize("elsewhere", ["a.py", "c.py"])
 def test_code_that_was_removed_and_came_back_is_gated(
-    project: Gated, within: Vibes, elsewhere: str
+    project: GateProject, run_vibes: RunVibes, elsewhere: str
 ) -> None:
     project.write()
     project.base = project.commit()
@@ -247,12 +263,12 @@ def test_code_that_was_removed_and_came_back_is_gated(
     project.commit("Remove")
     project.file(elsewhere, f"# new\n{STORY}")
     project.commit("Bring it back")
-    assert decisions(project.told(within)) == {elsewhere: ("block", False)}
+    assert decisions(project.gate_json(run_vibes)) == {elsewhere: ("block", False)}
 
 
 @pytest.mark.parametrize("committed", [False, True])
 def test_code_that_moved_into_another_file_is_gated_there(
-    project: Gated, within: Vibes, committed: bool
+    project: GateProject, run_vibes: RunVibes, committed: bool
 ) -> None:
     project.write()
     if committed:
@@ -260,10 +276,12 @@ def test_code_that_moved_into_another_file_is_gated_there(
     project.file("b.py", f"# moved\n{STORY}")
     project.file("a.py", BEGIN)
     project.commit()
-    assert decisions(project.told(within)) == {"b.py": ("block", False)}
+    assert decisions(project.gate_json(run_vibes)) == {"b.py": ("block", False)}
 
 
-def test_code_in_a_submodule_is_gated(project: Gated, within: Vibes, tmp_path: Path) -> None:
+def test_code_in_a_submodule_is_gated(
+    project: GateProject, run_vibes: RunVibes, tmp_path: Path
+) -> None:
     project.write("sub/a.py")
     shutil.rmtree(project.root / "sub")
     inner = Repository(tmp_path / "inner")
@@ -279,28 +297,30 @@ def test_code_in_a_submodule_is_gated(project: Gated, within: Vibes, tmp_path: P
         "sub",
     )
     project.commit()
-    assert decisions(project.told(within)) == {"sub/a.py": ("block", False)}
+    assert decisions(project.gate_json(run_vibes)) == {"sub/a.py": ("block", False)}
 
 
-def test_a_replaced_object_does_not_loosen_the_base(project: Gated, within: Vibes) -> None:
+def test_a_replaced_object_does_not_loosen_the_base(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write()
     project.commit()
     project.policy(review_rules=[])
     lax = project.commit("Looser")
     project.repository.git("replace", project.base, lax)
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (decisions(found), checks(found, "error")) == (BLOCKED, {"base-policy"})
 
 
-def test_a_review_is_no_code_whatever_its_risk(project: Gated, within: Vibes) -> None:
+def test_a_review_is_no_code_whatever_its_risk(project: GateProject, run_vibes: RunVibes) -> None:
     project.write(action="review")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], found["items"]) == ("PASS", [])
 
 
 def test_a_new_record_that_calls_code_of_the_base_a_review_is_not_believed(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     project.base = project.commit()
@@ -318,22 +338,22 @@ def test_a_new_record_that_calls_code_of_the_base_a_review_is_not_believed(
         "supersedes", review, identifier, target_type="annotation", metadata={"reason": "commit"}
     )
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert [item["decision"] for item in found["items"]] == ["block"]
 
 
 def test_a_commit_of_the_branch_with_an_old_date_disproves_no_record(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.file("a.py")
     project.repository.commit("Code", date="2020-01-01T00:00:00+00:00")
     project.write()
     project.commit()
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
 def test_code_of_the_base_that_the_branch_restored_with_an_old_date_is_gated(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     """The file stands as the base has it, and git dates its lines by a commit of the branch."""
     project.file("a.py")
@@ -344,12 +364,12 @@ def test_code_of_the_base_that_the_branch_restored_with_an_old_date_is_gated(
     project.repository.commit("Restore", date="2020-01-01T00:00:00+00:00")
     project.write()
     project.commit()
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
 @pytest.mark.parametrize("anchored", [True, False])
 def test_lines_that_the_branch_restored_with_an_old_date_are_not_old_beside_lines_that_are(
-    project: Gated, within: Vibes, anchored: bool
+    project: GateProject, run_vibes: RunVibes, anchored: bool
 ) -> None:
     project.file("a.py", "".join(STORY.splitlines(keepends=True)[:4]))
     project.repository.commit("A line of long ago", date="2025-01-01T00:00:00+00:00")
@@ -367,4 +387,4 @@ def test_lines_that_the_branch_restored_with_an_old_date_are_not_old_beside_line
     )
     project.write(**without)
     project.commit()
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED

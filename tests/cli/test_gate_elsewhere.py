@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.cli.gated import BEGIN, BO, Gated, as_runner, checks, decisions
+from tests.cli.gate_project import BEGIN, BO, GateProject, checks, decisions, use_ci_user
 from tests.server.project import STORY
 from tests.trails import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 BLOCKED: Final = {"a.py": ("block", False)}
 POINTER: Final = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 412\n"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
+def project(tmp_path: Path) -> GateProject:
     """A project, gated by nobody who had a part in it, as in CI."""
-    return as_runner(Gated(tmp_path / "project"))
+    return use_ci_user(GateProject(tmp_path / "project"))
 
 
-def submodule(project: Gated, tmp_path: Path, path: str = "lib", **files: str) -> Repository:
+def submodule(project: GateProject, tmp_path: Path, path: str = "lib", **files: str) -> Repository:
     """Add a repository of some files as a submodule; return it."""
     inner = Repository(tmp_path / "inner")
     for name, text in files.items():
@@ -46,7 +46,7 @@ def submodule(project: Gated, tmp_path: Path, path: str = "lib", **files: str) -
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_a_trail_that_a_branch_brings_for_a_folder_is_found(
-    project: Gated, within: Vibes, linked: bool
+    project: GateProject, run_vibes: RunVibes, linked: bool
 ) -> None:
     project.file("src/a.py")
     trail = project.root / "src/.ai-audit"
@@ -55,21 +55,26 @@ def test_a_trail_that_a_branch_brings_for_a_folder_is_found(
     else:
         shutil.copytree(project.root / ".ai-audit", trail)
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found, "error")) == ("FAIL", {"base-trail"})
     assert [each["file"] for each in found["findings"]] == ["src/.ai-audit"]
 
 
-def test_a_trail_that_the_base_has_for_a_folder_is_no_error(project: Gated, within: Vibes) -> None:
+def test_a_trail_that_the_base_has_for_a_folder_is_no_error(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     shutil.copytree(project.root / ".ai-audit", project.root / "src/.ai-audit")
     project.base = project.commit()
     project.file("src/a.py")
     project.commit()
-    assert (project.told(within)["result"], project.told(within)["findings"]) == ("PASS", [])
+    assert (project.gate_json(run_vibes)["result"], project.gate_json(run_vibes)["findings"]) == (
+        "PASS",
+        [],
+    )
     config = project.root / "src/.ai-audit/config.json"
     config.write_text(config.read_text() + "\n")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], [(each["check"], each["severity"]) for each in found["findings"]]) == (
         "PASS",
         [("base-trail", "warning")],
@@ -79,7 +84,7 @@ def test_a_trail_that_the_base_has_for_a_folder_is_no_error(project: Gated, with
 @pytest.mark.parametrize("name", ["a.txt", "gen/a.py", "a"])
 @pytest.mark.parametrize("where", ["in the base", "in the branch"])
 def test_renaming_a_file_to_what_is_not_tracked_does_not_take_it_out(
-    project: Gated, within: Vibes, name: str, where: str
+    project: GateProject, run_vibes: RunVibes, name: str, where: str
 ) -> None:
     project.policy(tracked=[".py"], excluded=["gen/"])
     project.base = project.commit()
@@ -89,34 +94,39 @@ def test_renaming_a_file_to_what_is_not_tracked_does_not_take_it_out(
     (project.root / name).parent.mkdir(exist_ok=True)
     project.repository.git("mv", "a.py", name)
     project.commit("Rename")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", {name: ("block", False)})
 
 
 @pytest.mark.parametrize("name", ["a.txt", "gen/a.py"])
-def test_what_was_never_tracked_is_not_gated(project: Gated, within: Vibes, name: str) -> None:
+def test_what_was_never_tracked_is_not_gated(
+    project: GateProject, run_vibes: RunVibes, name: str
+) -> None:
     project.policy(tracked=[".py"], excluded=["gen/"])
     project.base = project.commit()
     project.write(name)
     project.commit()
-    assert (project.told(within)["result"], decisions(project.told(within))) == ("PASS", {})
+    assert (project.gate_json(run_vibes)["result"], decisions(project.gate_json(run_vibes))) == (
+        "PASS",
+        {},
+    )
 
 
 def test_code_that_moved_into_a_submodule_is_gated_there(
-    project: Gated, within: Vibes, tmp_path: Path
+    project: GateProject, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     project.write()
     project.base = project.commit()
     project.file("a.py", BEGIN)
     submodule(project, tmp_path, code=f"# moved\n{STORY}")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", {"lib/code.py": ("block", False)})
 
 
 @pytest.mark.parametrize("how", ["not checked out", "a nested repository", "another commit"])
 def test_code_that_may_be_in_a_submodule_that_is_not_here_does_not_pass(
-    project: Gated, within: Vibes, tmp_path: Path, how: str
+    project: GateProject, run_vibes: RunVibes, tmp_path: Path, how: str
 ) -> None:
     project.write()
     project.base = project.commit()
@@ -133,14 +143,14 @@ def test_code_that_may_be_in_a_submodule_that_is_not_here_does_not_pass(
     else:
         shutil.rmtree(project.root / "lib")
         (project.root / "lib").mkdir()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", {})
     assert [each["file"] for each in found["findings"] if each["check"] == "gate-unread"] == ["lib"]
     assert inner.head()
 
 
 def test_a_submodule_is_no_reason_to_fail_where_nothing_is_lost(
-    project: Gated, within: Vibes, tmp_path: Path
+    project: GateProject, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     project.write(risky=False)
     project.base = project.commit()
@@ -149,7 +159,7 @@ def test_a_submodule_is_no_reason_to_fail_where_nothing_is_lost(
     project.commit()
     shutil.rmtree(project.root / "lib")
     (project.root / "lib").mkdir()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found)) == ("PASS", {"gate-lost"}), (
         "what was lost would have passed"
     )
@@ -159,14 +169,16 @@ def test_a_submodule_is_no_reason_to_fail_where_nothing_is_lost(
     "ends", ["\r", "\u2028", "\u2029", "\f", "\x85"], ids=["cr", "ls", "ps", "ff", "nel"]
 )
 @pytest.mark.parametrize("where", ["in the base", "in the branch", "elsewhere"])
-def test_no_line_ends_hide_code(project: Gated, within: Vibes, ends: str, where: str) -> None:
+def test_no_line_ends_hide_code(
+    project: GateProject, run_vibes: RunVibes, ends: str, where: str
+) -> None:
     project.write()
     commit = project.commit()
     project.base = commit if where != "in the branch" else project.base
     project.file("a.py", BEGIN)
     project.file("b.py" if where == "elsewhere" else "a.py", STORY.replace("\n", ends))
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == (
         "FAIL",
         {"b.py" if where == "elsewhere" else "a.py": ("block", False)},
@@ -174,7 +186,7 @@ def test_no_line_ends_hide_code(project: Gated, within: Vibes, ends: str, where:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-le-bom"])
-def test_no_encoding_hides_code(project: Gated, within: Vibes, encoding: str) -> None:
+def test_no_encoding_hides_code(project: GateProject, run_vibes: RunVibes, encoding: str) -> None:
     project.write()
     project.commit()
     project.file(
@@ -184,36 +196,38 @@ def test_no_encoding_hides_code(project: Gated, within: Vibes, encoding: str) ->
         else STORY.encode(encoding),
     )
     project.commit("Another encoding")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
 
 
-def test_a_pointer_in_the_place_of_code_is_no_pass(project: Gated, within: Vibes) -> None:
+def test_a_pointer_in_the_place_of_code_is_no_pass(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     """A runner without Git LFS, or one that was told to leave its files out."""
     project.write()
     project.base = project.commit()
     project.file("a.py", POINTER)
     project.commit("Large files elsewhere")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found, "error")) == ("FAIL", {"gate-unread"})
 
 
 def test_code_that_moved_into_the_folder_of_the_trail_is_gated(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write()
     project.base = project.commit()
     project.file("a.py", BEGIN)
     project.file(".ai-audit/code.py", f"# moved\n{STORY}")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", {".ai-audit/code.py": ("block", False)})
 
 
 @pytest.mark.parametrize("anchored", [True, False])
 @pytest.mark.parametrize("where", ["in the base", "in the branch"])
 def test_renaming_a_function_does_not_take_it_out(
-    project: Gated, within: Vibes, where: str, anchored: bool
+    project: GateProject, run_vibes: RunVibes, where: str, anchored: bool
 ) -> None:
     session = project.session_start(environment=project.risky)
     text, lines = (STORY, (4, 7)) if anchored else (None, None)
@@ -225,24 +239,26 @@ def test_renaming_a_function_does_not_take_it_out(
     project.base = commit if where == "in the base" else project.base
     project.file("a.py", "# new\n" + STORY.replace("digest", "hashed"))
     project.commit("Rename")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
     assert (found["items"][0]["lineStart"], found["items"][0]["lineEnd"]) == (5, 8)
 
 
-def test_a_function_that_was_rewritten_and_renamed_is_lost(project: Gated, within: Vibes) -> None:
+def test_a_function_that_was_rewritten_and_renamed_is_lost(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     session = project.session_start(environment=project.risky)
     project.function("a.py", "digest", environment=project.risky, session=session)
     project.file("a.py")
     project.base = project.commit()
     project.file("a.py", "import sys\n\n\ndef main() -> None:\n    print(sys.argv)\n")
     project.commit("Something else")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found), checks(found)) == ("PASS", {}, {"gate-lost"})
 
 
 def test_a_commit_with_an_old_date_does_not_take_its_code_out(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     """Lines older than the edit claim nothing, unless only the branch itself dates them."""
     project.file("a.py")
@@ -252,12 +268,12 @@ def test_a_commit_with_an_old_date_does_not_take_its_code_out(
     )
     project.write()
     project.commit()
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
 @pytest.mark.parametrize("gone", [True, False], ids=["file removed", "lines removed"])
 def test_a_commit_with_an_old_date_does_not_make_moved_code_old(
-    project: Gated, within: Vibes, gone: bool
+    project: GateProject, run_vibes: RunVibes, gone: bool
 ) -> None:
     project.write()
     project.base = project.commit()
@@ -267,11 +283,13 @@ def test_a_commit_with_an_old_date_does_not_make_moved_code_old(
     project.repository.git(
         "commit", "--quiet", "--message", "Long ago", date="2020-01-01T00:00:00+00:00"
     )
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", {"b.py": ("block", False)})
 
 
-def test_a_copy_that_the_base_has_is_not_what_was_removed(project: Gated, within: Vibes) -> None:
+def test_a_copy_that_the_base_has_is_not_what_was_removed(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.file("b.py", f"# copy\n{STORY}")
     project.repository.git("add", "b.py")
     project.repository.git(
@@ -282,12 +300,12 @@ def test_a_copy_that_the_base_has_is_not_what_was_removed(project: Gated, within
     project.file("a.py", BEGIN)
     project.file("b.py", f"# the copy\n{STORY}")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("PASS", {})
 
 
 def test_a_record_told_again_with_less_risk_does_not_stand_for_the_first(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.policy(review_rules=[{"condition": "org:sensitive >= 0.5", "action": "block"}])
     project.base = project.commit()
@@ -298,7 +316,7 @@ def test_a_record_told_again_with_less_risk_does_not_stand_for_the_first(
             risk_factors=[{"signal": "org:sensitive", "value": value, "weight": 1}],
         )
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], sorted(item["decision"] for item in found["items"])) == (
         "FAIL",
         ["block", "flag"],
@@ -313,27 +331,29 @@ def test_a_record_told_again_with_less_risk_does_not_stand_for_the_first(
     ],
 )
 def test_a_row_says_what_the_findings_say(
-    project: Gated, within: Vibes, reviewer: str, by: tuple[str, str], said: str
+    project: GateProject, run_vibes: RunVibes, reviewer: str, by: tuple[str, str], said: str
 ) -> None:
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=reviewer)
     project.commit("Review", by=by)
     for arguments in ((), ("--markdown",)):
-        done = project.gate(within, *arguments)
+        done = project.gate(run_vibes, *arguments)
         row = " ".join(done.out.split())  # whatever the width of the table
         assert said in row
         assert ("not independent" in row) == (done.code == 1)
-    told = project.told(within)["items"][0]["review"]
+    told = project.gate_json(run_vibes)["items"][0]["review"]
     assert told.get("objection") == ("not independent" if "not" in said else None)
 
 
-def test_a_row_does_not_call_an_ais_approval_a_persons(project: Gated, within: Vibes) -> None:
+def test_a_row_does_not_call_an_ais_approval_a_persons(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write()
     project.commit()
     session = project.session_start(environment=project.calm, agent_name=BO[0])
     project.review(identifier, reviewer=BO[0], session=session)
     project.commit("Review", by=BO)
     assert "approved by Bo Example, in an AI's session" in " ".join(
-        project.gate(within).out.split()
+        project.gate(run_vibes).out.split()
     )

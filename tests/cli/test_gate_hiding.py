@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.gated import Gated, checks, decisions, members
+from tests.cli.gate_project import GateProject, checks, decisions, members
 from tests.server.project import STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 BLOCKED = {"a.py": ("block", False)}
 COVERS = {"reason": "covers"}
@@ -21,21 +21,23 @@ EDITED = STORY.replace("    seen = hashlib.sha256(payload)\n", "    seen = hashl
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
-    return Gated(tmp_path / "project")
+def project(tmp_path: Path) -> GateProject:
+    return GateProject(tmp_path / "project")
 
 
-def test_replacing_a_risky_annotation_does_not_hide_its_text(project: Gated, within: Vibes) -> None:
+def test_replacing_a_risky_annotation_does_not_hide_its_text(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     risky = project.write()
     calm = project.write(risky=False)
     project.edge("supersedes", calm, risky, target_type="annotation", metadata=COVERS)
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert sorted(item["decision"] for item in found["items"]) == ["block", "flag"]
     assert (found["result"], checks(found)) == ("FAIL", {"gate-hidden"})
 
 
-def test_what_was_rewritten_is_history(project: Gated, within: Vibes) -> None:
+def test_what_was_rewritten_is_history(project: GateProject, run_vibes: RunVibes) -> None:
     project.write()
     project.base = project.commit()
     calm = project.write(risky=False, text=EDITED)
@@ -48,7 +50,7 @@ def test_what_was_rewritten_is_history(project: Gated, within: Vibes) -> None:
         metadata=COVERS,
     )
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found), checks(found)) == (
         "PASS",
         {"a.py": ("flag", False)},
@@ -56,29 +58,31 @@ def test_what_was_rewritten_is_history(project: Gated, within: Vibes) -> None:
     )
 
 
-def test_what_the_base_replaced_stays_replaced(project: Gated, within: Vibes) -> None:
+def test_what_the_base_replaced_stays_replaced(project: GateProject, run_vibes: RunVibes) -> None:
     risky = project.write()
     calm = project.write(risky=False)
     project.edge("supersedes", calm, risky, target_type="annotation", metadata=COVERS)
     project.base = project.commit()
     project.file("a.py", STORY + "x = 1\n")
     project.commit()
-    assert (project.told(within)["result"], decisions(project.told(within))) == (
+    assert (project.gate_json(run_vibes)["result"], decisions(project.gate_json(run_vibes))) == (
         "PASS",
         {"a.py": ("flag", False)},
     )
 
 
-def test_marking_lost_does_not_hide_lines_that_are_there(project: Gated, within: Vibes) -> None:
+def test_marking_lost_does_not_hide_lines_that_are_there(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write()
     project.base = project.commit()
     project.file("a.py", EDITED.replace("digest", "hashed").replace("payload", "load"))
     project.remap(identifier, commit=None, action="rebase_orphan", reason="orphan")
     project.commit()
-    lost = decisions(project.told(within))
+    lost = decisions(project.gate_json(run_vibes))
     project.file("a.py", EDITED)
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (decisions(found), lost) == (BLOCKED, {})
     assert found["result"] == "FAIL"
 
@@ -88,7 +92,7 @@ def test_marking_lost_does_not_hide_lines_that_are_there(project: Gated, within:
     "now", [f"# one\n{BLOCK}\n# two\n{BLOCK}", f"# one\n{EDITED}"], ids=["a copy", "a line edited"]
 )
 def test_marking_lost_with_a_doubt_made_for_it_does_not_hide_either(
-    project: Gated, within: Vibes, now: str, committed: bool
+    project: GateProject, run_vibes: RunVibes, now: str, committed: bool
 ) -> None:
     identifier = project.write()
     if committed:
@@ -96,59 +100,63 @@ def test_marking_lost_with_a_doubt_made_for_it_does_not_hide_either(
     project.file("a.py", now)
     project.remap(identifier, commit=None, action="rebase_orphan", reason="orphan")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
 
 
 def test_lines_that_are_lost_are_a_warning_in_the_change_that_brought_them(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write()
     project.commit()
     project.file("a.py", "print('something else')\n")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("PASS", {})
     assert [(each["check"], each["severity"]) for each in found["findings"]] == [
         ("gate-lost", "warning")
     ]
 
 
-def test_lines_of_the_base_that_are_lost_are_a_note(project: Gated, within: Vibes) -> None:
+def test_lines_of_the_base_that_are_lost_are_a_note(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write()
     project.base = project.commit()
     project.file("a.py", "print('something else')\n")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert [(each["check"], each["severity"]) for each in found["findings"]] == [
         ("gate-lost", "note")
     ]
 
 
 def test_a_record_of_removal_does_not_hide_lines_that_are_there(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     project.base = project.commit()
     project.file("a.py", STORY + "x = 1\n")
     project.remap(identifier, commit=None, action="delete", timestamp="2020-01-01T00:00:00Z")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert decisions(found) == BLOCKED
     assert checks(found) == {"gate-hidden", "gate-remade"}
 
 
-def test_a_removal_that_claims_to_cover_does_not_hide_either(project: Gated, within: Vibes) -> None:
+def test_a_removal_that_claims_to_cover_does_not_hide_either(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write()
     removal = project.line("a.py", 4, 7, action="delete", text=STORY, environment=project.calm)
     project.edge("supersedes", removal, identifier, target_type="annotation", metadata=COVERS)
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-hidden"})
 
 
 def test_other_lines_given_by_hand_do_not_shrink_what_is_gated(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.policy(review_rules=[{"condition": "scope_lines >= 4", "action": "block"}])
     identifier = project.write()
@@ -156,7 +164,7 @@ def test_other_lines_given_by_hand_do_not_shrink_what_is_gated(
     project.file("a.py", EDITED)
     project.remap(identifier, commit=None, reason="rewrite", start=1, end=1, text=EDITED)
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-hidden"})
     assert (found["items"][0]["lineStart"], found["items"][0]["lineEnd"]) == (4, 7)
 
@@ -165,7 +173,7 @@ def test_other_lines_given_by_hand_do_not_shrink_what_is_gated(
     "change", ["environment_hash", "session_id", "assurance_level", "risk_factors", "timestamp"]
 )
 def test_a_remap_that_retells_how_code_was_made_is_found_and_not_believed(
-    project: Gated, within: Vibes, change: str
+    project: GateProject, run_vibes: RunVibes, change: str
 ) -> None:
     identifier = project.write()
     values: dict[str, Any] = {
@@ -173,16 +181,16 @@ def test_a_remap_that_retells_how_code_was_made_is_found_and_not_believed(
     }  # fmt: skip
     project.remap(identifier, commit=None, **{change: values[change]})
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (decisions(found), checks(found, "error")) == (BLOCKED, {"gate-remade"})
 
 
-def test_a_back_fill_is_no_retelling(project: Gated, within: Vibes) -> None:
+def test_a_back_fill_is_no_retelling(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write()
     commit = project.commit()
     renewed = project.remap(identifier, commit=commit)
     project.commit("Back-fill")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found), found["items"][0]["annotationId"]) == (
         "FAIL",
         set(),

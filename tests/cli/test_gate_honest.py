@@ -7,41 +7,41 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.gated import BO, Gated, as_runner, checks, decisions
+from tests.cli.gate_project import BO, GateProject, checks, decisions, use_ci_user
 from tests.trails import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 HOST = ("GitHub", "noreply@github.com")
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
+def project(tmp_path: Path) -> GateProject:
     """A project, gated by nobody who had a part in it, as in CI."""
-    return as_runner(Gated(tmp_path / "project"))
+    return use_ci_user(GateProject(tmp_path / "project"))
 
 
 def quiet(
-    project: Gated, within: Vibes, folder: Path | None = None, base: str | None = None
+    project: GateProject, run_vibes: RunVibes, folder: Path | None = None, base: str | None = None
 ) -> set[str]:
     """Run both commands; return the files whose annotations were judged."""
     where, name = folder or project.root, base or project.base
-    done = within("gate", "--base", name, "--json", cwd=where)
+    done = run_vibes("gate", "--base", name, "--json", cwd=where)
     assert (done.code, done.err, done.json["result"], checks(done.json, "error", "warning")) == (
         0,
         "",
         "PASS",
         set(),
     )
-    checked = within("check", "--base", name, "--json", cwd=where).json
+    checked = run_vibes("check", "--base", name, "--json", cwd=where).json
     assert not [each for each in checked["findings"] if each["severity"] == "error"]
     return set(decisions(done.json))
 
 
-def test_a_pull_request_as_a_host_merges_it(project: Gated, within: Vibes) -> None:
+def test_a_pull_request_as_a_host_merges_it(project: GateProject, run_vibes: RunVibes) -> None:
     project.repository.switch("side", create=True)
     project.write("side.py", risky=False)
     project.commit("On the side")
@@ -50,10 +50,10 @@ def test_a_pull_request_as_a_host_merges_it(project: Gated, within: Vibes) -> No
     project.base = project.commit("Meanwhile", by=BO)
     project.repository.git("checkout", "--quiet", "--detach", "main")
     project.repository.git("merge", "--quiet", "--no-ff", "--message", "Merge", "side", by=HOST)
-    assert quiet(project, within) == {"side.py"}
+    assert quiet(project, run_vibes) == {"side.py"}
 
 
-def test_a_branch_that_merges_main_into_itself(project: Gated, within: Vibes) -> None:
+def test_a_branch_that_merges_main_into_itself(project: GateProject, run_vibes: RunVibes) -> None:
     project.repository.switch("side", create=True)
     project.write("side.py", risky=False)
     project.commit("On the side")
@@ -64,23 +64,25 @@ def test_a_branch_that_merges_main_into_itself(project: Gated, within: Vibes) ->
     project.repository.merge("main")
     project.write("more.py", risky=False)
     project.commit("Go on")
-    assert quiet(project, within) == {"side.py", "more.py"}
+    assert quiet(project, run_vibes) == {"side.py", "more.py"}
 
 
-def test_a_branch_whose_records_got_their_commits(project: Gated, within: Vibes) -> None:
+def test_a_branch_whose_records_got_their_commits(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     """As the hook writes them, in the commit that follows."""
     project.write(risky=False)
     project.commit()
     project.file("b.txt", "b\n")
     project.commit("Go on")
-    done = within("backfill", cwd=project.root)
+    done = run_vibes("backfill", cwd=project.root)
     assert (done.code, done.err) == (0, "")
     project.commit("Back-fill")
     assert any(b"rebase_remap" in line for line in project.log_lines())
-    assert quiet(project, within) == {"a.py"}
+    assert quiet(project, run_vibes) == {"a.py"}
 
 
-def test_a_branch_that_was_rebased(project: Gated, within: Vibes) -> None:
+def test_a_branch_that_was_rebased(project: GateProject, run_vibes: RunVibes) -> None:
     project.repository.switch("side", create=True)
     project.write("side.py", risky=False)
     project.commit("On the side")
@@ -89,10 +91,12 @@ def test_a_branch_that_was_rebased(project: Gated, within: Vibes) -> None:
     project.base = project.commit("Meanwhile", by=BO)
     project.repository.switch("side")
     project.repository.git("rebase", "--quiet", "main")
-    assert quiet(project, within) == {"side.py"}
+    assert quiet(project, run_vibes) == {"side.py"}
 
 
-def test_a_shallow_clone_that_has_the_base(project: Gated, within: Vibes, tmp_path: Path) -> None:
+def test_a_shallow_clone_that_has_the_base(
+    project: GateProject, run_vibes: RunVibes, tmp_path: Path
+) -> None:
     project.write("old.py", risky=False)
     project.base = project.commit()
     project.write(risky=False)
@@ -100,19 +104,19 @@ def test_a_shallow_clone_that_has_the_base(project: Gated, within: Vibes, tmp_pa
     Repository(tmp_path / "home").git(
         "clone", "--quiet", "--depth=2", f"file://{project.root}", str(tmp_path / "clone")
     )
-    assert quiet(project, within, tmp_path / "clone") == {"a.py"}
+    assert quiet(project, run_vibes, tmp_path / "clone") == {"a.py"}
 
 
-def test_a_repository_with_line_ends_of_windows(project: Gated, within: Vibes) -> None:
+def test_a_repository_with_line_ends_of_windows(project: GateProject, run_vibes: RunVibes) -> None:
     project.repository.git("config", "core.autocrlf", "true")
     project.write(risky=False)
     project.file("crlf.py", "x = 1\r\n")
     project.commit()
-    assert quiet(project, within) == {"a.py"}
+    assert quiet(project, run_vibes) == {"a.py"}
 
 
-def test_a_project_in_a_folder_of_its_repository(tmp_path: Path, within: Vibes) -> None:
-    project = as_runner(Gated(tmp_path / "project"))
+def test_a_project_in_a_folder_of_its_repository(tmp_path: Path, run_vibes: RunVibes) -> None:
+    project = use_ci_user(GateProject(tmp_path / "project"))
     project.write("src/a.py", risky=False)
     project.commit()
     outer = Repository(tmp_path / "outer")
@@ -123,24 +127,26 @@ def test_a_project_in_a_folder_of_its_repository(tmp_path: Path, within: Vibes) 
     log.write_bytes(log.read_bytes() + log.read_bytes())
     outer.write("inside/b.py", "x = 1\n")
     outer.commit("More")
-    assert quiet(project, within, tmp_path / "outer/inside", base) == set()
+    assert quiet(project, run_vibes, tmp_path / "outer/inside", base) == set()
 
 
-def test_what_the_base_has_of_two_records_with_one_id(project: Gated, within: Vibes) -> None:
+def test_what_the_base_has_of_two_records_with_one_id(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     """As a tool leaves it that writes the commit into its records, and a merge of both."""
     project.write("old.py", risky=False, id_variant="less-commit")
     [*others, line] = project.log_lines()
-    project.keep(
+    project.write_log(
         [*others, line, line.replace(b'"commit_hash":null', b'"commit_hash":"' + b"1" * 40 + b'"')]
     )
     project.base = project.commit()
     project.write(risky=False)
     project.commit()
-    assert quiet(project, within) == {"a.py"}
+    assert quiet(project, run_vibes) == {"a.py"}
 
 
 def test_an_entry_that_two_branches_recorded_at_different_times(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     manifest = project.root / ".ai-audit/manifest.json"
     project.write(risky=False)
@@ -150,4 +156,4 @@ def test_an_entry_that_two_branches_recorded_at_different_times(
         entry["created_at"] = "2026-02-04T00:00:00.000Z"
     manifest.write_text(json.dumps(told))
     project.commit("As a merge chose")
-    assert quiet(project, within) == {"a.py"}
+    assert quiet(project, run_vibes) == {"a.py"}

@@ -17,9 +17,9 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
 
-from tests.cli.gated import Gated
-from tests.cli.hooked import executable
-from tests.cli.running import SCRIPT, surroundings
+from tests.cli.gate_project import GateProject
+from tests.cli.hook_repository import executable
+from tests.cli.run_vibes import SCRIPT, clean_environment
 from tests.requirements import REPOSITORY, require
 from tests.trails import Repository
 
@@ -39,8 +39,8 @@ if [ "$3" = venv ]; then mkdir -p "$4/bin" && cp "$0" "$4/bin/python"; fi
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
-    return Gated(tmp_path / "project")
+def project(tmp_path: Path) -> GateProject:
+    return GateProject(tmp_path / "project")
 
 
 class Ran:
@@ -65,7 +65,7 @@ class Ran:
         done = subprocess.run(
             command,
             cwd=folder,
-            env=surroundings({**known, **given}),
+            env=clean_environment({**known, **given}),
             capture_output=True,
             encoding="utf-8",
             check=False,
@@ -73,7 +73,7 @@ class Ran:
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
 
 
-def gate(project: Gated, **given: str) -> Ran:
+def gate(project: GateProject, **given: str) -> Ran:
     defaults = {
         "VIBES": str(SCRIPT),
         "BASE": "",
@@ -119,7 +119,7 @@ def test_no_input_is_part_of_a_script() -> None:
     assert {step.get("shell") for step in ACTION["runs"]["steps"] if "run" in step} == {"bash"}
 
 
-def test_the_gate_of_the_action(project: Gated) -> None:
+def test_the_gate_of_the_action(project: GateProject) -> None:
     identifier = project.write(
         prompt=project.prompt("Hello @ada, see <b>https://example.org</b> `code`")
     )
@@ -139,13 +139,13 @@ def test_the_gate_of_the_action(project: Gated) -> None:
     assert ran.summary.read_text().startswith("### VIBES gate: PASS\n")
 
 
-def test_without_a_base_the_work_tree_is_judged(project: Gated) -> None:
+def test_without_a_base_the_work_tree_is_judged(project: GateProject) -> None:
     project.write(risky=False)
     assert gate(project).code == 0
     assert gate(project, THRESHOLD="medium").code == 1
 
 
-def test_a_gate_that_cannot_be_run_is_an_error(project: Gated) -> None:
+def test_a_gate_that_cannot_be_run_is_an_error(project: GateProject) -> None:
     project.policy(enabled=False)
     ran = gate(project)
     assert (ran.code, ran.outputs.read_text(), ran.summary.read_text()) == (2, "result=error\n", "")
@@ -157,7 +157,7 @@ def test_a_gate_that_cannot_be_run_is_an_error(project: Gated) -> None:
     "text",
     ["$(touch pwned)", "`touch pwned`", '"; touch pwned; echo "', "--sarif", "x y;touch pwned"],
 )
-def test_what_is_given_is_never_run(project: Gated, name: str, text: str) -> None:
+def test_what_is_given_is_never_run(project: GateProject, name: str, text: str) -> None:
     project.write(risky=False)
     project.commit()
     ran = gate(project, **{name: text})
@@ -205,7 +205,7 @@ def test_no_module_of_the_checkout_is_imported(tmp_path: Path) -> None:
 
 
 def test_the_hook_stops_a_commit_and_lets_it_pass_once_it_is_approved(
-    project: Gated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: GateProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     framework = require(
         Path(sys.prefix) / "bin" / "pre-commit",

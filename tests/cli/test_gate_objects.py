@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.cli.gated import BO, RULES, Gated, as_runner, checks, decisions, members
+from tests.cli.gate_project import BO, RULES, GateProject, checks, decisions, members, use_ci_user
 from tests.server.project import STORY
 from tests.trails import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 BLOCKED: Final = {"a.py": ("block", False)}
 LOG: Final = ".ai-audit/annotations.jsonl"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
+def project(tmp_path: Path) -> GateProject:
     """A project, gated by nobody who had a part in it, as in CI."""
-    return as_runner(Gated(tmp_path / "project"))
+    return use_ci_user(GateProject(tmp_path / "project"))
 
 
-def fresh(project: Gated) -> None:
+def fresh(project: GateProject) -> None:
     """Have git check the work tree out again, through whatever attributes say."""
     project.repository.git("rm", "-r", "--quiet", "--cached", ".")
     for path in project.root.rglob("*"):
@@ -35,7 +35,7 @@ def fresh(project: Gated) -> None:
     project.repository.git("reset", "--quiet", "--hard")
 
 
-def commit_bytes(project: Gated, path: str, content: bytes) -> None:
+def commit_bytes(project: GateProject, path: str, content: bytes) -> None:
     """Put these very bytes into the next commit, whatever attributes would make of them."""
     (project.root.parent / "blob").write_bytes(content)
     blob = project.repository.git(
@@ -46,23 +46,27 @@ def commit_bytes(project: Gated, path: str, content: bytes) -> None:
     fresh(project)
 
 
-def test_ident_does_not_make_an_approval_of_nobody(project: Gated, within: Vibes) -> None:
+def test_ident_does_not_make_an_approval_of_nobody(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write()
     project.commit()
     before = project.log_lines()
     project.review(identifier, reviewer=BO[0])
     forged = b"".join(b'{"x":"$Id:\\q$",' + line[1:] for line in project.log_lines()[len(before) :])
     (project.root / ".gitattributes").write_text("*.jsonl ident\n")
-    project.keep(before)
+    project.write_log(before)
     project.commit("Attributes")
     commit_bytes(project, LOG, b"".join(before) + forged)
     assert members(project.log_lines()[-1])["x"].startswith("$Id: ")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
     assert "base-checkout" in checks(found, "error")
 
 
-def test_a_filter_does_not_make_an_approval_of_nobody(project: Gated, within: Vibes) -> None:
+def test_a_filter_does_not_make_an_approval_of_nobody(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     """As a runner that has Git LFS, or any other filter, configured for everybody."""
     identifier = project.write()
     (project.root / ".gitattributes").write_text("*.jsonl filter=swap -text\n")
@@ -70,16 +74,18 @@ def test_a_filter_does_not_make_an_approval_of_nobody(project: Gated, within: Vi
     before = project.log_lines()
     project.review(identifier, reviewer=BO[0])
     forged = b"".join(b"#" + line for line in project.log_lines()[len(before) :])
-    project.keep(before)
+    project.write_log(before)
     project.repository.git("config", "filter.swap.smudge", "sed s/^#//")
     commit_bytes(project, LOG, b"".join(before) + forged)
     assert not any(line.startswith(b"#") for line in project.log_lines())
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
     assert "base-checkout" in checks(found, "error")
 
 
-def test_an_encoding_does_not_hide_a_looser_policy(project: Gated, within: Vibes) -> None:
+def test_an_encoding_does_not_hide_a_looser_policy(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write("b.py", risky=False)
     (project.root / ".gitattributes").write_text(
         "config.json working-tree-encoding=ASCII//IGNORE\n"
@@ -91,13 +97,13 @@ def test_an_encoding_does_not_hide_a_looser_policy(project: Gated, within: Vibes
         ".ai-audit/config.json",
         config.replace('"temperature > 0.8"', '"temperature > 0é.8"').encode(),
     )
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert found["result"] == "FAIL"
     assert checks(found, "error") >= {"base-policy"}
 
 
 def test_a_manifest_that_checkout_mends_is_not_read_as_it_looks(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write(risky=False)
     project.repository.git("config", "filter.swap.smudge", "sed s/0.7/0.1/")
@@ -105,42 +111,48 @@ def test_a_manifest_that_checkout_mends_is_not_read_as_it_looks(
     project.commit()
     manifest = (project.root / ".ai-audit/manifest.json").read_bytes()
     commit_bytes(project, ".ai-audit/manifest.json", manifest.replace(b"0.1", b"0.7"))
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert found["result"] == "FAIL"
     assert checks(found, "error") >= {"base-checkout"}
 
 
 @pytest.mark.parametrize("encoding", ["UTF-16", "UTF-32LE"])
-def test_an_encoding_does_not_hide_code(project: Gated, within: Vibes, encoding: str) -> None:
+def test_an_encoding_does_not_hide_code(
+    project: GateProject, run_vibes: RunVibes, encoding: str
+) -> None:
     project.write()
     project.commit()
     commit_bytes(
         project, ".gitattributes", f"*.py text working-tree-encoding={encoding}\n".encode()
     )
     assert b"\0" in (project.root / "a.py").read_bytes()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
 
 
-def test_code_that_only_head_has_is_judged_and_said_so(project: Gated, within: Vibes) -> None:
+def test_code_that_only_head_has_is_judged_and_said_so(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write()
     project.commit()
     project.file("a.py", "nothing = 1\n")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
     [note] = [each for each in found["findings"] if each["check"] == "gate-worktree"]
     assert (note["severity"], note["file"]) == ("note", "a.py")
 
 
-def test_a_change_that_only_the_index_takes_back_is_judged(project: Gated, within: Vibes) -> None:
+def test_a_change_that_only_the_index_takes_back_is_judged(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write()
     project.commit()
     project.repository.git("checkout", project.base, "--", "a.py")
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
 def test_a_trail_in_a_submodule_releases_nothing(
-    project: Gated, within: Vibes, tmp_path: Path
+    project: GateProject, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     identifier = project.write()
     project.review(identifier, reviewer=BO[0])
@@ -161,16 +173,18 @@ def test_a_trail_in_a_submodule_releases_nothing(
     )
     project.repository.git("add", "a.py")
     project.repository.git("commit", "--quiet", "--message", "A trail elsewhere")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
     assert checks(found, "error") >= {"base-file"}
 
 
-def test_an_approval_that_no_commit_carries_releases_nothing(project: Gated, within: Vibes) -> None:
+def test_an_approval_that_no_commit_carries_releases_nothing(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=BO[0])
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
     assert any("it is not committed" in each["message"] for each in found["findings"])
 
@@ -178,54 +192,56 @@ def test_an_approval_that_no_commit_carries_releases_nothing(project: Gated, wit
 @pytest.mark.parametrize("command", ["gate", "check"])
 @pytest.mark.parametrize("name", ["main", "origin/main"])
 def test_a_tag_named_like_the_base_is_refused(
-    project: Gated, within: Vibes, name: str, command: str
+    project: GateProject, run_vibes: RunVibes, name: str, command: str
 ) -> None:
     project.repository.git("update-ref", "refs/remotes/origin/main", project.base)
     project.repository.switch("side", create=True)
     project.write()
     project.repository.git("tag", name, project.commit())
-    done = within(command, "--base", name, cwd=project.root)
+    done = run_vibes(command, "--base", name, cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert f"{name!r} is ambiguous" in done.err
     assert f"refs/tags/{name}" in done.err
     where = "refs/remotes/origin/main" if "/" in name else "refs/heads/main"
     assert where in done.err
-    assert decisions(within("gate", "--base", where, "--json", cwd=project.root).json) == BLOCKED
+    assert decisions(run_vibes("gate", "--base", where, "--json", cwd=project.root).json) == BLOCKED
 
 
 @pytest.mark.parametrize("suffix", ["~0", "^0", "^{commit}"])
 def test_an_ambiguous_name_with_a_suffix_is_refused(
-    project: Gated, within: Vibes, suffix: str
+    project: GateProject, run_vibes: RunVibes, suffix: str
 ) -> None:
     project.repository.git("tag", "main", project.base)
-    done = within("gate", "--base", f"main{suffix}", cwd=project.root)
+    done = run_vibes("gate", "--base", f"main{suffix}", cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert "'main' is ambiguous" in done.err
 
 
 def test_a_name_that_is_also_the_beginning_of_a_hash_is_refused(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write()
     head = project.commit()
     project.repository.git("tag", project.base[:9], head)
-    done = within("gate", "--base", project.base[:9], cwd=project.root)
+    done = run_vibes("gate", "--base", project.base[:9], cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert "is ambiguous" in done.err
-    assert decisions(project.told(within)) == BLOCKED, "a whole hash means itself"
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED, "a whole hash means itself"
 
 
 @pytest.mark.parametrize("name", [":/Begin", "HEAD^{/Begin}", "HEAD:a.py"])
-def test_a_base_is_not_looked_for_by_its_message(project: Gated, within: Vibes, name: str) -> None:
+def test_a_base_is_not_looked_for_by_its_message(
+    project: GateProject, run_vibes: RunVibes, name: str
+) -> None:
     project.write()
     project.commit("Begin again")
-    done = within("gate", "--base", name, cwd=project.root)
+    done = run_vibes("gate", "--base", name, cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert "names no commit here" in done.err
 
 
 def test_tags_named_like_what_git_itself_writes_change_nothing(
-    project: Gated, within: Vibes, tmp_path: Path
+    project: GateProject, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     """A push can make such tags, and `.git/HEAD` and `.git/FETCH_HEAD` come before them."""
     project.repository.switch("side", create=True)
@@ -236,12 +252,14 @@ def test_tags_named_like_what_git_itself_writes_change_nothing(
     for name in ("HEAD", "FETCH_HEAD"):
         clone.git("update-ref", f"refs/tags/{name}", head)
     clone.git("fetch", "--quiet", "origin", "refs/heads/main")
-    done = within("gate", "--base", "FETCH_HEAD", "--json", cwd=tmp_path / "clone")
+    done = run_vibes("gate", "--base", "FETCH_HEAD", "--json", cwd=tmp_path / "clone")
     assert (done.code, done.json["base"], decisions(done.json)) == (1, project.base, BLOCKED)
 
 
 @pytest.mark.parametrize("base", ["origin/main", "refs/remotes/origin/main", "origin"])
-def test_a_base_as_ci_names_it(project: Gated, within: Vibes, tmp_path: Path, base: str) -> None:
+def test_a_base_as_ci_names_it(
+    project: GateProject, run_vibes: RunVibes, tmp_path: Path, base: str
+) -> None:
     project.repository.switch("side", create=True)
     project.write(risky=False)
     project.repository.git("tag", "v1", project.commit())
@@ -249,12 +267,14 @@ def test_a_base_as_ci_names_it(project: Gated, within: Vibes, tmp_path: Path, ba
     Repository(tmp_path).git("clone", "--quiet", str(project.root), "clone")
     clone = Repository(tmp_path / "clone")
     clone.git("checkout", "--quiet", "--detach", "origin/side")
-    done = within("gate", "--base", base, "--json", cwd=tmp_path / "clone")
+    done = run_vibes("gate", "--base", base, "--json", cwd=tmp_path / "clone")
     assert (done.code, done.err, decisions(done.json)) == (0, "", {"a.py": ("flag", False)})
     assert done.json["findings"] == []
 
 
-def test_line_ends_of_a_checkout_are_no_difference(project: Gated, within: Vibes) -> None:
+def test_line_ends_of_a_checkout_are_no_difference(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write(risky=False)
     (project.root / ".gitattributes").write_text("* text=auto\n")
     project.commit()
@@ -264,14 +284,16 @@ def test_line_ends_of_a_checkout_are_no_difference(project: Gated, within: Vibes
     fresh(project)
     assert b"\r\n" in (project.root / LOG).read_bytes()
     assert b"\r\n" in (project.root / "a.py").read_bytes()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found)) == ("PASS", set())
 
 
-def test_a_policy_with_other_line_ends_is_the_same(project: Gated, within: Vibes) -> None:
+def test_a_policy_with_other_line_ends_is_the_same(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     config = project.root / ".ai-audit/config.json"
     assert json.loads(config.read_bytes())["risk_scoring"]["review_rules"] == RULES
     config.write_bytes(config.read_bytes().replace(b"\n", b"\r\n"))
     project.file("a.py", STORY)
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found, "error")) == ("PASS", set())

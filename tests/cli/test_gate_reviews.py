@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.gated import BO, Gated, checks, decisions
+from tests.cli.gate_project import BO, GateProject, checks, decisions
 from tests.server.project import STORY
 from tests.trails import Repository
 from tests.trails.repository import AUTHOR
@@ -14,7 +14,7 @@ from tests.trails.repository import AUTHOR
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 ADA = AUTHOR
 BLOCKED = {"a.py": ("block", False)}
@@ -22,30 +22,30 @@ RELEASED = {"a.py": ("block", True)}
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
-    return Gated(tmp_path / "project")
+def project(tmp_path: Path) -> GateProject:
+    return GateProject(tmp_path / "project")
 
 
 def test_somebody_elses_approval_in_a_commit_of_their_own_releases(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=BO[0])
     project.commit("Review", by=BO)
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found), found["findings"]) == ("PASS", RELEASED, [])
 
 
 def test_back_fill_in_the_reviewers_commit_does_not_make_them_a_writer(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     commit = project.commit()
     project.remap(identifier, commit=commit)
     project.review(identifier, reviewer=BO[0])
     project.commit("Review", by=BO)
-    assert decisions(project.told(within)) == RELEASED
+    assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
 @pytest.mark.parametrize(
@@ -58,23 +58,25 @@ def test_back_fill_in_the_reviewers_commit_does_not_make_them_a_writer(
         "Someone <Ada@Example.org>",
     ],
 )
-def test_nobody_approves_their_own_code(project: Gated, within: Vibes, reviewer: str) -> None:
+def test_nobody_approves_their_own_code(
+    project: GateProject, run_vibes: RunVibes, reviewer: str
+) -> None:
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=reviewer)
     project.commit("Review", by=BO)
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
     assert found["items"][0]["score"] > 0.4, "it does not lower the score, either"
 
 
 def test_a_review_under_another_name_by_whoever_wrote_the_code_is_refused(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     project.review(identifier, reviewer=BO[0])
     project.commit("Code and review")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert decisions(found) == BLOCKED
     assert (
         "it was recorded by Ada Example, who contributed to the code"
@@ -83,21 +85,21 @@ def test_a_review_under_another_name_by_whoever_wrote_the_code_is_refused(
 
 
 def test_an_agent_that_runs_the_review_command_is_whoever_commits(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     project.commit()
-    done = within("record", "review", cwd=project.root)
+    done = run_vibes("record", "review", cwd=project.root)
     assert done.code == 2
     reviewed = project.review_by_command(identifier)
     assert reviewed["reviewed"] == [identifier]
-    assert decisions(project.told(within)) == BLOCKED, "before it is committed"
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED, "before it is committed"
     project.commit("Review")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
 
 
-def test_a_committer_and_a_co_author_had_a_part(project: Gated, within: Vibes) -> None:
+def test_a_committer_and_a_co_author_had_a_part(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write()
     project.commit(
         "Code\n\nCo-authored-by: Bo Example <bo@example.org>",
@@ -107,23 +109,23 @@ def test_a_committer_and_a_co_author_had_a_part(project: Gated, within: Vibes) -
     for reviewer in (BO, ADA):
         project.review(identifier, reviewer=reviewer[0])
         project.commit("Review", by=reviewer)
-        assert decisions(project.told(within)) == BLOCKED
+        assert decisions(project.gate_json(run_vibes)) == BLOCKED
     project.review(identifier, reviewer="Di")
     project.commit("Review", by=("Di", "di@example.org"))
-    assert decisions(project.told(within)) == RELEASED
+    assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
-def test_the_hosts_own_committer_is_nobody(project: Gated, within: Vibes) -> None:
+def test_the_hosts_own_committer_is_nobody(project: GateProject, run_vibes: RunVibes) -> None:
     host = ("GitHub", "noreply@github.com")
     identifier = project.write()
     project.commit(committer=host)
     project.review(identifier, reviewer=BO[0])
     project.commit("Review", by=BO, committer=host)
-    assert decisions(project.told(within)) == RELEASED
+    assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
 def test_whoever_committed_the_lines_had_a_part_though_another_commit_has_the_record(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.file("a.py")
     project.commit("The lines")
@@ -131,16 +133,16 @@ def test_whoever_committed_the_lines_had_a_part_though_another_commit_has_the_re
     project.commit("The record", by=("Cy", "cy@example.org"))
     project.review(identifier, reviewer=ADA[0])
     project.commit("Review")
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
     project.file("a.py", STORY + "mine = 1\n")
     project.commit("Another line of the file", by=BO)
     project.review(identifier, reviewer=BO[0])
     project.commit("Review", by=BO)
-    assert decisions(project.told(within)) == RELEASED
+    assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
 def test_the_writer_of_code_of_the_base_cannot_approve_it_later(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     project.base = project.commit()
@@ -148,19 +150,19 @@ def test_the_writer_of_code_of_the_base_cannot_approve_it_later(
     project.commit("Something else", by=BO)
     project.review(identifier, reviewer=ADA[0])
     project.commit("Review")
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
-def test_an_approval_that_the_base_has_counts(project: Gated, within: Vibes) -> None:
+def test_an_approval_that_the_base_has_counts(project: GateProject, run_vibes: RunVibes) -> None:
     project.review(project.write(), reviewer=ADA[0])
     project.base = project.commit()
     project.file("a.py", STORY + "x = 1\n")
     project.commit()
-    assert decisions(project.told(within)) == RELEASED
+    assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
 def test_the_session_that_wrote_the_code_and_those_it_started_cannot_approve(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     session = project.session_start(environment=project.risky)
     identifier = project.write(session=session)
@@ -170,63 +172,72 @@ def test_the_session_that_wrote_the_code_and_those_it_started_cannot_approve(
     )
     project.review(identifier, reviewer=BO[0], session=child)
     project.commit("Review", by=BO)
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (decisions(found), checks(found)) == (BLOCKED, {"gate-approval"})
     assert "it was given in the session that wrote the code" in found["findings"][0]["message"]
 
 
-def test_a_review_of_no_session_is_refused(project: Gated, within: Vibes) -> None:
+def test_a_review_of_no_session_is_refused(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=BO[0], session="nowhere")
     project.commit("Review", by=BO)
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
 def test_an_edge_without_a_verdict_does_not_lower_the_score_of_its_writers_code(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     project.commit()
-    before = project.told(within)["items"][0]["score"]
+    before = project.gate_json(run_vibes)["items"][0]["score"]
     session = project.session_start(environment=project.reviewer_environment())
     project.edge("reviewed_by", identifier, session, target_type="session")
     project.commit("Edge")
-    assert project.told(within)["items"][0]["score"] == before
+    assert project.gate_json(run_vibes)["items"][0]["score"] == before
 
 
-def test_a_rejection_counts_whoever_gives_it(project: Gated, within: Vibes) -> None:
+def test_a_rejection_counts_whoever_gives_it(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write(risky=False)
     project.review(identifier, verdict="rejected", reviewer=ADA[0])
     project.commit()
-    assert project.told(within)["result"] == "FAIL"
+    assert project.gate_json(run_vibes)["result"] == "FAIL"
 
 
-def test_not_preventable_a_commit_in_another_persons_name(project: Gated, within: Vibes) -> None:
+def test_not_preventable_a_commit_in_another_persons_name(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     """Git proves nobody's name: signed commits and protected branches do."""
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=BO[0])
     project.commit("Review, committed by Ada with Bo's name", by=BO)
-    assert decisions(project.told(within)) == RELEASED
+    assert decisions(project.gate_json(run_vibes)) == RELEASED
 
 
-def test_not_preventable_code_that_is_not_recorded(project: Gated, within: Vibes) -> None:
+def test_not_preventable_code_that_is_not_recorded(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     """A trail knows what it is told."""
     project.file("a.py")
     project.commit()
-    assert (project.told(within)["result"], project.told(within)["items"]) == ("PASS", [])
+    assert (project.gate_json(run_vibes)["result"], project.gate_json(run_vibes)["items"]) == (
+        "PASS",
+        [],
+    )
 
 
-def test_not_preventable_a_record_that_was_never_true(project: Gated, within: Vibes) -> None:
+def test_not_preventable_a_record_that_was_never_true(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     """Nobody but the recorder knows the temperature."""
     project.write(risky=False)
     project.commit()
-    assert project.told(within)["result"] == "PASS"
+    assert project.gate_json(run_vibes)["result"] == "PASS"
 
 
 def test_not_preventable_history_that_was_rewritten_before_anybody_saw_it(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     """A commit that was amended away leaves nothing to find."""
     project.write()
@@ -234,10 +245,15 @@ def test_not_preventable_history_that_was_rewritten_before_anybody_saw_it(
     project.repository.git("reset", "--quiet", "--hard", project.base)
     project.write(risky=False)
     project.commit()
-    assert (project.told(within)["result"], project.told(within)["findings"]) == ("PASS", [])
+    assert (project.gate_json(run_vibes)["result"], project.gate_json(run_vibes)["findings"]) == (
+        "PASS",
+        [],
+    )
 
 
-def test_no_program_that_the_repository_names_is_run(project: Gated, within: Vibes) -> None:
+def test_no_program_that_the_repository_names_is_run(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write()
     project.commit()
     project.review(identifier, reviewer=BO[0])
@@ -253,17 +269,19 @@ def test_no_program_that_the_repository_names_is_run(project: Gated, within: Vib
         project.repository.git("config", name, f"touch {project.root}/ran-{name};:")
     project.repository.git("config", "blame.ignoreRevsFile", "nowhere")
     (project.root / ".git/info/attributes").write_text("*.py diff=evil filter=evil\n")
-    assert decisions(project.told(within)) == RELEASED
+    assert decisions(project.gate_json(run_vibes)) == RELEASED
     assert not list(project.root.glob("ran-*"))
 
 
-def test_a_shallow_clone_says_what_it_lacks(project: Gated, within: Vibes, tmp_path: Path) -> None:
+def test_a_shallow_clone_says_what_it_lacks(
+    project: GateProject, run_vibes: RunVibes, tmp_path: Path
+) -> None:
     project.write()
     project.commit()
     clone = tmp_path / "clone"
     Repository(tmp_path / "home").git(
         "clone", "--quiet", "--depth=1", f"file://{project.root}", str(clone)
     )
-    done = within("gate", "--base", project.base, cwd=clone)
+    done = run_vibes("gate", "--base", project.base, cwd=clone)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "shallow" in done.err

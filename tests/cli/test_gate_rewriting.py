@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.cli.gated import BO, Gated, as_runner, checks, decisions, members
+from tests.cli.gate_project import BO, GateProject, checks, decisions, members, use_ci_user
 from tests.server.project import STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 BLOCKED: Final = {"a.py": ("block", False)}
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
+def project(tmp_path: Path) -> GateProject:
     """A project, gated by nobody who had a part in it, as in CI."""
-    return as_runner(Gated(tmp_path / "project"))
+    return use_ci_user(GateProject(tmp_path / "project"))
 
 
-def rewrite(project: Gated, identifier: str, **changed: Any) -> bytes:
+def rewrite(project: GateProject, identifier: str, **changed: Any) -> bytes:
     """Write a record of the log anew, its id kept; return its line."""
     lines = project.log_lines()
     at = next(
@@ -33,11 +33,11 @@ def rewrite(project: Gated, identifier: str, **changed: Any) -> bytes:
         if members(line).get("annotation_id") == identifier
     )
     lines[at] = json.dumps({**members(lines[at]), **changed}).encode() + b"\n"
-    project.keep(lines)
+    project.write_log(lines)
     return lines[at]
 
 
-def changes(project: Gated) -> dict[str, dict[str, Any]]:
+def changes(project: GateProject) -> dict[str, dict[str, Any]]:
     return {
         "type": {"type": "other"},
         "environment": {"environment_hash": project.calm},
@@ -58,7 +58,7 @@ def changes(project: Gated) -> dict[str, dict[str, Any]]:
     "change", ["type", "environment", "action", "path", "anchors", "lines", "risk"]
 )
 def test_a_record_that_the_branch_brought_and_changed_is_found(
-    project: Gated, within: Vibes, change: str, variant: str
+    project: GateProject, run_vibes: RunVibes, change: str, variant: str
 ) -> None:
     if change == "risk" and variant == "less-risk":
         identifier = project.write(
@@ -71,7 +71,7 @@ def test_a_record_that_the_branch_brought_and_changed_is_found(
     project.commit()
     rewrite(project, identifier, **changes(project)[change])
     project.commit("Tell it otherwise")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert found["result"] == "FAIL"
     assert checks(found, "error") >= {"base-record"}
 
@@ -79,29 +79,31 @@ def test_a_record_that_the_branch_brought_and_changed_is_found(
 @pytest.mark.parametrize("above", [True, False], ids=["above", "below"])
 @pytest.mark.parametrize("change", ["type", "environment", "action", "path", "anchors"])
 def test_a_forged_copy_of_a_record_of_the_base_is_found(
-    project: Gated, within: Vibes, change: str, above: bool
+    project: GateProject, run_vibes: RunVibes, change: str, above: bool
 ) -> None:
     identifier = project.write(id_variant="less-anchors" if change == "anchors" else "spec")
     project.base = project.commit()
     kept = project.log_lines()
     forged = rewrite(project, identifier, **changes(project)[change])
-    project.keep([forged, *kept] if above else [*kept, forged])
+    project.write_log([forged, *kept] if above else [*kept, forged])
     project.file("a.py", STORY + "x = 1\n")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert found["result"] == "FAIL"
     assert checks(found, "error") >= {"base-record"}
 
 
-def test_a_record_whose_id_is_not_its_own_is_an_error(project: Gated, within: Vibes) -> None:
+def test_a_record_whose_id_is_not_its_own_is_an_error(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write(risky=False, annotation_id="7" * 64)
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found, "error")) == ("FAIL", {"annotation-id-mismatch"})
 
 
 def test_an_approval_that_was_changed_after_it_was_given_is_found(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     identifier = project.write()
     project.commit()
@@ -115,11 +117,13 @@ def test_an_approval_that_was_changed_after_it_was_given_is_found(
     ]
     rewrite(project, edge, metadata={**metadata, "text": hashed})
     project.commit("Mend the review")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
 
 
-def test_risk_that_an_id_does_not_cover_is_not_gone_by(project: Gated, within: Vibes) -> None:
+def test_risk_that_an_id_does_not_cover_is_not_gone_by(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.policy(review_rules=[{"condition": "org:sensitive >= 0.5", "action": "block"}])
     project.base = project.commit()
     project.write(
@@ -129,20 +133,27 @@ def test_risk_that_an_id_does_not_cover_is_not_gone_by(project: Gated, within: V
     )
     project.commit()
     for arguments in ((), ("--stored",)):
-        found = project.told(within, *arguments)
+        found = project.gate_json(run_vibes, *arguments)
         assert (found["result"], checks(found, "error")) == ("FAIL", {"gate-unvouched"})
 
 
-def test_risk_that_nothing_goes_by_needs_no_voucher(project: Gated, within: Vibes) -> None:
+def test_risk_that_nothing_goes_by_needs_no_voucher(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write(risky=False, id_variant="less-risk", risk_score=0.1, risk_factors=[])
     project.commit()
-    assert (project.told(within)["result"], project.told(within, "--stored")["result"]) == (
+    assert (
+        project.gate_json(run_vibes)["result"],
+        project.gate_json(run_vibes, "--stored")["result"],
+    ) == (
         "PASS",
         "FAIL",
     )
 
 
-def test_anchors_that_an_id_does_not_cover_lose_no_lines(project: Gated, within: Vibes) -> None:
+def test_anchors_that_an_id_does_not_cover_lose_no_lines(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write(
         id_variant="less-anchors",
         anchor_hash="0" * 64,
@@ -150,14 +161,14 @@ def test_anchors_that_an_id_does_not_cover_lose_no_lines(project: Gated, within:
         file_content_hash="0" * 64,
     )
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
 
 
 @pytest.mark.parametrize("key", ["risky", "prompt"])
 @pytest.mark.parametrize("how", ["removed", "changed"])
 def test_an_entry_that_the_branch_brought_stays(
-    project: Gated, within: Vibes, how: str, key: str
+    project: GateProject, run_vibes: RunVibes, how: str, key: str
 ) -> None:
     environment = project.environment(parameters={"temperature": 0.95}, model="another")
     asked = project.prompt("Write it")
@@ -176,12 +187,12 @@ def test_an_entry_that_the_branch_brought_stays(
         told["entries"][name]["prompt_text"] = "Something else"
     manifest.write_text(json.dumps(told))
     project.commit("Tell it otherwise")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert found["result"] == "FAIL"
     assert checks(found, "error") >= {"base-entry"}
 
 
-def test_a_journal_that_a_branch_brings_is_found(project: Gated, within: Vibes) -> None:
+def test_a_journal_that_a_branch_brings_is_found(project: GateProject, run_vibes: RunVibes) -> None:
     """Only programs on this machine write the journal; git ignores it."""
     key = "5" * 64
     folder = project.root / ".ai-audit/wal"
@@ -191,11 +202,13 @@ def test_a_journal_that_a_branch_brings_is_found(project: Gated, within: Vibes) 
     )
     project.repository.git("add", "-f", ".ai-audit/wal/entries.jsonl")
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found, "error")) == ("FAIL", {"base-file"})
 
 
-def test_a_second_start_does_not_make_a_person_of_an_ai(project: Gated, within: Vibes) -> None:
+def test_a_second_start_does_not_make_a_person_of_an_ai(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write()
     project.commit()
     agent = project.session_start(environment=project.calm, agent_name=BO[0])
@@ -205,45 +218,51 @@ def test_a_second_start_does_not_make_a_person_of_an_ai(project: Gated, within: 
         environment=project.reviewer_environment(), session_id=agent, agent_type="human"
     )
     lines = project.log_lines()
-    project.keep([*lines[begun:], *lines[:begun]])
+    project.write_log([*lines[begun:], *lines[:begun]])
     project.commit("Review", by=BO)
-    assert decisions(project.told(within)) == BLOCKED
+    assert decisions(project.gate_json(run_vibes)) == BLOCKED
 
 
-def test_what_check_calls_an_error_fails_the_gate(project: Gated, within: Vibes) -> None:
+def test_what_check_calls_an_error_fails_the_gate(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write(risky=False)
     project.edge("informed_by", identifier, "9" * 64)
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found, "error")) == ("FAIL", {"edge-end"})
-    done = within("check", "--base", project.base, "--json", cwd=project.root)
+    done = run_vibes("check", "--base", project.base, "--json", cwd=project.root)
     assert {each["check"] for each in done.json["findings"] if each["severity"] == "error"} == {
         "edge-end"
     }
 
 
-def test_what_check_calls_an_error_in_the_base_does_not(project: Gated, within: Vibes) -> None:
+def test_what_check_calls_an_error_in_the_base_does_not(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     identifier = project.write(risky=False)
     project.edge("informed_by", identifier, "9" * 64)
     project.base = project.commit()
     project.write("b.py", risky=False)
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found)) == ("PASS", set())
 
 
-def test_a_manifest_that_cannot_be_read_fails_the_gate(project: Gated, within: Vibes) -> None:
+def test_a_manifest_that_cannot_be_read_fails_the_gate(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write(risky=False)
     manifest = project.root / ".ai-audit/manifest.json"
     manifest.write_bytes(manifest.read_bytes().rstrip()[:-1])
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert found["result"] == "FAIL"
     assert checks(found, "error") >= {"manifest-json"}
 
 
 def test_an_entry_under_a_key_that_is_not_its_own_fails_the_gate(
-    project: Gated, within: Vibes
+    project: GateProject, run_vibes: RunVibes
 ) -> None:
     project.write(risky=False)
     manifest = project.root / ".ai-audit/manifest.json"
@@ -251,20 +270,24 @@ def test_an_entry_under_a_key_that_is_not_its_own_fails_the_gate(
     told["entries"]["4" * 64] = {**told["entries"][project.calm], "model_name": "x"}
     manifest.write_text(json.dumps(told))
     project.commit()
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found, "error")) == ("FAIL", {"hash-mismatch"})
 
 
-def test_the_same_records_merged_twice_are_no_forgery(project: Gated, within: Vibes) -> None:
+def test_the_same_records_merged_twice_are_no_forgery(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.write(risky=False)
     project.commit()
-    project.keep([*project.log_lines(), *project.log_lines()])
+    project.write_log([*project.log_lines(), *project.log_lines()])
     project.commit("As a union merge leaves it")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found)) == ("PASS", set())
 
 
-def test_branches_that_were_merged_with_their_logs_pass(project: Gated, within: Vibes) -> None:
+def test_branches_that_were_merged_with_their_logs_pass(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
     project.repository.switch("side", create=True)
     project.write("side.py", risky=False)
     project.commit("On the side")
@@ -272,6 +295,6 @@ def test_branches_that_were_merged_with_their_logs_pass(project: Gated, within: 
     project.write("main.py", risky=False)
     project.commit("On main", by=BO)
     project.repository.merge("side")
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], checks(found, "error", "warning")) == ("PASS", set())
     assert set(decisions(found)) == {"side.py", "main.py"}

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.gated import BO, Gated, decisions
-from tests.cli.running import SCRIPT, surroundings
+from tests.cli.gate_project import BO, GateProject, decisions
+from tests.cli.run_vibes import SCRIPT, clean_environment
 from vibes_lsp.recording.pending_completions import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 BLOCKED = {"a.py": ("block", False)}
 WHEN = "2026-02-05T12:00:00Z"
@@ -36,27 +36,27 @@ PUT = {
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
-    return Gated(tmp_path / "project")
+def project(tmp_path: Path) -> GateProject:
+    return GateProject(tmp_path / "project")
 
 
-def approval(project: Gated, identifier: str) -> list[dict[str, Any]]:
+def approval(project: GateProject, identifier: str) -> list[dict[str, Any]]:
     """Return the records that approve an annotation, as Bo's; they stand in no log."""
     before = project.log_lines()
     project.review(identifier, reviewer=BO[0])
     forged = [json.loads(line) for line in project.log_lines()[len(before) :]]
-    project.keep(before)
+    project.write_log(before)
     assert {each["type"] for each in forged} == {"session", "edge"}
     return forged
 
 
-def record(project: Gated, use_case: str, given: dict[str, Any]) -> Any:
+def record(project: GateProject, use_case: str, given: dict[str, Any]) -> Any:
     """Record something by the command line."""
     arguments = [str(SCRIPT), "record", use_case]
     done = subprocess.run(
         arguments,
         cwd=project.root,
-        env=surroundings({}),
+        env=clean_environment({}),
         input=json.dumps(given).encode(),
         capture_output=True,
         check=True,
@@ -64,7 +64,7 @@ def record(project: Gated, use_case: str, given: dict[str, Any]) -> Any:
     return json.loads(done.stdout)
 
 
-def held(project: Gated) -> tuple[Path, dict[str, Any]]:
+def held(project: GateProject) -> tuple[Path, dict[str, Any]]:
     """Hold a part of a completion as our own programs do; return the file and what is in it."""
     project.file("b.py", "b = 1\n")
     assert record(
@@ -74,22 +74,22 @@ def held(project: Gated) -> tuple[Path, dict[str, Any]]:
     return file, json.loads(file.read_bytes())
 
 
-def instead(_: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
+def instead(_: GateProject, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
     return {**found, "records": forged}
 
 
-def beside(_: Gated, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
+def beside(_: GateProject, found: dict[str, Any], forged: list[dict[str, Any]]) -> dict[str, Any]:
     return {**found, "records": found["records"] + forged}
 
 
 def with_nothing_written(
-    _: Gated, found: dict[str, Any], forged: list[dict[str, Any]]
+    _: GateProject, found: dict[str, Any], forged: list[dict[str, Any]]
 ) -> dict[str, Any]:
     return {**found, "lines": None, "records": forged}
 
 
 def by_its_contexts(
-    _: Gated, found: dict[str, Any], forged: list[dict[str, Any]]
+    _: GateProject, found: dict[str, Any], forged: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """What is said to be hashes takes the place of other members."""
     edge = next(each for each in forged if each["type"] == "edge")
@@ -98,7 +98,7 @@ def by_its_contexts(
 
 
 def by_what_it_came_to(
-    project: Gated, found: dict[str, Any], forged: list[dict[str, Any]]
+    project: GateProject, found: dict[str, Any], forged: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """The file of a completion that is done says what is still to be written."""
     done = {
@@ -124,9 +124,9 @@ def by_what_it_came_to(
     ],
 )
 def test_an_approval_in_the_spool_is_not_recorded_by_whoever_takes_the_branch(
-    project: Gated,
-    within: Vibes,
-    forge: Callable[[Gated, dict[str, Any], list[dict[str, Any]]], dict[str, Any]],
+    project: GateProject,
+    run_vibes: RunVibes,
+    forge: Callable[[GateProject, dict[str, Any], list[dict[str, Any]]], dict[str, Any]],
     tracked: bool,
 ) -> None:
     identifier = project.write()
@@ -141,25 +141,25 @@ def test_an_approval_in_the_spool_is_not_recorded_by_whoever_takes_the_branch(
             *map(str, (project.root / ".ai-audit/spool").glob("*.json")),
         )
     project.commit()
-    before = project.told(within)
+    before = project.gate_json(run_vibes)
     assert (before["result"], decisions(before)["a.py"]) == ("FAIL", BLOCKED["a.py"])
     record(project, "session-start", {"tool": PUT["tool"], "model": PUT["model"]})
     record(project, "inline-completion", {**PUT, "partial": {"part": 1, "final": True}})
     project.commit("Work on it", by=BO)
-    after = project.told(within)
+    after = project.gate_json(run_vibes)
     assert (after["result"], decisions(after)["a.py"]) == ("FAIL", BLOCKED["a.py"])
     assert not any(b"reviewed_by" in line for line in project.log_lines())
 
 
 @pytest.mark.parametrize("tracked", [True, False])
 def test_nor_is_one_that_a_request_is_said_to_have_come_to(
-    project: Gated, within: Vibes, tracked: bool
+    project: GateProject, run_vibes: RunVibes, tracked: bool
 ) -> None:
     identifier = project.write()
     request = {"requestId": "1", "tool": PUT["tool"], "model": PUT["model"]}
     record(project, "session-start", request)
     [file] = (project.root / ".ai-audit/spool").glob("*.json")
-    project.keep(project.log_lines()[:-1])
+    project.write_log(project.log_lines()[:-1])
     file.write_text(
         json.dumps({**json.loads(file.read_bytes()), "records": approval(project, identifier)})
     )
@@ -168,12 +168,12 @@ def test_nor_is_one_that_a_request_is_said_to_have_come_to(
     project.commit()
     record(project, "session-start", request)
     project.commit("Work on it", by=BO)
-    found = project.told(within)
+    found = project.gate_json(run_vibes)
     assert (found["result"], decisions(found)) == ("FAIL", BLOCKED)
     assert not any(b"reviewed_by" in line for line in project.log_lines())
 
 
-def test_a_completion_that_a_commit_brought_is_nobodys_here(project: Gated) -> None:
+def test_a_completion_that_a_commit_brought_is_nobodys_here(project: GateProject) -> None:
     file, _ = held(project)
     os.utime(file, (0, 0))
     project.repository.git("add", "-f", str(file))

@@ -13,7 +13,7 @@ from tests.trails import Repository
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 LINES = STORY.splitlines(keepends=True)
 EDITED = STORY.replace('    """Return', '    # what for?\n    """Return').replace(
@@ -36,11 +36,11 @@ def story(tmp_path: Path) -> Project:
     return project
 
 
-def test_blame_names_the_lines_that_a_person_put_in(story: Project, within: Vibes) -> None:
+def test_blame_names_the_lines_that_a_person_put_in(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", EDITED)
-    shown = within("blame", "a.py", cwd=story.root).lines[3:8]
+    shown = run_vibes("blame", "a.py", cwd=story.root).lines[3:8]
     assert ["a person's" in line for line in shown] == [False, True, False, False, False]
-    told = json.loads(within("blame", "a.py", "--json", cwd=story.root).out)
+    told = json.loads(run_vibes("blame", "a.py", "--json", cwd=story.root).out)
     assert [each["kind"] for each in told["lines"]] == [
         "ai",
         "human",
@@ -55,23 +55,23 @@ def test_blame_names_the_lines_that_a_person_put_in(story: Project, within: Vibe
     assert {each["commitMethod"] for each in told["placements"]} == {"log"}
 
 
-def test_without_git_less_is_known(story: Project, within: Vibes) -> None:
+def test_without_git_less_is_known(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", EDITED)
-    told = json.loads(within("blame", "a.py", "--json", "--no-git", cwd=story.root).out)
+    told = json.loads(run_vibes("blame", "a.py", "--json", "--no-git", cwd=story.root).out)
     edited = next(each for each in told["placements"] if each["state"] == "edited")
     assert (edited["intactLines"], edited.get("commitHash")) == (None, None)
 
 
-def test_coverage_does_not_count_a_persons_lines(story: Project, within: Vibes) -> None:
+def test_coverage_does_not_count_a_persons_lines(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", EDITED)
-    (file,) = json.loads(within("coverage", "--json", cwd=story.root).out)["files"]
+    (file,) = json.loads(run_vibes("coverage", "--json", cwd=story.root).out)["files"]
     parts = {"verifiedLines": 7, "claimedLines": 0, "editedLines": 1}
     assert file == {"filePath": "a.py", "lines": 14, **parts, "share": 0.5}
 
 
-def test_survival_by_model_and_file(story: Project, within: Vibes) -> None:
+def test_survival_by_model_and_file(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", EDITED)
-    told = json.loads(within("stats", "--survival", "--json", cwd=story.root).out)["survival"]
+    told = json.loads(run_vibes("stats", "--survival", "--json", cwd=story.root).out)["survival"]
     assert told["total"] == {
         "name": "in all",
         "lines": 8,
@@ -85,21 +85,21 @@ def test_survival_by_model_and_file(story: Project, within: Vibes) -> None:
         "newer-model": 1.0,
     }
     assert [(each["name"], each["intactLines"]) for each in told["files"]] == [("a.py", 7)]
-    shown = within("stats", "--survival", cwd=story.root)
+    shown = run_vibes("stats", "--survival", cwd=story.root)
     assert shown.code == 0
     assert any(line.split()[:1] == ["88%"] and "in all" in line for line in shown.lines)
 
 
-def test_survival_says_what_it_cannot_know(story: Project, within: Vibes) -> None:
+def test_survival_says_what_it_cannot_know(story: Project, run_vibes: RunVibes) -> None:
     story.line("a.py", 1, 2)
     story.file("a.py")
-    told = json.loads(within("stats", "--survival", "--json", "--no-git", cwd=story.root).out)[
+    told = json.loads(run_vibes("stats", "--survival", "--json", "--no-git", cwd=story.root).out)[
         "survival"
     ]["total"]
     assert (told["lines"], told["intactLines"], told["unknownLines"]) == (8, 8, 2)
 
 
-def test_survival_counts_functions_that_are_gone(story: Project, within: Vibes) -> None:
+def test_survival_counts_functions_that_are_gone(story: Project, run_vibes: RunVibes) -> None:
     for name, action in (
         ("gone", "create"),
         ("also_gone", "modify"),
@@ -108,7 +108,7 @@ def test_survival_counts_functions_that_are_gone(story: Project, within: Vibes) 
     ):
         story.function("a.py", name, action=action)
     story.file("a.py", f"{STORY}\ndef parse():\n    pass\n")
-    told = json.loads(within("stats", "--survival", "--json", cwd=story.root).out)["survival"]
+    told = json.loads(run_vibes("stats", "--survival", "--json", cwd=story.root).out)["survival"]
     assert (
         told["total"]["lines"],
         told["total"]["unknownLines"],
@@ -119,11 +119,11 @@ def test_survival_counts_functions_that_are_gone(story: Project, within: Vibes) 
         "newer-model": 2,
     }
     assert [each["lostFunctions"] for each in told["files"]] == [2]
-    total = within("stats", "--survival", cwd=story.root).lines[-1].split()
+    total = run_vibes("stats", "--survival", cwd=story.root).lines[-1].split()
     assert total == ["100%", "8", "0", "2", "in", "all"]
 
 
-def test_why_lines_are_not_verified_is_said(tmp_path: Path, within: Vibes) -> None:
+def test_why_lines_are_not_verified_is_said(tmp_path: Path, run_vibes: RunVibes) -> None:
     project = Project(tmp_path / "late")
     project.environment()
     project.file("a.py")
@@ -139,19 +139,19 @@ def test_why_lines_are_not_verified_is_said(tmp_path: Path, within: Vibes) -> No
         "its lines were in git before it was recorded",
     )
     nothing = "the record has nothing to check against"
-    found = within("find", cwd=project.root).lines
+    found = run_vibes("find", cwd=project.root).lines
     assert set(found[-3:]) == {f"1 unverified: {why}" for why in (text, lines, nothing)}
-    blamed = within("blame", "a.py", cwd=project.root).lines
+    blamed = run_vibes("blame", "a.py", cwd=project.root).lines
     assert [line.partition(": ")[2] for line in blamed[-3:]] == [
         f"not verified: {text}, {when}",
         f"not verified: {lines}, {when}",
         f"not verified: {nothing}",
     ]
-    hint = within("doctor", "a.py", "--json", cwd=project.root).json["steps"][-1]["hint"]
+    hint = run_vibes("doctor", "a.py", "--json", cwd=project.root).json["steps"][-1]["hint"]
     assert hint == (
         f"1 unverified: {text}, {when}; record edits before committing them; 1 unverified: {lines}, {when}; 1 unverified: {nothing}"
     )
-    told = within("find", "--json", cwd=project.root).json["placements"]
+    told = run_vibes("find", "--json", cwd=project.root).json["placements"]
     assert [each["method"] for each in told] == [
         "anchor-before-edit",
         "older-than-edit",
@@ -163,23 +163,23 @@ def test_why_lines_are_not_verified_is_said(tmp_path: Path, within: Vibes) -> No
     assert [each["ownedRanges"] == [] for each in told] == [True, True, False]
 
 
-def test_find_follows_a_file_that_was_renamed(story: Project, within: Vibes) -> None:
+def test_find_follows_a_file_that_was_renamed(story: Project, run_vibes: RunVibes) -> None:
     repository = Repository(story.root)
     repository.git("mv", "a.py", "b.py")
     repository.commit("renamed", "2026-02-03T12:00:00+00:00")
-    found = json.loads(within("find", "--json", cwd=story.root).out)["placements"]
+    found = json.loads(run_vibes("find", "--json", cwd=story.root).out)["placements"]
     assert {(each["filePath"], each["movedFrom"], each["state"]) for each in found} == {
         ("b.py", "a.py", "exact")
     }
 
 
 def test_find_finds_a_function_in_a_file_that_has_no_annotations_of_its_own(
-    story: Project, within: Vibes
+    story: Project, run_vibes: RunVibes
 ) -> None:
     story.file("a.py", "".join([*LINES[:3], *LINES[7:]]))
     story.file("new.py", "import hashlib\n\n" + "".join(LINES[3:7]))
     Repository(story.root).commit("split", "2026-02-03T12:00:00+00:00")
-    found = json.loads(within("find", "--json", cwd=story.root).out)["placements"]
+    found = json.loads(run_vibes("find", "--json", cwd=story.root).out)["placements"]
     assert {(each["filePath"], each.get("movedFrom"), each["lineStart"]) for each in found} == {
         ("new.py", "a.py", 3),
         ("a.py", None, 6),

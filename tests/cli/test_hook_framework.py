@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.hooked import executable, health
+from tests.cli.hook_repository import executable, health
 from tests.requirements import REPOSITORY, require
 from tests.trails import Repository
 
 if TYPE_CHECKING:
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 pytestmark = [
     pytest.mark.slow,
@@ -71,7 +71,7 @@ class Framed:
 
 
 @pytest.fixture
-def framed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, within: Vibes) -> Framed:
+def framed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_vibes: RunVibes) -> Framed:
     require(FRAMEWORK, "runs our hook as a project with that framework would")
     executable(tmp_path / "bin" / "vibes", STUB)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
@@ -80,16 +80,16 @@ def framed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, within: Vibes) -> Fr
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     framed = Framed(tmp_path / "project", tmp_path / "told")
     framed.configure(LINT, repo="local")
-    within("init", cwd=framed.root)
+    run_vibes("init", cwd=framed.root)
     framed.repository.commit("Begin")
     return framed
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_in_whichever_order_they_were_installed_nothing_recorded_is_put_aside(
-    framed: Framed, within: Vibes, ours_first: bool
+    framed: Framed, run_vibes: RunVibes, ours_first: bool
 ) -> None:
-    steps = [lambda: within("init", "--git-hooks", cwd=framed.root), framed.install]
+    steps = [lambda: run_vibes("init", "--git-hooks", cwd=framed.root), framed.install]
     for step in steps if ours_first else reversed(steps):
         step()
     for number in range(1, 3):
@@ -100,14 +100,14 @@ def test_in_whichever_order_they_were_installed_nothing_recorded_is_put_aside(
             == ['{"type":"recorded"}', '{"type":"filled"}'] * number
         )
         assert framed.repository.git("status", "--porcelain") == ""
-    assert health(within("doctor", "--json", cwd=framed.root))[0] == "ok"
-    before = within("init", "--remove-git-hooks", "--json", cwd=framed.root)
+    assert health(run_vibes("doctor", "--json", cwd=framed.root))[0] == "ok"
+    before = run_vibes("init", "--remove-git-hooks", "--json", cwd=framed.root)
     assert before.json["hook"]["change"] == "removed"
     assert framed.commit() == ["lint"]
 
 
 def test_the_hook_that_we_publish_runs_the_back_fill(
-    framed: Framed, within: Vibes, tmp_path: Path
+    framed: Framed, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     published = Repository(tmp_path / "published")
     shutil.copy(REPOSITORY / ".pre-commit-hooks.yaml", published.path)
@@ -121,7 +121,7 @@ def test_the_hook_that_we_publish_runs_the_back_fill(
     assert framed.commit() == ["vibes backfill --pre-commit"]
     assert framed.log.read_text() == '{"type":"filled"}\n'
     assert framed.repository.git("status", "--porcelain") == ""
-    assert health(within("doctor", "--json", cwd=framed.root)) == (
+    assert health(run_vibes("doctor", "--json", cwd=framed.root)) == (
         "ok",
         f"{framed.root / '.pre-commit-config.yaml'} runs `vibes backfill`",
     )

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.cli.running import as_on_a_terminal, vibes
+from tests.cli.run_vibes import simulate_terminal, vibes
 from vibes_lsp.model.paths import MAX_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.unit.checks.projects import Project
 
 HARMLESS: Final = "harmless"
@@ -167,11 +167,11 @@ class Poisoner:
         )
 
 
-def printed(project: Project, within: Vibes, text: str) -> Iterator[tuple[str, str]]:
+def printed(project: Project, run_vibes: RunVibes, text: str) -> Iterator[tuple[str, str]]:
     """Poison a project and give what each command prints."""
     Poisoner(project, text).everywhere()
     for command in COMMANDS:
-        done = within(*command.split(), cwd=project.root)
+        done = run_vibes(*command.split(), cwd=project.root)
         assert done.code in (0, 1), (command, done.err)
         yield command, done.out + done.err
 
@@ -185,14 +185,14 @@ def shape(command: str, output: str) -> int:
 
 
 @pytest.fixture
-def harmless(project: Project, within: Vibes) -> dict[str, int]:
+def harmless(project: Project, run_vibes: RunVibes) -> dict[str, int]:
     """How many lines each command prints when the text is harmless."""
     manifest, log = (
         project.writer.files.manifest.read_bytes(),
         project.writer.files.log.read_bytes(),
     )
     shapes = {
-        command: shape(command, output) for command, output in printed(project, within, HARMLESS)
+        command: shape(command, output) for command, output in printed(project, run_vibes, HARMLESS)
     }
     project.writer.raw_manifest(manifest)
     project.writer.files.log.write_bytes(log)
@@ -201,42 +201,44 @@ def harmless(project: Project, within: Vibes) -> dict[str, int]:
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_text_is_inert_and_on_its_line(
-    project: Project, within: Vibes, harmless: dict[str, int], kind: str
+    project: Project, run_vibes: RunVibes, harmless: dict[str, int], kind: str
 ) -> None:
-    for command, output in printed(project, within, HOSTILE[kind]):
+    for command, output in printed(project, run_vibes, HOSTILE[kind]):
         assert not ACTING.search(output), command
         assert shape(command, output) == harmless[command], command
 
 
-def test_markup_is_printed_as_it_is(project: Project, within: Vibes) -> None:
-    outputs = dict(printed(project, within, HOSTILE["markup"]))
+def test_markup_is_printed_as_it_is(project: Project, run_vibes: RunVibes) -> None:
+    outputs = dict(printed(project, run_vibes, HOSTILE["markup"]))
     for command in ("log --limit 99", "sessions", "check --all", "show 2222"):
         assert "[bold red]x[/]" in re.sub(r"\s+", " ", outputs[command]), command
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_json_of_hostile_text_gives_it_back(project: Project, within: Vibes, kind: str) -> None:
+def test_json_of_hostile_text_gives_it_back(
+    project: Project, run_vibes: RunVibes, kind: str
+) -> None:
     text = HOSTILE[kind]
     Poisoner(project, text).everywhere()
-    records = within("log", "--type", "all", "--json", cwd=project.root).json["records"]
+    records = run_vibes("log", "--type", "all", "--json", cwd=project.root).json["records"]
     assert [each["record"] for each in records] == [
         json.loads(line) for line in project.writer.files.log.read_bytes().split(b"\n")[:-1]
     ]
     assert (
-        within("show", "2222", "--json", cwd=project.root).json["entry"]["prompt_text"]
+        run_vibes("show", "2222", "--json", cwd=project.root).json["entry"]["prompt_text"]
         == f"do {text}"
     )
-    assert within("check", "--json", cwd=project.root).json["project"] == f"name {text}"
+    assert run_vibes("check", "--json", cwd=project.root).json["project"] == f"name {text}"
     assert (
-        within("sessions", "--json", cwd=project.root).json["sessions"][-1]["session_id"]
+        run_vibes("sessions", "--json", cwd=project.root).json["sessions"][-1]["session_id"]
         == f"session-{text}"
     )
     for command in ("models", "stats", "doctor"):
-        assert within(command, "--json", cwd=project.root).json
+        assert run_vibes(command, "--json", cwd=project.root).json
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_nothing_in_json_acts_or_hides(project: Project, within: Vibes, kind: str) -> None:
+def test_nothing_in_json_acts_or_hides(project: Project, run_vibes: RunVibes, kind: str) -> None:
     text = HOSTILE[kind]
     Poisoner(project, text).everywhere()
     for command in (
@@ -251,9 +253,11 @@ def test_nothing_in_json_acts_or_hides(project: Project, within: Vibes, kind: st
         "coverage",
         "blame src/auth.py",
     ):
-        assert not ACTING.search(within(*command.split(), "--json", cwd=project.root).out), command
-    assert not ACTING.search(within("check", "--sarif", cwd=project.root).out)
-    told = within("query", "SELECT prompt_text FROM prompts", "--json", cwd=project.root)
+        assert not ACTING.search(run_vibes(*command.split(), "--json", cwd=project.root).out), (
+            command
+        )
+    assert not ACTING.search(run_vibes("check", "--sarif", cwd=project.root).out)
+    told = run_vibes("query", "SELECT prompt_text FROM prompts", "--json", cwd=project.root)
     assert (told.code, bool(ACTING.search(told.out))) == (0, False)
 
 
@@ -275,7 +279,7 @@ def test_surrogates_come_out_of_a_process_of_its_own_as_utf_8(project: Project) 
 
 @pytest.mark.slow
 def test_a_megabyte_of_text_is_cut(
-    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+    project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "x" * 1_000_000
     Poisoner(project, HARMLESS).everywhere()
@@ -288,22 +292,22 @@ def test_a_megabyte_of_text_is_cut(
     )
     odd = project.writer.entry({"type": text, text: text, "short": 1})
     for command in (*COMMANDS[:-3], f"show {one}", f"show {prompt}", f"show {odd}"):
-        piped = within(*command.split(), cwd=project.root)
+        piped = run_vibes(*command.split(), cwd=project.root)
         assert piped.code in (0, 1)
         assert max(map(len, piped.lines)) < LONGEST, command
         with monkeypatch.context() as terminal:
-            as_on_a_terminal(terminal)
-            done = within(*command.split(), cwd=project.root)
+            simulate_terminal(terminal)
+            done = run_vibes(*command.split(), cwd=project.root)
         assert done.code in (0, 1)
         assert len(done.out) < 20_000, command
         if not command.startswith("log"):  # whose paths are whole in a pipe
             assert len(piped.out) < 20_000, command
 
 
-def test_a_megabyte_of_text_is_whole_in_json(project: Project, within: Vibes) -> None:
+def test_a_megabyte_of_text_is_whole_in_json(project: Project, run_vibes: RunVibes) -> None:
     prompt = project.writer.prompt("x" * 1_000_000)
     assert (
-        len(within("show", prompt, "--json", cwd=project.root).json["entry"]["prompt_text"])
+        len(run_vibes("show", prompt, "--json", cwd=project.root).json["entry"]["prompt_text"])
         == 1_000_000
     )
 
@@ -311,21 +315,23 @@ def test_a_megabyte_of_text_is_whole_in_json(project: Project, within: Vibes) ->
 @pytest.mark.parametrize(
     "kind", [kind for kind in HOSTILE if kind not in ("surrogates", "controls")]
 )
-def test_hostile_arguments_come_back_inert(project: Project, within: Vibes, kind: str) -> None:
+def test_hostile_arguments_come_back_inert(
+    project: Project, run_vibes: RunVibes, kind: str
+) -> None:
     for arguments in (
         ["show", HOSTILE[kind]],
         ["check", "--base", HOSTILE[kind]],
         ["log", "--audit-dir", HOSTILE[kind]],
         [HOSTILE[kind]],
     ):
-        done = within(*arguments, cwd=project.root)
+        done = run_vibes(*arguments, cwd=project.root)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert not ACTING.search(done.err)
-    assert not ACTING.search(within("doctor", HOSTILE[kind], cwd=project.root).out)
+    assert not ACTING.search(run_vibes("doctor", HOSTILE[kind], cwd=project.root).out)
 
 
 def test_a_path_that_no_file_can_have_is_looked_for_nowhere(
-    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+    project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = 5_000
     project.line("x/" * folders + "a.py")
@@ -355,6 +361,6 @@ def test_a_path_that_no_file_can_have_is_looked_for_nowhere(
         "backfill --dry-run",
         "doctor",
     ):
-        assert within(*command.split(), cwd=project.root).code in (0, 1), command
+        assert run_vibes(*command.split(), cwd=project.root).code in (0, 1), command
     assert asked
     assert max(asked) < folders

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.trails import Repository, TrailWriter
 from tests.unit.checks.projects import contents
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 FILES = ["config.json", "manifest.json", "annotations.jsonl", ".gitignore", ".gitattributes"]
 
@@ -32,9 +32,9 @@ def test_a_fresh_directory_has_every_file(tmp_path: Path) -> None:
     }
 
 
-def test_the_options_decide_the_policy(tmp_path: Path, within: Vibes) -> None:
+def test_the_options_decide_the_policy(tmp_path: Path, run_vibes: RunVibes) -> None:
     options = ["--project-name", "Größe", "--assurance-level", "high", "--extensions", ".py, .ts"]
-    assert within("init", *options, cwd=tmp_path).code == 0
+    assert run_vibes("init", *options, cwd=tmp_path).code == 0
     config = json.loads((tmp_path / ".ai-audit" / "config.json").read_bytes())
     assert (config["project_name"], config["assurance_level"], config["tracked_extensions"]) == (
         "Größe",
@@ -45,20 +45,20 @@ def test_the_options_decide_the_policy(tmp_path: Path, within: Vibes) -> None:
 
 @pytest.mark.parametrize("folder", ["sub", "./sub", "sub/../sub", "sub/inner/.."])
 def test_a_project_is_named_for_its_folder_however_that_is_spelled(
-    tmp_path: Path, within: Vibes, folder: str
+    tmp_path: Path, run_vibes: RunVibes, folder: str
 ) -> None:
     (tmp_path / "sub" / "inner").mkdir(parents=True)
-    assert within("init", folder, cwd=tmp_path).code == 0
+    assert run_vibes("init", folder, cwd=tmp_path).code == 0
     assert (
         json.loads((tmp_path / "sub" / ".ai-audit" / "config.json").read_bytes())["project_name"]
         == "sub"
     )
 
 
-def test_json_says_what_was_created_and_kept(tmp_path: Path, within: Vibes) -> None:
+def test_json_says_what_was_created_and_kept(tmp_path: Path, run_vibes: RunVibes) -> None:
     (tmp_path / ".ai-audit").mkdir()
     (tmp_path / ".ai-audit" / "config.json").write_text("{}")
-    done = within("init", "--json", cwd=tmp_path)
+    done = run_vibes("init", "--json", cwd=tmp_path)
     assert done.json == {
         "path": str(tmp_path / ".ai-audit"),
         "created": FILES[1:],
@@ -68,22 +68,22 @@ def test_json_says_what_was_created_and_kept(tmp_path: Path, within: Vibes) -> N
     assert (tmp_path / ".ai-audit" / "config.json").read_text() == "{}"
 
 
-def test_a_second_time_changes_nothing(tmp_path: Path, within: Vibes) -> None:
-    within("init", cwd=tmp_path)
+def test_a_second_time_changes_nothing(tmp_path: Path, run_vibes: RunVibes) -> None:
+    run_vibes("init", cwd=tmp_path)
     before = contents(tmp_path)
-    done = within("init", "--assurance-level", "high", "--project-name", "other", cwd=tmp_path)
+    done = run_vibes("init", "--assurance-level", "high", "--project-name", "other", cwd=tmp_path)
     assert (done.code, done.lines[1:]) == (0, [f"  kept     {name}" for name in FILES])
     assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize("missing", FILES)
 def test_what_is_missing_is_added_and_nothing_else_changes(
-    tmp_path: Path, within: Vibes, missing: str
+    tmp_path: Path, run_vibes: RunVibes, missing: str
 ) -> None:
-    within("init", cwd=tmp_path)
+    run_vibes("init", cwd=tmp_path)
     (tmp_path / ".ai-audit" / missing).unlink()
     before = contents(tmp_path)
-    done = within("init", "--json", cwd=tmp_path)
+    done = run_vibes("init", "--json", cwd=tmp_path)
     assert done.json["created"] == [missing]
     after = contents(tmp_path)
     assert after.pop(f".ai-audit/{missing}") is not None
@@ -92,29 +92,29 @@ def test_what_is_missing_is_added_and_nothing_else_changes(
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
 def test_what_it_made_passes_every_check_once_committed(
-    tmp_path: Path, within: Vibes, level: str
+    tmp_path: Path, run_vibes: RunVibes, level: str
 ) -> None:
     repository = Repository(tmp_path)
-    within("init", "--assurance-level", level, cwd=tmp_path)
+    run_vibes("init", "--assurance-level", level, cwd=tmp_path)
     repository.commit("Start an audit trail")
-    report = within("check", "--base", "HEAD", "--json", cwd=tmp_path)
+    report = run_vibes("check", "--base", "HEAD", "--json", cwd=tmp_path)
     assert (report.code, report.json["findings"]) == (0, [])
     assert report.json["entries"]["environment"] == report.json["contextHashes"]["spec"] == 1
     assert repository.git("status", "--porcelain") == ""
 
 
-def test_derived_files_are_ignored_by_git(tmp_path: Path, within: Vibes) -> None:
+def test_derived_files_are_ignored_by_git(tmp_path: Path, run_vibes: RunVibes) -> None:
     repository = Repository(tmp_path)
-    within("init", cwd=tmp_path)
+    run_vibes("init", cwd=tmp_path)
     repository.commit("Start an audit trail")
     for name in ("audit.db", "audit.db-wal", "manifest.lock", "wal/1.jsonl", "spool/1.json"):
         TrailWriter(tmp_path).files.write(name, b"")
     assert repository.git("status", "--porcelain") == ""
 
 
-def test_entries_of_two_branches_merge_by_plain_git(tmp_path: Path, within: Vibes) -> None:
+def test_entries_of_two_branches_merge_by_plain_git(tmp_path: Path, run_vibes: RunVibes) -> None:
     repository = Repository(tmp_path)
-    within("init", cwd=tmp_path)
+    run_vibes("init", cwd=tmp_path)
     repository.commit("Start an audit trail")
     repository.branch("topic")
     for branch, start in (("main", "2026-02-03T10:00:00Z"), ("topic", "2026-02-03T11:00:00Z")):
@@ -124,18 +124,18 @@ def test_entries_of_two_branches_merge_by_plain_git(tmp_path: Path, within: Vibe
         writer.session_end(writer.session_start())
         repository.commit(f"Record on {branch}")
     repository.merge("main")
-    report = within("check", "--base", "main", "--json", cwd=tmp_path)
+    report = run_vibes("check", "--base", "main", "--json", cwd=tmp_path)
     assert (report.code, report.json["findings"]) == (0, [])
     assert report.json["entries"]["environment"] == 3
     assert report.json["records"]["session"] == 4
-    assert within("check", "--base", "topic", cwd=tmp_path).code == 0
+    assert run_vibes("check", "--base", "topic", cwd=tmp_path).code == 0
 
 
 def test_one_entry_recorded_on_two_branches_at_two_times_is_no_contradiction(
-    tmp_path: Path, within: Vibes
+    tmp_path: Path, run_vibes: RunVibes
 ) -> None:
     repository = Repository(tmp_path)
-    within("init", cwd=tmp_path)
+    run_vibes("init", cwd=tmp_path)
     repository.commit("Start an audit trail")
     repository.branch("topic")
     for branch, start in (("main", "2026-02-03T10:00:00Z"), ("topic", "2026-02-03T11:00:00Z")):
@@ -143,13 +143,13 @@ def test_one_entry_recorded_on_two_branches_at_two_times_is_no_contradiction(
         TrailWriter(tmp_path, start=start).environment()
         repository.commit(f"Record on {branch}")
     repository.merge("main")
-    report = within("check", "--json", cwd=tmp_path)
+    report = run_vibes("check", "--json", cwd=tmp_path)
     assert (report.code, report.json["findings"]) == (0, [])
 
 
 @pytest.mark.parametrize("file", ["config.json", "manifest.json"])
 def test_nothing_is_added_to_a_trail_of_another_major_version(
-    tmp_path: Path, within: Vibes, file: str
+    tmp_path: Path, run_vibes: RunVibes, file: str
 ) -> None:
     writer = TrailWriter(tmp_path)
     writer.files.write(
@@ -160,7 +160,7 @@ def test_nothing_is_added_to_a_trail_of_another_major_version(
         % (2 if file == "manifest.json" else 1)
     )
     before = contents(tmp_path)
-    done = within("init", cwd=tmp_path)
+    done = run_vibes("init", cwd=tmp_path)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith(
         f"vibes: {file} declares version '2.0' of the standard, which this program does not know"
@@ -168,27 +168,31 @@ def test_nothing_is_added_to_a_trail_of_another_major_version(
     assert contents(tmp_path) == before
 
 
-def test_a_file_in_the_place_of_the_directory_is_wrong_use(tmp_path: Path, within: Vibes) -> None:
+def test_a_file_in_the_place_of_the_directory_is_wrong_use(
+    tmp_path: Path, run_vibes: RunVibes
+) -> None:
     (tmp_path / ".ai-audit").write_text("mine")
-    done = within("init", cwd=tmp_path)
+    done = run_vibes("init", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"vibes: cannot create {tmp_path / '.ai-audit'}: ")
     assert (tmp_path / ".ai-audit").read_text() == "mine"
 
 
-def test_a_folder_that_is_not_there_is_wrong_use(tmp_path: Path, within: Vibes) -> None:
-    done = within("init", "gone", cwd=tmp_path)
+def test_a_folder_that_is_not_there_is_wrong_use(tmp_path: Path, run_vibes: RunVibes) -> None:
+    done = run_vibes("init", "gone", cwd=tmp_path)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert not (tmp_path / "gone").exists()
 
 
-def test_a_folder_whose_name_is_no_text_can_have_a_trail(tmp_path: Path, within: Vibes) -> None:
+def test_a_folder_whose_name_is_no_text_can_have_a_trail(
+    tmp_path: Path, run_vibes: RunVibes
+) -> None:
     folder = tmp_path / b"gr\xf6\xdfe".decode("utf-8", "surrogateescape")
     try:
         folder.mkdir()
     except OSError:
         pytest.skip("this file system has no such names")
-    assert within("init", folder, cwd=tmp_path).code == 0
+    assert run_vibes("init", folder, cwd=tmp_path).code == 0
     assert (
         json.loads((folder / ".ai-audit" / "config.json").read_bytes())["project_name"]
         == "gr\ufffd\ufffde"

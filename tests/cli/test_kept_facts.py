@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.server.project import STORY, Project
 from tests.trails import Repository
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from tests.cli.running import Done, Vibes
+    from tests.cli.run_vibes import CommandResult, RunVibes
 
-    Ask: TypeAlias = Callable[[Path, Path], list[Done]]
+    Ask: TypeAlias = Callable[[Path, Path], list[CommandResult]]
 
 QUESTIONS = (
     ("find",),
@@ -60,10 +60,12 @@ def made(root: Path, files: int) -> Repository:
 
 
 @pytest.fixture
-def ask(within: Vibes, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, Path], list[Done]]:
-    def asked(root: Path, cache: Path) -> list[Done]:
+def ask(
+    run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Path, Path], list[CommandResult]]:
+    def asked(root: Path, cache: Path) -> list[CommandResult]:
         monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-        return [within(*each, cwd=root) for each in QUESTIONS]
+        return [run_vibes(*each, cwd=root) for each in QUESTIONS]
 
     return asked
 
@@ -89,7 +91,7 @@ def test_answers_are_byte_for_byte_the_same(tmp_path: Path, cache: Path, ask: As
 
 
 def test_what_decides_or_writes_uses_nothing_that_was_kept(
-    tmp_path: Path, cache: Path, within: Vibes, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, cache: Path, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository = made(tmp_path / "project", 6)
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
@@ -101,7 +103,7 @@ def test_what_decides_or_writes_uses_nothing_that_was_kept(
         ("export", "--current", str(tmp_path / "out")),
         ("backfill",),
     ):
-        within(*command, cwd=repository.path)
+        run_vibes(*command, cwd=repository.path)
         assert not cache.exists(), command
 
 

@@ -13,7 +13,7 @@ from tests.trails import annotation_id
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 CHANGES: Final[dict[str, dict[str, Any]]] = {
     "a function with a first line": {"type": "function", "function_name": "one", "line_end": ...},
@@ -41,7 +41,7 @@ CHANGES: Final[dict[str, dict[str, Any]]] = {
         *(pytest.param(each, marks=pytest.mark.slow) for each in list(CHANGES)[1:]),
     ],
 )
-def test_what_writes_records_goes_on(tmp_path: Path, within: Vibes, name: str) -> None:
+def test_what_writes_records_goes_on(tmp_path: Path, run_vibes: RunVibes, name: str) -> None:
     workspace = Workspace(tmp_path / "project", hook=False)
     workspace.init()
     workspace.ai("a.py", "def one():\n    found = 1\n    return found\n", 1, 3)
@@ -68,6 +68,6 @@ def test_what_writes_records_goes_on(tmp_path: Path, within: Vibes, name: str) -
         ["export", "--current", str(tmp_path / "export")],
         ["db", "build"],
     ):
-        done = within(*command, cwd=workspace.path)
+        done = run_vibes(*command, cwd=workspace.path)
         assert done.code == 0, (command, done.err)
     assert workspace.status() == ""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 
 if TYPE_CHECKING:
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.trails import CompleteTrail
     from tests.unit.checks.projects import Project
 
@@ -65,12 +65,12 @@ def test_records_in_json_are_exactly_as_on_disk(project: Project) -> None:
 
 
 @pytest.mark.parametrize("kind", ["line", "function", "session", "edge", "delegation"])
-def test_log_of_one_type(sound: CompleteTrail, within: Vibes, kind: str) -> None:
-    done = within("log", "--type", kind, "--json", cwd=sound.root)
+def test_log_of_one_type(sound: CompleteTrail, run_vibes: RunVibes, kind: str) -> None:
+    done = run_vibes("log", "--type", kind, "--json", cwd=sound.root)
     assert [each["record"] for each in done.json["records"]] == [
         each for each in records(sound) if each["type"] == kind
     ]
-    assert within("log", "--type", kind, cwd=sound.root).code == 0
+    assert run_vibes("log", "--type", kind, cwd=sound.root).code == 0
 
 
 @pytest.mark.parametrize(
@@ -86,16 +86,16 @@ def test_log_of_one_type(sound: CompleteTrail, within: Vibes, kind: str) -> None
     ],
 )
 def test_log_filters(
-    sound: CompleteTrail, within: Vibes, arguments: list[str], expected: list[str]
+    sound: CompleteTrail, run_vibes: RunVibes, arguments: list[str], expected: list[str]
 ) -> None:
-    done = within("log", "--json", *arguments, cwd=sound.root)
+    done = run_vibes("log", "--json", *arguments, cwd=sound.root)
     assert [each["id"] for each in done.json["records"]] == [
         getattr(sound, name) for name in expected
     ]
 
 
-def test_log_of_one_session(sound: CompleteTrail, within: Vibes) -> None:
-    done = within("log", "--json", "--session", sound.session[:6], cwd=sound.root)
+def test_log_of_one_session(sound: CompleteTrail, run_vibes: RunVibes) -> None:
+    done = run_vibes("log", "--json", "--session", sound.session[:6], cwd=sound.root)
     assert [each["id"] for each in done.json["records"]] == [
         sound.created,
         sound.modified,
@@ -103,10 +103,10 @@ def test_log_of_one_session(sound: CompleteTrail, within: Vibes) -> None:
     ]
 
 
-def test_an_empty_listing_says_so(sound: CompleteTrail, within: Vibes) -> None:
-    done = within("log", "--model", "nobody", cwd=sound.root)
+def test_an_empty_listing_says_so(sound: CompleteTrail, run_vibes: RunVibes) -> None:
+    done = run_vibes("log", "--model", "nobody", cwd=sound.root)
     assert (done.code, done.lines[-1]) == (0, "no records")
-    assert within("sessions", "--open", cwd=sound.root).lines[-1] == "no sessions"
+    assert run_vibes("sessions", "--open", cwd=sound.root).lines[-1] == "no sessions"
 
 
 def test_sessions_are_listed_with_what_happened_in_them(sound: CompleteTrail) -> None:
@@ -128,9 +128,9 @@ def test_sessions_are_listed_with_what_happened_in_them(sound: CompleteTrail) ->
 
 
 def test_sessions_in_json_have_the_names_that_records_have(
-    sound: CompleteTrail, within: Vibes
+    sound: CompleteTrail, run_vibes: RunVibes
 ) -> None:
-    lead, worker, reviewer = within("sessions", "--json", cwd=sound.root).json["sessions"]
+    lead, worker, reviewer = run_vibes("sessions", "--json", cwd=sound.root).json["sessions"]
     assert lead == {
         "session_id": sound.session,
         "start": "2026-02-03T10:00:00.000Z",
@@ -154,11 +154,11 @@ def test_sessions_in_json_have_the_names_that_records_have(
     assert reviewer["model_name"] == "none"
 
 
-def test_open_sessions_alone(project: Project, within: Vibes) -> None:
+def test_open_sessions_alone(project: Project, run_vibes: RunVibes) -> None:
     session = project.writer.session_start(description="Unfinished")
-    (only,) = within("sessions", "--open", "--json", cwd=project.root).json["sessions"]
+    (only,) = run_vibes("sessions", "--open", "--json", cwd=project.root).json["sessions"]
     assert (only["session_id"], only["open"], only["end"]) == (session, True, None)
-    assert "open" in within("sessions", "--open", cwd=project.root).lines[2].split()
+    assert "open" in run_vibes("sessions", "--open", cwd=project.root).lines[2].split()
 
 
 def test_models_say_who_wrote_how_much_of_what_is_current(sound: CompleteTrail) -> None:
@@ -208,10 +208,12 @@ def test_stats_give_the_trail_in_numbers(sound: CompleteTrail) -> None:
 
 
 @pytest.mark.parametrize("limit", [2**63 - 1, 2**63, 10**30])
-def test_a_limit_beyond_all_bounds_is_none(sound: CompleteTrail, within: Vibes, limit: int) -> None:
-    done = within("log", "--limit", str(limit), cwd=sound.root)
+def test_a_limit_beyond_all_bounds_is_none(
+    sound: CompleteTrail, run_vibes: RunVibes, limit: int
+) -> None:
+    done = run_vibes("log", "--limit", str(limit), cwd=sound.root)
     assert (done.code, done.out, done.err) == (
         0,
-        within("log", "--limit", "9999", cwd=sound.root).out,
+        run_vibes("log", "--limit", "9999", cwd=sound.root).out,
         "",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.trails import Repository, TrailWriter
 from tests.unit.checks.projects import contents
 from tests.unit.store.empty_trail import leftover_files
@@ -16,7 +16,7 @@ from vibes_lsp.store.audit_dir import AuditDir
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 FILES = ("annotations.jsonl", "manifest.json", "config.json")
 
@@ -24,10 +24,10 @@ FILES = ("annotations.jsonl", "manifest.json", "config.json")
 class Branches:
     """A repository that merges as a host does, without attributes, with a trail on `main` and on `topic` that both went on."""
 
-    def __init__(self, root: Path, within: Vibes) -> None:
-        self.root, self.audit, self.within = root, root / ".ai-audit", within
+    def __init__(self, root: Path, run_vibes: RunVibes) -> None:
+        self.root, self.audit, self.within = root, root / ".ai-audit", run_vibes
         self.repository = Repository(root)
-        within("init", "--project-name", "shop", cwd=root)
+        run_vibes("init", "--project-name", "shop", cwd=root)
         (self.audit / ".gitattributes").write_text("# as a host sees it\n")
         self.repository.write("code.py", "one\n")
         self.repository.commit("Start an audit trail")
@@ -65,8 +65,8 @@ class Branches:
 
 
 @pytest.fixture
-def branches(tmp_path: Path, within: Vibes) -> Branches:
-    return Branches(tmp_path / "project", within)
+def branches(tmp_path: Path, run_vibes: RunVibes) -> Branches:
+    return Branches(tmp_path / "project", run_vibes)
 
 
 def test_a_merge_that_stopped_is_settled(branches: Branches) -> None:
@@ -270,8 +270,8 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(branches: Branches, tmp_p
     assert log.is_symlink()
 
 
-def test_without_git_there_is_nothing_to_merge_with(tmp_path: Path, within: Vibes) -> None:
-    within("init", cwd=tmp_path)
-    done = within("merge", cwd=tmp_path)
+def test_without_git_there_is_nothing_to_merge_with(tmp_path: Path, run_vibes: RunVibes) -> None:
+    run_vibes("init", cwd=tmp_path)
+    done = run_vibes("merge", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert "is not in a git work tree" in done.err

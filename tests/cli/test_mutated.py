@@ -14,7 +14,7 @@ from tests.unit.checks.projects import CONFIG, LOG, MANIFEST
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.unit.checks.projects import Project
 
 COMMANDS: Final = (
@@ -148,7 +148,7 @@ MUTATIONS: Final[tuple[Callable[[bytes, random.Random], bytes], ...]] = (
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_no_mutation_of_a_trail_brings_a_command_down(
-    project: Project, netted: Vibes, seed: int
+    project: Project, run_vibes_unchecked: RunVibes, seed: int
 ) -> None:
     chance = random.Random(seed)
     sound = {name: (project.root / name).read_bytes() for name in FILES}
@@ -160,7 +160,7 @@ def test_no_mutation_of_a_trail_brings_a_command_down(
     before = project.contents()
     commands = chance.sample(COMMANDS, 6) if "VIBES_FUZZ_SEEDS" not in os.environ else COMMANDS
     for command in commands:
-        done = netted(*command, cwd=project.root)
+        done = run_vibes_unchecked(*command, cwd=project.root)
         assert done.code in (0, 1, 2), (command, done)
         assert "internal error" not in done.err, (command, done.err)
         assert done.code != 2 or (done.err.startswith("vibes: ") and done.out == ""), (

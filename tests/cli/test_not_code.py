@@ -14,7 +14,7 @@ from tests.trails import Repository
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 
 @pytest.fixture(params=KINDS)
@@ -27,49 +27,51 @@ def project(tmp_path: Path, kind: str) -> Project:
     return not_code(tmp_path / "project", kind)[0]
 
 
-def told(within: Vibes, project: Project, *arguments: str) -> Any:
-    done = within(*arguments, "--json", cwd=project.root)
+def told(run_vibes: RunVibes, project: Project, *arguments: str) -> Any:
+    done = run_vibes(*arguments, "--json", cwd=project.root)
     assert (done.code, done.err) == (0, "")
     return done.json
 
 
-def test_it_owns_no_line_and_counts_in_no_share(project: Project, within: Vibes) -> None:
-    blame = told(within, project, "blame", FILE)
+def test_it_owns_no_line_and_counts_in_no_share(project: Project, run_vibes: RunVibes) -> None:
+    blame = told(run_vibes, project, "blame", FILE)
     assert (blame["lines"], [each["ownedRanges"] for each in blame["placements"]]) == ([], [[]])
     parts = {"verifiedLines": 0, "claimedLines": 0, "editedLines": 0, "share": 0.0}
-    assert told(within, project, "coverage")["total"] == {"lines": 13, **parts}
-    survival = told(within, project, "stats", "--survival")["survival"]["total"]
+    assert told(run_vibes, project, "coverage")["total"] == {"lines": 13, **parts}
+    survival = told(run_vibes, project, "stats", "--survival")["survival"]["total"]
     assert (survival["lines"], survival["intactLines"], survival["share"]) == (0, 0, None)
     (project.root / "b.py").write_text(STORY)
-    diff = told(within, project, "diff")["total"]
+    diff = told(run_vibes, project, "diff")["total"]
     assert (diff["changedLines"], diff["verifiedLines"], diff["claimedLines"]) == (13, 0, 0)
 
 
 def test_blame_still_says_what_it_is_below_the_text(
-    project: Project, within: Vibes, kind: str
+    project: Project, run_vibes: RunVibes, kind: str
 ) -> None:
-    lines = within("blame", FILE, cwd=project.root).lines
+    lines = run_vibes("blame", FILE, cwd=project.root).lines
     assert len(lines) == STORY.count("\n") + 1
     said = {"review": "review: ", "contradicted": "its text was in git before it was recorded"}
     assert said[kind] in lines[-1]
 
 
-def test_it_waits_for_no_review(project: Project, within: Vibes) -> None:
-    assert told(within, project, "review")["placements"] == []
-    assert told(within, project, "find", "--unreviewed")["placements"] == []
-    assert "nothing to review" in within("review", "--list", cwd=project.root).out
+def test_it_waits_for_no_review(project: Project, run_vibes: RunVibes) -> None:
+    assert told(run_vibes, project, "review")["placements"] == []
+    assert told(run_vibes, project, "find", "--unreviewed")["placements"] == []
+    assert "nothing to review" in run_vibes("review", "--list", cwd=project.root).out
 
 
 @pytest.mark.parametrize("flags", [(), ("--base", "HEAD~1"), ("--stored",)])
-def test_it_is_no_item_of_the_gate(project: Project, within: Vibes, flags: tuple[str, ...]) -> None:
+def test_it_is_no_item_of_the_gate(
+    project: Project, run_vibes: RunVibes, flags: tuple[str, ...]
+) -> None:
     Repository(project.root).commit("The record", date=LATE)
-    found = told(within, project, "gate", *flags)
+    found = told(run_vibes, project, "gate", *flags)
     assert (found["result"], found["items"], found["findings"]) == ("PASS", [], [])
 
 
 @pytest.mark.parametrize("scope", ["file", "range", "prompt"])
 def test_no_review_of_what_is_around_reaches_it(
-    project: Project, within: Vibes, scope: str
+    project: Project, run_vibes: RunVibes, scope: str
 ) -> None:
     real = project.line(
         FILE,
@@ -85,15 +87,15 @@ def test_no_review_of_what_is_around_reaches_it(
     elif scope == "prompt":
         given = {"verdict": "approved", "annotationIds": [real], "scope": scope}
     (project.root / "given.json").write_text(json.dumps(given))
-    done = within("record", "review", "--input", "given.json", cwd=project.root)
+    done = run_vibes("record", "review", "--input", "given.json", cwd=project.root)
     assert done.code == 0, done.err
     assert done.json["reviewed"] == [real]
 
 
 def test_find_has_no_reviews_and_says_why_it_doubts_others(
-    project: Project, within: Vibes, kind: str
+    project: Project, run_vibes: RunVibes, kind: str
 ) -> None:
-    done = within("find", cwd=project.root)
+    done = run_vibes("find", cwd=project.root)
     if kind == "review":
         assert done.lines[-1] == "no annotations found"
     else:
@@ -101,11 +103,11 @@ def test_find_has_no_reviews_and_says_why_it_doubts_others(
 
 
 def test_what_history_contradicts_does_not_stand_in_an_export(
-    tmp_path: Path, within: Vibes
+    tmp_path: Path, run_vibes: RunVibes
 ) -> None:
     project, _ = not_code(tmp_path / "project", "contradicted", action="create")
     real = project.line(FILE, 4, 5, text=STORY, action="create", timestamp="2026-02-03T08:59:00Z")
-    done = within("export", "--current", str(tmp_path / "current"), "--json", cwd=project.root)
+    done = run_vibes("export", "--current", str(tmp_path / "current"), "--json", cwd=project.root)
     assert (done.json["leftOut"]["contradicted"], done.json["records"]["line"]) == (1, 1)
     records = [
         json.loads(line)
@@ -115,23 +117,23 @@ def test_what_history_contradicts_does_not_stand_in_an_export(
 
 
 def test_a_review_is_found_by_its_id_in_the_log_and_with_what_it_is_of(
-    tmp_path: Path, within: Vibes
+    tmp_path: Path, run_vibes: RunVibes
 ) -> None:
     project, review = not_code(tmp_path / "project", "review")
     code = project.line(FILE, 4, 7, text=STORY, risk_score=0.2, timestamp="2026-02-03T08:59:00Z")
     project.edge("reviewed_by", code, review, target_type="annotation")
-    assert told(within, project, "show", review)["record"]["action"] == "review"
-    assert review[:8] in within("log", cwd=project.root).out
-    (found,) = told(within, project, "find")["placements"]
+    assert told(run_vibes, project, "show", review)["record"]["action"] == "review"
+    assert review[:8] in run_vibes("log", cwd=project.root).out
+    (found,) = told(run_vibes, project, "find")["placements"]
     assert (found["annotationId"], found["ownedRanges"] != [], found["review"]["kind"]) == (
         code,
         True,
         "unknown",
     )
-    gate = within("gate", "--json", cwd=project.root)
+    gate = run_vibes("gate", "--json", cwd=project.root)
     assert (gate.code, [each["annotationId"] for each in gate.json["items"]]) == (1, [code])
 
-    done = within("export", "--current", str(tmp_path / "current"), cwd=project.root)
+    done = run_vibes("export", "--current", str(tmp_path / "current"), cwd=project.root)
     assert done.code == 0, done.err
     records = [
         json.loads(line)
@@ -149,7 +151,7 @@ def test_a_review_is_found_by_its_id_in_the_log_and_with_what_it_is_of(
 
 
 @pytest.mark.parametrize("reason", ["covers", None])
-def test_a_review_replaces_no_edit(tmp_path: Path, within: Vibes, reason: str | None) -> None:
+def test_a_review_replaces_no_edit(tmp_path: Path, run_vibes: RunVibes, reason: str | None) -> None:
     project, review = not_code(tmp_path / "project", "review")
     code = project.line(FILE, 4, 7, text=STORY, risk_score=0.9, timestamp="2026-02-03T08:59:00Z")
     project.edge(
@@ -160,8 +162,8 @@ def test_a_review_replaces_no_edit(tmp_path: Path, within: Vibes, reason: str | 
         metadata={} if reason is None else {"reason": reason},
     )
     assert [
-        each["annotationId"] for each in within("gate", "--json", cwd=project.root).json["items"]
+        each["annotationId"] for each in run_vibes("gate", "--json", cwd=project.root).json["items"]
     ] == [code]
-    assert {each["annotationId"] for each in told(within, project, "blame", FILE)["lines"]} == {
+    assert {each["annotationId"] for each in told(run_vibes, project, "blame", FILE)["lines"]} == {
         code
     }

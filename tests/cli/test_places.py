@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import SCRIPT, surroundings
+from tests.cli.run_vibes import SCRIPT, clean_environment
 from tests.server.project import STORY, Project
 from tests.trails import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def ids(project: Project) -> list[str]:
     ]
 
 
-def test_blame_tells_for_each_line_whose_it_is(story: Project, within: Vibes) -> None:
-    done = within("blame", "a.py", cwd=story.root)
+def test_blame_tells_for_each_line_whose_it_is(story: Project, run_vibes: RunVibes) -> None:
+    done = run_vibes("blame", "a.py", cwd=story.root)
     assert (done.code, done.err) == (0, "")
     digest, same = ids(story)
     lines = STORY.splitlines()
@@ -73,9 +73,9 @@ def test_blame_tells_for_each_line_whose_it_is(story: Project, within: Vibes) ->
         )
 
 
-def test_blame_follows_what_was_inserted_above(story: Project, within: Vibes) -> None:
+def test_blame_follows_what_was_inserted_above(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", "# one\n" + STORY)
-    done = within("blame", "a.py", cwd=story.root)
+    done = run_vibes("blame", "a.py", cwd=story.root)
     assert [number for number, line in enumerate(done.lines, 1) if " moved " in line] == [
         5,
         6,
@@ -88,9 +88,9 @@ def test_blame_follows_what_was_inserted_above(story: Project, within: Vibes) ->
     ]
 
 
-def test_blame_shows_tabs_as_stops_of_the_code(story: Project, within: Vibes) -> None:
+def test_blame_shows_tabs_as_stops_of_the_code(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.go", "func a() {\n\tif b {\n\t\tc()\t// d\n\t}\n}\n")
-    done = within("blame", "a.go", cwd=story.root)
+    done = run_vibes("blame", "a.go", cwd=story.root)
     assert [line[3:] for line in done.lines] == [
         "func a() {",
         "    if b {",
@@ -104,7 +104,7 @@ def test_blame_takes_text_that_is_not_saved(story: Project) -> None:
     done = subprocess.run(
         [SCRIPT, "blame", "a.py", "--contents", "-"],
         cwd=story.root,
-        env=surroundings({}),
+        env=clean_environment({}),
         input=b"# one\n# two\n" + STORY.encode(),
         capture_output=True,
         check=True,
@@ -123,16 +123,16 @@ def test_blame_takes_text_that_is_not_saved(story: Project) -> None:
     ]
 
 
-def test_blame_names_what_is_lost_below_the_text(story: Project, within: Vibes) -> None:
+def test_blame_names_what_is_lost_below_the_text(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", "import os\n\nprint(os.name)\n")
-    done = within("blame", "a.py", cwd=story.root)
+    done = run_vibes("blame", "a.py", cwd=story.root)
     assert len(done.lines) == 5
     assert {line[:8] for line in done.lines[3:]} == {identifier[:8] for identifier in ids(story)}
     assert all("could not be found" in line for line in done.lines[3:])
 
 
-def test_blame_in_json_is_what_the_server_tells(story: Project, within: Vibes) -> None:
-    found = within("blame", "a.py", "--json", cwd=story.root).json
+def test_blame_in_json_is_what_the_server_tells(story: Project, run_vibes: RunVibes) -> None:
+    found = run_vibes("blame", "a.py", "--json", cwd=story.root).json
     assert set(found) == {"filePath", "placements", "lines"}
     digest, same = ids(story)
     assert found["filePath"] == "a.py"
@@ -146,8 +146,8 @@ def test_blame_in_json_is_what_the_server_tells(story: Project, within: Vibes) -
     ]
 
 
-def test_blame_of_a_file_that_no_ai_touched(story: Project, within: Vibes) -> None:
-    done = within("blame", "b.py", cwd=story.root)
+def test_blame_of_a_file_that_no_ai_touched(story: Project, run_vibes: RunVibes) -> None:
+    done = run_vibes("blame", "b.py", cwd=story.root)
     assert done.code == 0
     assert [line.split(maxsplit=1)[0] for line in done.lines] == [
         str(number) for number in range(1, 14)
@@ -155,33 +155,33 @@ def test_blame_of_a_file_that_no_ai_touched(story: Project, within: Vibes) -> No
 
 
 def test_blame_of_what_is_no_file_of_the_project(
-    story: Project, within: Vibes, tmp_path: Path
+    story: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     (tmp_path / "outside.py").write_text("x = 1\n")
     for path in ("gone.py", "../outside.py"):
-        done = within("blame", path, cwd=story.root)
+        done = run_vibes("blame", path, cwd=story.root)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), path
         assert done.err.startswith("vibes: ")
 
 
 @pytest.mark.parametrize("folder", [".", "folder", "..", "../.."])
 def test_blame_of_a_folder_says_what_to_run_instead(
-    story: Project, within: Vibes, folder: str
+    story: Project, run_vibes: RunVibes, folder: str
 ) -> None:
     (story.root / "sub" / "folder").mkdir(parents=True)
-    done = within("blame", folder, cwd=story.root / "sub")
+    done = run_vibes("blame", folder, cwd=story.root / "sub")
     expected = f"vibes: {folder} is a folder: expected a file; for a folder, use `vibes find --file {folder}`\n"
     assert (done.code, done.out, done.err) == (2, "", expected)
 
 
 @pytest.mark.parametrize("named", [[], ["--audit-dir", "../.ai-audit"], ["--audit-dir", ".."]])
 def test_a_file_may_be_named_from_a_folder_beside_it(
-    story: Project, within: Vibes, named: list[str]
+    story: Project, run_vibes: RunVibes, named: list[str]
 ) -> None:
     (story.root / "sub").mkdir()
     for command in (["blame"], ["find", "--file"]):
-        there = within(*command, "a.py", cwd=story.root)
-        here = within(*command, "../a.py", *named, cwd=story.root / "sub")
+        there = run_vibes(*command, "a.py", cwd=story.root)
+        here = run_vibes(*command, "../a.py", *named, cwd=story.root / "sub")
         assert (here.code, here.out, here.err) == (0, there.out, "")
 
 
@@ -208,30 +208,32 @@ def test_a_file_may_be_named_from_a_folder_beside_it(
     ],
 )
 def test_find_answers_each_question(
-    story: Project, within: Vibes, question: str, found: list[int]
+    story: Project, run_vibes: RunVibes, question: str, found: list[int]
 ) -> None:
-    answer = within("find", *question.split(), "--json", cwd=story.root)
+    answer = run_vibes("find", *question.split(), "--json", cwd=story.root)
     assert answer.code == 0
     assert [each["lineStart"] for each in answer.json["placements"]] == found
-    shown = within("find", *question.split(), cwd=story.root)
+    shown = run_vibes("find", *question.split(), cwd=story.root)
     assert [f"a.py:{start}-{start + 3}" in shown.out for start in (4, 10)] == [
         start in found for start in (4, 10)
     ]
     assert ("no annotations found" in shown.out) == (not found)
 
 
-def test_find_says_who_stands_where_with_reviewers(story: Project, within: Vibes) -> None:
+def test_find_says_who_stands_where_with_reviewers(story: Project, run_vibes: RunVibes) -> None:
     digest, same = ids(story)
 
     def unreviewed() -> list[str]:
         return [
             each["annotationId"]
-            for each in within("find", "--unreviewed", "--json", cwd=story.root).json["placements"]
+            for each in run_vibes("find", "--unreviewed", "--json", cwd=story.root).json[
+                "placements"
+            ]
         ]
 
     def told() -> list[bool]:
-        rows = [line for line in within("find", cwd=story.root).lines if "a.py" in line]
-        blamed = within("blame", "a.py", cwd=story.root).out
+        rows = [line for line in run_vibes("find", cwd=story.root).lines if "a.py" in line]
+        blamed = run_vibes("blame", "a.py", cwd=story.root).out
         return [
             words in row and words in blamed
             for row, words in zip(rows, ("approved by AI", "review stale"), strict=True)
@@ -247,13 +249,13 @@ def test_find_says_who_stands_where_with_reviewers(story: Project, within: Vibes
     assert unreviewed() == [same]
 
 
-def test_find_tells_where_code_is_now(story: Project, within: Vibes) -> None:
+def test_find_tells_where_code_is_now(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", "# one\n" + STORY)
-    assert "a.py:5-8" in within("find", "--model", "older", cwd=story.root).out
+    assert "a.py:5-8" in run_vibes("find", "--model", "older", cwd=story.root).out
 
 
-def test_find_refuses_what_is_no_date(story: Project, within: Vibes) -> None:
-    done = within("find", "--since", "yesterday", cwd=story.root)
+def test_find_refuses_what_is_no_date(story: Project, run_vibes: RunVibes) -> None:
+    done = run_vibes("find", "--since", "yesterday", cwd=story.root)
     assert (done.code, done.out) == (2, "")
     assert (
         done.err
@@ -261,9 +263,9 @@ def test_find_refuses_what_is_no_date(story: Project, within: Vibes) -> None:
     )
 
 
-def test_coverage_counts_lines_of_tracked_files(story: Project, within: Vibes) -> None:
+def test_coverage_counts_lines_of_tracked_files(story: Project, run_vibes: RunVibes) -> None:
     Repository(story.root).commit("All")
-    found = within("coverage", "--json", cwd=story.root).json
+    found = run_vibes("coverage", "--json", cwd=story.root).json
     by_path = {
         each["filePath"]: (each["verifiedLines"], each["lines"], each["share"])
         for each in found["files"]
@@ -277,21 +279,23 @@ def test_coverage_counts_lines_of_tracked_files(story: Project, within: Vibes) -
         "share": 0.3077,
     }.items() <= found["total"].items()
     listed, everything = (
-        within("coverage", *flags, cwd=story.root).out for flags in ((), ("--all",))
+        run_vibes("coverage", *flags, cwd=story.root).out for flags in ((), ("--all",))
     )
     assert "a.py" in listed
     assert ("b.py" in listed, "b.py" in everything) == (False, True)
     assert listed.rstrip().endswith("total of 2 files")
 
 
-def test_verified_claimed_and_edited_lines_are_told_apart(story: Project, within: Vibes) -> None:
+def test_verified_claimed_and_edited_lines_are_told_apart(
+    story: Project, run_vibes: RunVibes
+) -> None:
     story.line("a.py", 1, 2)
     repository = Repository(story.root, start="2026-02-03T11:00:00+00:00")
     repository.commit("All")
     story.file("a.py", STORY.replace("left = digest(one)", "left = digest(one or b'')"))
     (file,) = [
         each
-        for each in within("coverage", "--json", cwd=story.root).json["files"]
+        for each in run_vibes("coverage", "--json", cwd=story.root).json["files"]
         if each["filePath"] == "a.py"
     ]
     assert file == {
@@ -302,11 +306,11 @@ def test_verified_claimed_and_edited_lines_are_told_apart(story: Project, within
         "editedLines": 1,
         "share": 0.5385,
     }
-    shown = within("coverage", cwd=story.root).lines
+    shown = run_vibes("coverage", cwd=story.root).lines
     assert shown[0].split() == ["share", "verified", "claimed", "edited", "lines", "file"]
     assert ["54%", "7", "2", "1", "13", "a.py"] in [line.split() for line in shown]
 
-    lines = within("blame", "a.py", cwd=story.root).lines[:13]
+    lines = run_vibes("blame", "a.py", cwd=story.root).lines[:13]
     marks = [
         "".join(each for each in line.split(f"{number:>2} ")[0][-2:].strip())
         for number, line in enumerate(lines, 1)
@@ -314,12 +318,12 @@ def test_verified_claimed_and_edited_lines_are_told_apart(story: Project, within
     assert marks == ["?", "?", "", "+", "+", "+", "+", "", "", "+", "~", "+", "+"]
 
 
-def test_diff_marks_what_is_only_claimed(story: Project, within: Vibes) -> None:
+def test_diff_marks_what_is_only_claimed(story: Project, run_vibes: RunVibes) -> None:
     repository = Repository(story.root, start="2026-02-03T11:00:00+00:00")
     repository.commit("All")
     story.line("c.py", 1, 2, action="create")
     story.file("c.py", "one = 1\ntwo = 2\n")
-    lines = within("diff", cwd=story.root).lines
+    lines = run_vibes("diff", cwd=story.root).lines
     assert lines[0] == "c.py  0 verified, 2 claimed of 2 changed lines"
     assert [line for line in lines if " ? " in line] == ["  1 ? one = 1", "  2 ? two = 2"]
     assert (
@@ -328,29 +332,31 @@ def test_diff_marks_what_is_only_claimed(story: Project, within: Vibes) -> None:
     )
 
 
-def test_coverage_says_which_files_git_does_not_track_yet(story: Project, within: Vibes) -> None:
+def test_coverage_says_which_files_git_does_not_track_yet(
+    story: Project, run_vibes: RunVibes
+) -> None:
     repository = Repository(story.root)
-    before = within("coverage", cwd=story.root)
+    before = run_vibes("coverage", cwd=story.root)
     assert before.lines[-1] == "1 annotated file is not counted: not tracked by git; use `git add`"
     repository.commit("all")
-    assert "git" not in within("coverage", cwd=story.root).out
+    assert "git" not in run_vibes("coverage", cwd=story.root).out
 
 
-def test_coverage_counts_no_lines_of_files_elsewhere(story: Project, within: Vibes) -> None:
+def test_coverage_counts_no_lines_of_files_elsewhere(story: Project, run_vibes: RunVibes) -> None:
     (story.root.parent / "elsewhere.py").write_text(STORY, encoding="utf-8")
     (story.root / "c.py").symlink_to("../elsewhere.py")
     Repository(story.root).commit("All")
-    found = within("coverage", "--json", cwd=story.root).json
+    found = run_vibes("coverage", "--json", cwd=story.root).json
     assert [each["filePath"] for each in found["files"]] == ["a.py", "b.py"]
 
 
-def test_coverage_of_nothing_says_what_counts(tmp_path: Path, within: Vibes) -> None:
+def test_coverage_of_nothing_says_what_counts(tmp_path: Path, run_vibes: RunVibes) -> None:
     project = Project(tmp_path / "empty")
     project.config()
-    assert "no files to count" in within("coverage", cwd=project.root).lines[-1]
+    assert "no files to count" in run_vibes("coverage", cwd=project.root).lines[-1]
 
 
-def test_bands_are_those_of_the_score_as_it_is_now(tmp_path: Path, within: Vibes) -> None:
+def test_bands_are_those_of_the_score_as_it_is_now(tmp_path: Path, run_vibes: RunVibes) -> None:
     project = Project(tmp_path / "scored")
     project.config(risk_scoring={"enabled": True, "weights": {"human_review_present": 100}})
     project.environment()
@@ -359,7 +365,7 @@ def test_bands_are_those_of_the_score_as_it_is_now(tmp_path: Path, within: Vibes
     project.review(approved)
     project.file("a.py")
     found = {
-        band: within("find", "--band", band, "--json", cwd=project.root).json["placements"]
+        band: run_vibes("find", "--band", band, "--json", cwd=project.root).json["placements"]
         for band in ("low", "critical")
     }
     assert {
@@ -370,4 +376,4 @@ def test_bands_are_those_of_the_score_as_it_is_now(tmp_path: Path, within: Vibes
     }
     (placement,) = found["low"]
     assert (placement["score"] < 0.01, placement["storedScore"]) == (True, 0.9)
-    assert " critical " in within("blame", "a.py", cwd=project.root).lines[9]
+    assert " critical " in run_vibes("blame", "a.py", cwd=project.root).lines[9]

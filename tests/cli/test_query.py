@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import SCRIPT, as_on_a_terminal, vibes
+from tests.cli.run_vibes import SCRIPT, simulate_terminal, vibes
 from tests.trails import Repository
 from tests.unit.checks.projects import Project
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
@@ -27,8 +27,8 @@ def database(project: Project) -> Path:
     return project.root / ".ai-audit" / "audit.db"
 
 
-def one(within: Vibes, project: Project, sql: str) -> object:
-    done = within("query", sql, "--json", cwd=project.root)
+def one(run_vibes: RunVibes, project: Project, sql: str) -> object:
+    done = run_vibes("query", sql, "--json", cwd=project.root)
     assert done.code == 0, done.err
     [[value]] = done.json["rows"]
     return value
@@ -55,9 +55,11 @@ def test_every_record_and_entry_is_a_row_and_git_sees_nothing(project: Project) 
     assert sorted(path.name for path in database(project).parent.glob("audit.db*")) == ["audit.db"]
 
 
-def test_rows_say_what_is_current_and_reasoning_is_text(project: Project, within: Vibes) -> None:
+def test_rows_say_what_is_current_and_reasoning_is_text(
+    project: Project, run_vibes: RunVibes
+) -> None:
     trail = project.trail
-    current = within(
+    current = run_vibes(
         "query",
         "SELECT annotation_id, lineage_id FROM line_annotations WHERE is_current",
         "--json",
@@ -67,7 +69,7 @@ def test_rows_say_what_is_current_and_reasoning_is_text(project: Project, within
     assert {row[0] for row in current.json["rows"]} == set(trail.current) - {trail.function}
     assert (
         one(
-            within,
+            run_vibes,
             project,
             "SELECT count(*) FROM reasoning WHERE reasoning_text LIKE 'Windows slide.%' AND external",
         )
@@ -75,45 +77,49 @@ def test_rows_say_what_is_current_and_reasoning_is_text(project: Project, within
     )
 
 
-def test_a_query_sees_what_was_just_recorded(project: Project, within: Vibes) -> None:
-    before = one(within, project, "SELECT count(*) FROM line_annotations")
+def test_a_query_sees_what_was_just_recorded(project: Project, run_vibes: RunVibes) -> None:
+    before = one(run_vibes, project, "SELECT count(*) FROM line_annotations")
     project.writer.line("src/limits.py", 1, 2)
-    assert one(within, project, "SELECT count(*) FROM line_annotations") == int(str(before)) + 1
+    assert one(run_vibes, project, "SELECT count(*) FROM line_annotations") == int(str(before)) + 1
 
 
-def test_a_database_from_elsewhere_is_not_believed(project: Project, within: Vibes) -> None:
-    within("db", "build", cwd=project.root)
+def test_a_database_from_elsewhere_is_not_believed(project: Project, run_vibes: RunVibes) -> None:
+    run_vibes("db", "build", cwd=project.root)
     with closing(sqlite3.connect(database(project))) as connection:
         connection.execute("DELETE FROM line_annotations")
         connection.commit()
     copied = database(project).read_bytes()
     os.utime(project.root / ".ai-audit" / "annotations.jsonl")  # as a checkout does
-    assert one(within, project, "SELECT count(*) > 0 FROM line_annotations") == 1
+    assert one(run_vibes, project, "SELECT count(*) > 0 FROM line_annotations") == 1
     assert database(project).read_bytes() != copied
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + b"\xff" * 4000])
-def test_a_broken_database_is_made_anew(project: Project, within: Vibes, content: bytes) -> None:
+def test_a_broken_database_is_made_anew(
+    project: Project, run_vibes: RunVibes, content: bytes
+) -> None:
     database(project).write_bytes(content)
-    assert one(within, project, "SELECT count(*) > 0 FROM line_annotations") == 1
+    assert one(run_vibes, project, "SELECT count(*) > 0 FROM line_annotations") == 1
 
 
 def test_where_it_cannot_be_kept_a_query_is_answered_all_the_same(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     database(project).mkdir()
-    assert one(within, project, "SELECT count(*) > 0 FROM edges") == 1
-    done = within("db", "build", cwd=project.root)
+    assert one(run_vibes, project, "SELECT count(*) > 0 FROM edges") == 1
+    done = run_vibes("db", "build", cwd=project.root)
     assert (done.code, "audit.db" in done.err) == (2, True)
     assert sorted(path.name for path in database(project).parent.glob("audit.db*")) == ["audit.db"]
 
 
-def test_it_is_not_written_where_git_would_take_it_along(project: Project, within: Vibes) -> None:
+def test_it_is_not_written_where_git_would_take_it_along(
+    project: Project, run_vibes: RunVibes
+) -> None:
     (project.root / ".ai-audit" / ".gitignore").write_bytes(b"*.lock\n")
-    done = within("db", "build", cwd=project.root)
+    done = run_vibes("db", "build", cwd=project.root)
     assert (done.code, database(project).exists()) == (2, False)
     assert "git does not ignore" in done.err
-    assert one(within, project, "SELECT count(*) > 0 FROM edges") == 1
+    assert one(run_vibes, project, "SELECT count(*) > 0 FROM edges") == 1
     assert not database(project).exists()
 
 
@@ -134,53 +140,59 @@ def test_it_is_not_written_where_git_would_take_it_along(project: Project, withi
         "",
     ],
 )
-def test_nothing_but_a_select_is_carried_out(project: Project, within: Vibes, sql: str) -> None:
-    within("db", "build", cwd=project.root)
+def test_nothing_but_a_select_is_carried_out(
+    project: Project, run_vibes: RunVibes, sql: str
+) -> None:
+    run_vibes("db", "build", cwd=project.root)
     before = {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()}
-    done = within("query", sql, cwd=project.root)
+    done = run_vibes("query", sql, cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert len(done.err.splitlines()) == 1
     assert {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()} == before
 
 
-def test_a_query_that_does_not_end_is_ended(project: Project, within: Vibes) -> None:
-    done = within("query", ENDLESS, "--timeout", "0.2", cwd=project.root)
+def test_a_query_that_does_not_end_is_ended(project: Project, run_vibes: RunVibes) -> None:
+    done = run_vibes("query", ENDLESS, "--timeout", "0.2", cwd=project.root)
     assert (done.code, "takes longer than 0.2 seconds" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("timeout", ["nan", "inf", "0", "-1"])
-def test_there_is_no_query_without_an_end(project: Project, within: Vibes, timeout: str) -> None:
-    done = within("query", "SELECT 1", "--timeout", timeout, cwd=project.root)
+def test_there_is_no_query_without_an_end(
+    project: Project, run_vibes: RunVibes, timeout: str
+) -> None:
+    done = run_vibes("query", "SELECT 1", "--timeout", timeout, cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "--timeout" in done.err
 
 
 @pytest.mark.parametrize("sql", ["", "  \n", ";", "-- SELECT 1"])
-def test_there_is_no_answer_to_nothing(project: Project, within: Vibes, sql: str) -> None:
-    done = within("query", "--", sql, cwd=project.root)
+def test_there_is_no_answer_to_nothing(project: Project, run_vibes: RunVibes, sql: str) -> None:
+    done = run_vibes("query", "--", sql, cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("vibes: empty query: expected one SELECT")
 
 
-def test_rows_are_bounded_and_it_is_said(project: Project, within: Vibes) -> None:
-    done = within(
+def test_rows_are_bounded_and_it_is_said(project: Project, run_vibes: RunVibes) -> None:
+    done = run_vibes(
         "query", "SELECT annotation_id FROM edges", "--limit", "2", "--json", cwd=project.root
     )
     assert (len(done.json["rows"]), done.json["truncated"]) == (2, True)
     assert (
         "first 2 rows; there are more"
-        in within("query", "SELECT annotation_id FROM edges", "--limit", "2", cwd=project.root).out
+        in run_vibes(
+            "query", "SELECT annotation_id FROM edges", "--limit", "2", cwd=project.root
+        ).out
     )
 
 
 def test_columns_that_do_not_fit_are_said_and_cells_are_cut(
-    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+    project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_on_a_terminal(monkeypatch)
-    done = within("query", "SELECT * FROM environments", cwd=project.root)
+    simulate_terminal(monkeypatch)
+    done = run_vibes("query", "SELECT * FROM environments", cwd=project.root)
     assert max(map(len, done.lines)) <= 80
     shown = done.lines[0].split()
-    every = within("query", "SELECT * FROM environments", "--json", cwd=project.root).json[
+    every = run_vibes("query", "SELECT * FROM environments", "--json", cwd=project.root).json[
         "columns"
     ]
     left_out = every[len(shown) :]
@@ -193,16 +205,16 @@ def test_columns_that_do_not_fit_are_said_and_cells_are_cut(
     assert done.lines[-1].startswith(
         f"{len(left_out)} of {len(every)} columns not shown; use --json for all: {left_out[0]}"
     )
-    few = within("query", "SELECT hash, tool_name FROM environments", cwd=project.root)
+    few = run_vibes("query", "SELECT hash, tool_name FROM environments", cwd=project.root)
     assert "not shown" not in few.out
     assert all(len(line.split()[0]) == 64 for line in few.lines[2:])
 
 
 def test_cells_that_do_not_fit_end_in_an_ellipsis(
-    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+    project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_on_a_terminal(monkeypatch)
-    done = within(
+    simulate_terminal(monkeypatch)
+    done = run_vibes(
         "query",
         "SELECT printf('%.100c', 'x') AS a, 1 AS b, printf('%.100c', '漢') AS c",
         cwd=project.root,
@@ -213,8 +225,8 @@ def test_cells_that_do_not_fit_end_in_an_ellipsis(
     assert len(cells[0]) > 30
 
 
-def test_what_json_does_not_know_is_still_json(project: Project, within: Vibes) -> None:
-    done = within(
+def test_what_json_does_not_know_is_still_json(project: Project, run_vibes: RunVibes) -> None:
+    done = run_vibes(
         "query",
         "SELECT x'00ff', 9e999, NULL, 1.5, CAST(x'ff41' AS TEXT)",
         "--json",
@@ -223,8 +235,8 @@ def test_what_json_does_not_know_is_still_json(project: Project, within: Vibes) 
     assert done.json["rows"] == [["00ff", None, None, 1.5, "\ufffdA"]]
 
 
-def test_hostile_text_comes_out_escaped(project: Project, within: Vibes) -> None:
-    done = within("query", "SELECT char(27) || '[2J' AS \"\x1b[1m\"", cwd=project.root)
+def test_hostile_text_comes_out_escaped(project: Project, run_vibes: RunVibes) -> None:
+    done = run_vibes("query", "SELECT char(27) || '[2J' AS \"\x1b[1m\"", cwd=project.root)
     assert (done.code, "\x1b" in done.out) == (0, False)
 
 
@@ -242,8 +254,8 @@ def test_the_statement_may_come_by_standard_input(project: Project) -> None:
 COUNTING = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)"
 
 
-def test_an_answer_is_bounded_in_bytes(project: Project, within: Vibes) -> None:
-    done = within(
+def test_an_answer_is_bounded_in_bytes(project: Project, run_vibes: RunVibes) -> None:
+    done = run_vibes(
         "query",
         f"{COUNTING} SELECT printf('%.*c', 5000000, 'x') FROM r",
         "--json",
@@ -254,8 +266,8 @@ def test_an_answer_is_bounded_in_bytes(project: Project, within: Vibes) -> None:
     assert len(done.json["rows"]) == 13
 
 
-def test_a_value_is_bounded(project: Project, within: Vibes) -> None:
-    done = within("query", "SELECT hex(zeroblob(20000000))", cwd=project.root)
+def test_a_value_is_bounded(project: Project, run_vibes: RunVibes) -> None:
+    done = run_vibes("query", "SELECT hex(zeroblob(20000000))", cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert "too big" in done.err
 
@@ -273,14 +285,14 @@ def test_a_function_that_does_not_come_back_is_left(project: Project) -> None:
 
 
 def test_thousands_of_columns_are_shown_as_far_as_they_fit(
-    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+    project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statement = "SELECT " + ",".join(["1"] * 2000)
-    piped = within("query", statement, cwd=project.root)
+    piped = run_vibes("query", statement, cwd=project.root)
     assert piped.code == 0
     assert piped.lines[-1].split() == ["1"] * 2000
-    as_on_a_terminal(monkeypatch)
-    done = within("query", statement, cwd=project.root)
+    simulate_terminal(monkeypatch)
+    done = run_vibes("query", statement, cwd=project.root)
     assert done.code == 0
     assert "of 2000 columns not shown" in done.out
     assert max(map(len, done.lines[:-1])) <= 80

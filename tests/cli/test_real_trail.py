@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.running import as_on_a_terminal, vibes
+from tests.cli.run_vibes import simulate_terminal, vibes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 
 @pytest.fixture(scope="module")
@@ -65,34 +65,34 @@ def test_everything_leads_somewhere_and_foreign_paths_are_one_finding(
     assert checks.count("path-foreign") == 1
 
 
-def test_hash_integrity_passes(real_trail: Path, within: Vibes) -> None:
-    done = within("check", "--audit-dir", real_trail, cwd=real_trail.parent)
+def test_hash_integrity_passes(real_trail: Path, run_vibes: RunVibes) -> None:
+    done = run_vibes("check", "--audit-dir", real_trail, cwd=real_trail.parent)
     assert done.lines[4:7] == ["Hash integrity: PASS", "Schema compliance: PASS", "Result: FAIL"]
 
 
 @pytest.mark.parametrize("command", ["log", "sessions", "models", "stats"])
 def test_every_table_of_it_fits_into_80_columns(
-    real_trail: Path, within: Vibes, command: str, monkeypatch: pytest.MonkeyPatch
+    real_trail: Path, run_vibes: RunVibes, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_on_a_terminal(monkeypatch)
-    done = within(command, "--audit-dir", real_trail, cwd=real_trail.parent)
+    simulate_terminal(monkeypatch)
+    done = run_vibes(command, "--audit-dir", real_trail, cwd=real_trail.parent)
     assert (done.code, done.err) == (0, "")
     assert max(map(len, done.lines)) <= 80
 
 
 def test_into_a_pipe_each_record_of_it_is_one_line_with_its_path(
-    real_trail: Path, within: Vibes
+    real_trail: Path, run_vibes: RunVibes
 ) -> None:
     asked = ("log", "--limit", "9999", "--audit-dir", real_trail)
-    records = within(*asked, "--json", cwd=real_trail.parent).json["records"]
-    _, _, *rows = within(*asked, cwd=real_trail.parent).lines
+    records = run_vibes(*asked, "--json", cwd=real_trail.parent).json["records"]
+    _, _, *rows = run_vibes(*asked, cwd=real_trail.parent).lines
     assert len(records) == 484
     for row, each in zip(rows, records, strict=True):
         assert each["record"]["file_path"] in row
 
 
-def test_every_record_of_it_comes_out_as_it_is(real_trail: Path, within: Vibes) -> None:
-    done = within(
+def test_every_record_of_it_comes_out_as_it_is(real_trail: Path, run_vibes: RunVibes) -> None:
+    done = run_vibes(
         "log",
         "--type",
         "all",

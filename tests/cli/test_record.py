@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.running import SCRIPT, Done, decoded, surroundings
+from tests.cli.run_vibes import SCRIPT, CommandResult, clean_environment, decode_output
 from tests.unit.recording.projects import SOURCE, Project, new_project
 from vibes_lsp.cli.record import MAX_REQUEST
 from vibes_lsp.cli.record import command as record
@@ -17,7 +17,7 @@ from vibes_lsp.recording.requests import REQUESTS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 TOOL = {"name": "Some Tool", "version": "1.2.3"}
 MODEL = {"name": "some-model", "version": "1"}
@@ -31,19 +31,19 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture
-def said(project: Project, within: Vibes, tmp_path: Path) -> Any:
+def said(project: Project, run_vibes: RunVibes, tmp_path: Path) -> Any:
     """Run a recording command on an object, and return what it said."""
 
-    def run(name: str, **members: Any) -> Done:
+    def run(name: str, **members: Any) -> CommandResult:
         source = tmp_path / "input.json"
         source.write_text(json.dumps(members))
-        done: Done = within("record", name, "--input", source, cwd=project.root)
+        done: CommandResult = run_vibes("record", name, "--input", source, cwd=project.root)
         return done
 
     return run
 
 
-def test_a_story_in_json(project: Project, said: Any, within: Vibes) -> None:
+def test_a_story_in_json(project: Project, said: Any, run_vibes: RunVibes) -> None:
     started = said("session-start", tool=TOOL, model=MODEL, description="Digests").json
     assert set(started) == {"sessionId", "environmentHash"}
     session = started["sessionId"]
@@ -100,13 +100,13 @@ def test_a_story_in_json(project: Project, said: Any, within: Vibes) -> None:
     assert reviewed["reviewed"] == [annotated["annotationId"]]
     for each in (child["childSessionId"], session, session):
         assert said("session-end", sessionId=each).json == {}
-    shown = within("blame", "a.py", "--json", cwd=project.root).json["placements"]
+    shown = run_vibes("blame", "a.py", "--json", cwd=project.root).json["placements"]
     assert [
         (each["annotationId"], each["prompt"], each["review"]["verdict"])
         for each in shown
         if each["type"] == "line"
     ] == [(annotated["annotationId"], "Write a digest.", "approved")]
-    assert within("check", cwd=project.root).code == 0
+    assert run_vibes("check", cwd=project.root).code == 0
 
 
 def test_the_object_comes_from_standard_input(project: Project) -> None:
@@ -114,12 +114,12 @@ def test_the_object_comes_from_standard_input(project: Project) -> None:
     done = subprocess.run(
         [SCRIPT, "record", "annotate"],
         cwd=project.root,
-        env=surroundings({}),
+        env=clean_environment({}),
         input=json.dumps(members).encode(),
         capture_output=True,
         check=False,
     )
-    assert (done.returncode, decoded(done.stderr)) == (0, "")
+    assert (done.returncode, decode_output(done.stderr)) == (0, "")
     assert json.loads(done.stdout)["record"] == project.records("line")[0]
 
 
@@ -151,13 +151,13 @@ def test_a_range_is_lsps(project: Project, said: Any, start: Any, end: Any, line
 
 
 def test_a_file_named_absolutely_finds_its_trail(
-    project: Project, within: Vibes, tmp_path: Path
+    project: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     members = {**LINES, "file": str(project.root / "a.py"), "tool": TOOL, "model": MODEL}
     (tmp_path / "in.json").write_text(json.dumps(members))
-    assert within("record", "annotate", "--input", "in.json", cwd=tmp_path).code == 0
+    assert run_vibes("record", "annotate", "--input", "in.json", cwd=tmp_path).code == 0
     assert (
-        within(
+        run_vibes(
             "record", "annotate", "--input", "in.json", "--audit-dir", project.root, cwd=tmp_path
         ).code
         == 0
@@ -173,10 +173,10 @@ def test_a_repeated_request_says_the_same(project: Project, said: Any) -> None:
     assert len(project.records("line")) == 1
 
 
-def test_what_is_not_tracked_is_said(tmp_path: Path, within: Vibes) -> None:
+def test_what_is_not_tracked_is_said(tmp_path: Path, run_vibes: RunVibes) -> None:
     project = new_project(tmp_path / "project", tracked_extensions=[".ts"])
     (tmp_path / "in.json").write_text(json.dumps({**LINES, "tool": TOOL, "model": MODEL}))
-    answer = within("record", "annotate", "--input", tmp_path / "in.json", cwd=project.root)
+    answer = run_vibes("record", "annotate", "--input", tmp_path / "in.json", cwd=project.root)
     assert answer.code == 0
     assert (answer.json["untracked"], answer.json["annotationId"], answer.json["record"]) == (
         True,
@@ -280,26 +280,26 @@ def test_wrong_input_is_said_in_one_line(
     "data", [b"", b"[]", b"{", b'{"a": NaN}', b"\xff", b'{"a": "\\ud800"}', b'{"a": 1, "a": 2}']
 )
 def test_what_is_no_json_object_is_said_in_one_line(
-    project: Project, within: Vibes, tmp_path: Path, data: bytes
+    project: Project, run_vibes: RunVibes, tmp_path: Path, data: bytes
 ) -> None:
     (tmp_path / "in.json").write_bytes(data)
-    done = within("record", "annotate", "--input", tmp_path / "in.json", cwd=project.root)
+    done = run_vibes("record", "annotate", "--input", tmp_path / "in.json", cwd=project.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    gone = within("record", "annotate", "--input", tmp_path / "gone.json", cwd=project.root)
+    gone = run_vibes("record", "annotate", "--input", tmp_path / "gone.json", cwd=project.root)
     assert (gone.code, gone.err.count("\n")) == (2, 1)
 
 
 def test_a_number_of_too_many_digits_is_refused_in_our_words(
-    project: Project, within: Vibes, tmp_path: Path
+    project: Project, run_vibes: RunVibes, tmp_path: Path
 ) -> None:
     (tmp_path / "in.json").write_text('{"tool":\n' + "9" * 5000 + "}")
-    done = within("record", "session-start", "--input", tmp_path / "in.json", cwd=project.root)
+    done = run_vibes("record", "session-start", "--input", tmp_path / "in.json", cwd=project.root)
     said = f"{tmp_path / 'in.json'}: number with more than 4,300 digits (line 2, column 1)"
     assert (done.code, done.out, done.err) == (2, "", f"vibes: {said}; give one JSON object\n")
 
 
-def test_input_that_is_a_folder_is_said_to_be_one(project: Project, within: Vibes) -> None:
-    done = within("record", "session-start", "--input", ".", cwd=project.root)
+def test_input_that_is_a_folder_is_said_to_be_one(project: Project, run_vibes: RunVibes) -> None:
+    done = run_vibes("record", "session-start", "--input", ".", cwd=project.root)
     hint = "name a file that holds one JSON object, or give it on standard input"
     assert (done.code, done.out, done.err) == (2, "", f"vibes: . is a folder; {hint}\n")
 
@@ -340,14 +340,14 @@ def test_a_broken_config_is_said_for_the_defaults_may_mask_less(
     assert broken.err.count("\n") == 1
 
 
-def test_every_command_has_help(within: Vibes, tmp_path: Path) -> None:
+def test_every_command_has_help(run_vibes: RunVibes, tmp_path: Path) -> None:
     assert set(getattr(record, "commands")) == set(REQUESTS)  # noqa: B009
     for name in REQUESTS:
-        assert "--input FILE" in within("record", name, "--help", cwd=tmp_path).out
+        assert "--input FILE" in run_vibes("record", name, "--help", cwd=tmp_path).out
 
 
 @pytest.mark.slow
-def test_a_request_has_a_limit(project: Project, tmp_path: Path, within: Vibes) -> None:
+def test_a_request_has_a_limit(project: Project, tmp_path: Path, run_vibes: RunVibes) -> None:
     source = tmp_path / "input.json"
     with source.open("wb") as file:
         file.truncate(MAX_REQUEST + 1)
@@ -360,7 +360,7 @@ def test_a_request_has_a_limit(project: Project, tmp_path: Path, within: Vibes) 
             text=True,
             check=False,
         )
-    named = within("record", "session-start", "--input", source, cwd=project.root)
+    named = run_vibes("record", "session-start", "--input", source, cwd=project.root)
     for code, out, err in (
         (piped.returncode, piped.stdout, piped.stderr),
         (named.code, named.out, named.err),

@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.waiting import Waiting, listed
+from tests.cli.review_project import ReviewProject, queue
 from tests.server.project import STORY
 from vibes_lsp.cli.agents import VARIABLES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 
 @pytest.fixture
-def story(tmp_path: Path) -> Waiting:
-    return Waiting(tmp_path / "story")
+def story(tmp_path: Path) -> ReviewProject:
+    return ReviewProject(tmp_path / "story")
 
 
-def test_the_list_goes_by_risk(story: Waiting, within: Vibes) -> None:
-    assert listed(within, story) == [("a.py", 4), ("b/c.py", 4), ("a.py", 10)]
-    done = within("review", "--list", cwd=story.root)
+def test_the_list_goes_by_risk(story: ReviewProject, run_vibes: RunVibes) -> None:
+    assert queue(run_vibes, story) == [("a.py", 4), ("b/c.py", 4), ("a.py", 10)]
+    done = run_vibes("review", "--list", cwd=story.root)
     assert done.code == 0
     rows = [line.split() for line in done.lines[2:]]
     assert [row[:4] for row in rows] == [
@@ -46,46 +46,48 @@ def test_the_list_goes_by_risk(story: Waiting, within: Vibes) -> None:
     ],
 )
 def test_the_list_answers_each_question(
-    story: Waiting, within: Vibes, question: str, found: list[tuple[str, int]]
+    story: ReviewProject, run_vibes: RunVibes, question: str, found: list[tuple[str, int]]
 ) -> None:
-    assert listed(within, story, *question.split()) == found
+    assert queue(run_vibes, story, *question.split()) == found
     assert (
-        "nothing to review" in within("review", "--list", *question.split(), cwd=story.root).out
+        "nothing to review" in run_vibes("review", "--list", *question.split(), cwd=story.root).out
     ) == (not found)
 
 
-def test_who_waits_for_whom(story: Waiting, within: Vibes) -> None:
+def test_who_waits_for_whom(story: ReviewProject, run_vibes: RunVibes) -> None:
     story.review(story.digest)
     story.review(story.other, kind="ai", reviewer="Critic")
     story.review(story.same, verdict="rejected")
-    assert listed(within, story) == [("b/c.py", 4), ("a.py", 10)]
-    rows = within("review", "--list", cwd=story.root).lines[2:]
+    assert queue(run_vibes, story) == [("b/c.py", 4), ("a.py", 10)]
+    rows = run_vibes("review", "--list", cwd=story.root).lines[2:]
     assert ["approved by AI" in rows[0], "rejected" in rows[1]] == [True, True]
     story.file("a.py", STORY.replace("hexdigest", "digest"))
-    assert listed(within, story) == [("a.py", 4), ("b/c.py", 4), ("a.py", 10)]
-    assert "review stale" in within("review", "--list", cwd=story.root).lines[2]
+    assert queue(run_vibes, story) == [("a.py", 4), ("b/c.py", 4), ("a.py", 10)]
+    assert "review stale" in run_vibes("review", "--list", cwd=story.root).lines[2]
 
 
-def test_what_has_no_lines_does_not_wait(story: Waiting, within: Vibes) -> None:
+def test_what_has_no_lines_does_not_wait(story: ReviewProject, run_vibes: RunVibes) -> None:
     story.line("a.py", 1, 2, text=STORY, action="delete")
     story.line("a.py", 1, 2, text=STORY, action="review")
     story.line("a.py", 1, 3, text="gone = 1\ngone = 2\ngone = 3\n")
-    assert len(listed(within, story)) == 3
+    assert len(queue(run_vibes, story)) == 3
 
 
-def test_without_a_terminal_it_says_what_to_do_instead(story: Waiting, within: Vibes) -> None:
-    done = within("review", cwd=story.root)
+def test_without_a_terminal_it_says_what_to_do_instead(
+    story: ReviewProject, run_vibes: RunVibes
+) -> None:
+    done = run_vibes("review", cwd=story.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert "vibes review --list" in done.err
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_an_agent_that_shows_itself_is_no_person(
-    story: Waiting, within: Vibes, monkeypatch: pytest.MonkeyPatch, variable: str
+    story: ReviewProject, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     monkeypatch.setenv(variable, "1")
-    done = within("review", cwd=story.root)
+    done = run_vibes("review", cwd=story.root)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert variable in done.err
     assert "reviewerKind ai" in done.err
-    assert within("review", "--list", cwd=story.root).code == 0
+    assert run_vibes("review", "--list", cwd=story.root).code == 0

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tests.cli.review_project import ReviewProject, queue
 from tests.cli.terminal import Terminal, terminal
-from tests.cli.waiting import Waiting, listed
 from tests.server.project import STORY
 from tests.trails import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 pytestmark = [
     pytest.mark.slow,
@@ -27,20 +27,20 @@ QUESTION: Final = "[?] "
 
 
 @pytest.fixture
-def story(tmp_path: Path) -> Waiting:
-    return Waiting(tmp_path / "story")
+def story(tmp_path: Path) -> ReviewProject:
+    return ReviewProject(tmp_path / "story")
 
 
 def answer(shown: Terminal, *keys: str) -> str:
     """Answer one question after the other; return what was shown last."""
     text = ""
     for key in keys:
-        text = shown.see(QUESTION)
+        text = shown.wait_for(QUESTION)
         shown.press(key)
     return text
 
 
-def test_each_is_shown_with_what_it_takes_to_judge(story: Waiting) -> None:
+def test_each_is_shown_with_what_it_takes_to_judge(story: ReviewProject) -> None:
     Repository(story.root, start="2026-02-05T09:00:00+00:00").commit("All")
     story.file(
         "a.py",
@@ -48,9 +48,9 @@ def test_each_is_shown_with_what_it_takes_to_judge(story: Waiting) -> None:
     )
     story.review(story.digest, note="Not yet.", verdict="rejected", text_hash="0" * 64)
     with terminal("review", cwd=story.root) as shown:
-        text = shown.see(QUESTION)
+        text = shown.wait_for(QUESTION)
         shown.press("q")
-        assert shown.end() == 0
+        assert shown.wait_for_exit() == 0
     for part in (
         "3 to review as Ada Example",
         "1 of 3  a.py:4-7  risk 0.90 critical (as recorded)  rejected by Ada, but the lines have changed since",
@@ -68,15 +68,15 @@ def test_each_is_shown_with_what_it_takes_to_judge(story: Waiting) -> None:
         assert part in text
 
 
-def test_a_key_for_each_verdict(story: Waiting) -> None:
+def test_a_key_for_each_verdict(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
         assert "a.py:4-7" in answer(shown, "a")
         assert "b/c.py:4-7" in answer(shown, "r")
-        shown.see("note (Enter: none, Ctrl-D: back): ")
+        shown.wait_for("note (Enter: none, Ctrl-D: back): ")
         shown.press("No tests, no salt.\n")
         assert "a.py:10-13" in answer(shown, "s")
-        shown.see("1 approved, 1 rejected, 1 left")
-        assert shown.end() == 0
+        shown.wait_for("1 approved, 1 rejected, 1 left")
+        assert shown.wait_for_exit() == 0
         assert shown.echoes
     assert story.verdicts() == [
         (story.digest, "approved", None),
@@ -84,40 +84,40 @@ def test_a_key_for_each_verdict(story: Waiting) -> None:
     ]
 
 
-def test_a_review_is_recorded_for_whom_it_names(story: Waiting, within: Vibes) -> None:
+def test_a_review_is_recorded_for_whom_it_names(story: ReviewProject, run_vibes: RunVibes) -> None:
     with terminal("review", "--reviewer", "Grace", "--file", "b", cwd=story.root) as shown:
         answer(shown, "a")
-        shown.see("1 approved, 0 rejected, 0 left")
-        assert shown.end() == 0
-    (found,) = within("find", "--file", "b/c.py", "--json", cwd=story.root).json["placements"]
+        shown.wait_for("1 approved, 0 rejected, 0 left")
+        assert shown.wait_for_exit() == 0
+    (found,) = run_vibes("find", "--file", "b/c.py", "--json", cwd=story.root).json["placements"]
     assert (found["review"]["by"], found["review"]["kind"], found["review"]["stale"]) == (
         "Grace",
         "human",
         False,
     )
-    assert within("check", cwd=story.root).code == 0
+    assert run_vibes("check", cwd=story.root).code == 0
 
 
-def test_going_back_gives_another_verdict(story: Waiting, within: Vibes) -> None:
+def test_going_back_gives_another_verdict(story: ReviewProject, run_vibes: RunVibes) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "a", "b")
         assert "approved by Ada Example" in answer(shown, "r")
-        shown.see("note (Enter: none, Ctrl-D: back): ")
+        shown.wait_for("note (Enter: none, Ctrl-D: back): ")
         shown.press("\n")
         answer(shown, "q")
-        shown.see("0 approved, 1 rejected, 2 left")
-        assert shown.end() == 0
+        shown.wait_for("0 approved, 1 rejected, 2 left")
+        assert shown.wait_for_exit() == 0
     assert story.verdicts() == [(story.digest, "approved", None), (story.digest, "rejected", None)]
-    assert listed(within, story) == [("b/c.py", 4), ("a.py", 10), ("a.py", 4)]
+    assert queue(run_vibes, story) == [("b/c.py", 4), ("a.py", 10), ("a.py", 4)]
 
 
-def test_thinking_better_of_a_rejection(story: Waiting) -> None:
+def test_thinking_better_of_a_rejection(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "r")
-        shown.see("note (Enter: none, Ctrl-D: back): ")
+        shown.wait_for("note (Enter: none, Ctrl-D: back): ")
         shown.press("\x04")
         answer(shown, "q")
-        assert shown.end() == 0
+        assert shown.wait_for_exit() == 0
     assert story.verdicts() == []
 
 
@@ -126,115 +126,117 @@ def test_thinking_better_of_a_rejection(story: Waiting) -> None:
     [("p", "b/c.py:4-7", {"digest", "other"}), ("f", "a.py:10-13", {"digest", "same"})],
 )
 def test_all_of_a_prompt_or_a_file_after_a_list(
-    story: Waiting, key: str, place: str, reviewed: set[str]
+    story: ReviewProject, key: str, place: str, reviewed: set[str]
 ) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, key)
-        assert place in shown.see("[y/n] ")
+        assert place in shown.wait_for("[y/n] ")
         shown.press("n")
         answer(shown, key)
-        shown.see("approve all 2")
-        shown.see("[y/n] ")
+        shown.wait_for("approve all 2")
+        shown.wait_for("[y/n] ")
         assert story.verdicts() == []
         shown.press("y")
         answer(shown, "q")
-        shown.see("2 approved, 0 rejected, 1 left")
-        assert shown.end() == 0
+        shown.wait_for("2 approved, 0 rejected, 1 left")
+        assert shown.wait_for_exit() == 0
     assert {source for source, _, _ in story.verdicts()} == {
         getattr(story, name) for name in reviewed
     }
 
 
-def test_what_somebody_rejected_is_not_approved_with_the_rest(story: Waiting) -> None:
+def test_what_somebody_rejected_is_not_approved_with_the_rest(story: ReviewProject) -> None:
     story.review(story.other, verdict="rejected")
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "p")
-        assert "b/c.py" not in shown.see("[y/n] ")
+        assert "b/c.py" not in shown.wait_for("[y/n] ")
         shown.press("y")
         answer(shown, "q")
-        assert shown.end() == 0
+        assert shown.wait_for_exit() == 0
     assert [source for source, verdict, _ in story.verdicts() if verdict == "approved"] == [
         story.digest
     ]
 
 
-def test_a_verdict_on_lines_that_changed_meanwhile_is_not_recorded(story: Waiting) -> None:
+def test_a_verdict_on_lines_that_changed_meanwhile_is_not_recorded(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
-        shown.see(QUESTION)
+        shown.wait_for(QUESTION)
         story.file("a.py", STORY.replace("sha256(payload)", "md5(payload)"))
         shown.press("a")
-        text = shown.see(QUESTION)
+        text = shown.wait_for(QUESTION)
         assert "not recorded: a.py: the lines of" in text
         assert "\n6 ~     seen = hashlib.md5(payload)" in text
         assert story.verdicts() == []
         shown.press("a")
         answer(shown, "q")
-        assert shown.end() == 0
+        assert shown.wait_for_exit() == 0
     assert story.verdicts() == [(story.digest, "approved", None)]
 
 
-def test_what_changes_before_its_turn_is_shown_as_it_is_then(story: Waiting) -> None:
+def test_what_changes_before_its_turn_is_shown_as_it_is_then(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
-        shown.see(QUESTION)
+        shown.wait_for(QUESTION)
         (story.root / "b" / "c.py").unlink()
         story.review(story.same)
         shown.press("s")
-        text = shown.see("0 approved, 0 rejected, 3 left")
+        text = shown.wait_for("0 approved, 0 rejected, 3 left")
         assert "b/c.py: " in text
         assert "not found any more" in text
         assert "a.py:10" not in text
-        assert shown.end() == 0
+        assert shown.wait_for_exit() == 0
 
 
 @pytest.mark.parametrize(("key", "code"), [("\x03", 130), ("\x04", 0), ("q", 0)])
-def test_whoever_leaves_loses_nothing(story: Waiting, key: str, code: int) -> None:
+def test_whoever_leaves_loses_nothing(story: ReviewProject, key: str, code: int) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "a", key)
-        shown.see("1 approved, 0 rejected, 2 left")
-        assert shown.end() == code
+        shown.wait_for("1 approved, 0 rejected, 2 left")
+        assert shown.wait_for_exit() == code
         assert shown.echoes
         assert "Traceback" not in shown.whole
     assert story.verdicts() == [(story.digest, "approved", None)]
 
 
-def test_a_terminal_that_is_closed_loses_nothing(story: Waiting) -> None:
+def test_a_terminal_that_is_closed_loses_nothing(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "a")
-        shown.see("2 of 3")
+        shown.wait_for("2 of 3")
     assert story.verdicts() == [(story.digest, "approved", None)]
 
 
-def test_a_window_of_another_size_changes_nothing(story: Waiting) -> None:
+def test_a_window_of_another_size_changes_nothing(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root, COLUMNS="") as shown:
-        shown.see(QUESTION)
+        shown.wait_for(QUESTION)
         shown.resize(10, 30)
         shown.press("a")
         answer(shown, "q")
-        shown.see("1 approved")
-        assert shown.end() == 0
+        shown.wait_for("1 approved")
+        assert shown.wait_for_exit() == 0
 
 
-def test_a_program_that_was_suspended_listens_again(story: Waiting) -> None:
+def test_a_program_that_was_suspended_listens_again(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
-        shown.see(QUESTION)
+        shown.wait_for(QUESTION)
         shown.suspend_and_resume()
         shown.press("a")
         answer(shown, "q")
-        shown.see("1 approved")
-        assert shown.end() == 0
+        shown.wait_for("1 approved")
+        assert shown.wait_for_exit() == 0
         assert shown.echoes
     assert story.verdicts() == [(story.digest, "approved", None)]
 
 
-def test_what_is_no_single_key_is_no_verdict(story: Waiting) -> None:
+def test_what_is_no_single_key_is_no_verdict(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
         answer(shown, "\x1b[A", "aaa", "?")
         assert "a  approve these lines" in answer(shown, "q")
-        assert shown.end() == 0
+        assert shown.wait_for_exit() == 0
     assert story.verdicts() == []
 
 
-def test_more_lines_than_one_can_see_are_approved_only_when_all_were_shown(story: Waiting) -> None:
+def test_more_lines_than_one_can_see_are_approved_only_when_all_were_shown(
+    story: ReviewProject,
+) -> None:
     long = "".join(f"value_{number} = {number}\n" for number in range(400))
     story.line("long.py", 1, 400, text=long, risk_score=0.95)
     story.file("long.py", long)
@@ -244,11 +246,11 @@ def test_more_lines_than_one_can_see_are_approved_only_when_all_were_shown(story
         assert "value_300 " not in text
         assert "not all lines were shown" in answer(shown, "v")
         assert "value_399 = 399" in answer(shown, "a")
-        shown.see("1 approved")
-        assert shown.end() == 0
+        shown.wait_for("1 approved")
+        assert shown.wait_for_exit() == 0
 
 
-def test_hostile_text_is_inert(story: Waiting) -> None:
+def test_hostile_text_is_inert(story: ReviewProject) -> None:
     text = 'x = "\x1b]0;owned\x07\u202e"\n' * 3
     evil = story.line(
         "evil.py", 1, 3, text=text, prompt=story.prompt("\x1b[2Jgone\nand more"), risk_score=1.0
@@ -266,33 +268,33 @@ def test_hostile_text_is_inert(story: Waiting) -> None:
         TERM="dumb",
     ) as shown:
         answer(shown, "q")
-        assert shown.end() == 0
+        assert shown.wait_for_exit() == 0
         assert not {"\x1b", "\x07", "\u202e"} & set(shown.whole)
         assert "\\u001b]0;owned\\u0007\\u202e" in shown.whole
 
 
-def test_without_a_name_nobody_is_asked(story: Waiting) -> None:
+def test_without_a_name_nobody_is_asked(story: ReviewProject) -> None:
     Repository(story.root).git("config", "--unset", "user.name")
     with terminal(
         "review", cwd=story.root, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null"
     ) as shown:
-        assert shown.end() == 2
+        assert shown.wait_for_exit() == 2
         assert "reviewer: is required" in shown.whole
 
 
-def test_nothing_waits(story: Waiting) -> None:
+def test_nothing_waits(story: ReviewProject) -> None:
     with terminal("review", "--band", "low", cwd=story.root) as shown:
-        shown.see("nothing to review")
-        assert shown.end() == 0
+        shown.wait_for("nothing to review")
+        assert shown.wait_for_exit() == 0
 
 
-def test_a_trail_that_cannot_be_written_is_said_and_ends_it(story: Waiting) -> None:
+def test_a_trail_that_cannot_be_written_is_said_and_ends_it(story: ReviewProject) -> None:
     manifest = story.root / ".ai-audit" / "manifest.json"
     with terminal("review", cwd=story.root) as shown:
-        shown.see(QUESTION)
+        shown.wait_for(QUESTION)
         manifest.write_text('{"standard": "VIBES", "version": "9.0", "entries": {}}')
         shown.press("a")
-        assert shown.end() == 2
+        assert shown.wait_for_exit() == 2
         assert "vibes: " in shown.whole
         assert "Traceback" not in shown.whole
         assert shown.echoes

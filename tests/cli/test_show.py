@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 
 if TYPE_CHECKING:
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.trails import CompleteTrail
     from tests.unit.checks.projects import Project
 
@@ -32,9 +32,9 @@ def test_a_record_is_shown_with_what_it_refers_to(sound: CompleteTrail) -> None:
 
 @pytest.mark.parametrize("name", ["compressed_reasoning", "external_reasoning"])
 def test_reasoning_is_shown_unpacked_whichever_form_it_has(
-    sound: CompleteTrail, within: Vibes, name: str
+    sound: CompleteTrail, run_vibes: RunVibes, name: str
 ) -> None:
-    done = within("show", getattr(sound, name), cwd=sound.root)
+    done = run_vibes("show", getattr(sound, name), cwd=sound.root)
     text = {"compressed_reasoning": "Length first. ", "external_reasoning": "Windows slide. "}[name]
     (line,) = [line for line in done.lines if line.startswith("  reasoning_text")]
     assert text * 10 in line
@@ -54,24 +54,26 @@ def test_a_record_in_json(sound: CompleteTrail) -> None:
     }
 
 
-def test_edges_of_any_member_are_those_of_the_lineage(sound: CompleteTrail, within: Vibes) -> None:
+def test_edges_of_any_member_are_those_of_the_lineage(
+    sound: CompleteTrail, run_vibes: RunVibes
+) -> None:
     shown = [
-        within("show", identifier, "--json", cwd=sound.root).json for identifier in sound.lineage
+        run_vibes("show", identifier, "--json", cwd=sound.root).json for identifier in sound.lineage
     ]
     assert [each["record"]["annotation_id"] for each in shown] == list(sound.lineage)
     assert all(on_disk(sound, sound.causes[4]) in each["edges"]["out"] for each in shown)
 
 
-def test_an_entry_in_json(sound: CompleteTrail, within: Vibes) -> None:
+def test_an_entry_in_json(sound: CompleteTrail, run_vibes: RunVibes) -> None:
     key = sound.prompt or ""
-    shown = within("show", key[:10], "--json", cwd=sound.root).json
+    shown = run_vibes("show", key[:10], "--json", cwd=sound.root).json
     entry = json.loads(sound.writer.files.manifest.read_bytes())["entries"][key]
     assert (shown["kind"], shown["id"], shown["entry"]) == ("entry", key, entry)
     assert [edge["edge_type"] for edge in shown["edges"]["in"]] == ["caused_by"] * 3
 
 
-def test_a_session_in_json(sound: CompleteTrail, within: Vibes) -> None:
-    shown = within("show", sound.worker_session, "--json", cwd=sound.root).json
+def test_a_session_in_json(sound: CompleteTrail, run_vibes: RunVibes) -> None:
+    shown = run_vibes("show", sound.worker_session, "--json", cwd=sound.root).json
     assert (shown["kind"], shown["id"]) == ("session", sound.worker_session)
     assert [record["event"] for record in shown["records"]] == ["start", "end"]
     assert shown["record"] == shown["records"][0]
@@ -90,16 +92,16 @@ def test_a_session_in_json(sound: CompleteTrail, within: Vibes) -> None:
     ],
 )
 def test_an_id_that_names_nothing_is_wrong_use(
-    sound: CompleteTrail, within: Vibes, prefix: str, message: str
+    sound: CompleteTrail, run_vibes: RunVibes, prefix: str, message: str
 ) -> None:
-    done = within("show", prefix, cwd=sound.root)
+    done = run_vibes("show", prefix, cwd=sound.root)
     assert (done.code, done.out, done.err) == (2, "", message)
 
 
-def test_a_prefix_of_two_ids_is_wrong_use(project: Project, within: Vibes) -> None:
+def test_a_prefix_of_two_ids_is_wrong_use(project: Project, run_vibes: RunVibes) -> None:
     for session in ("same-start-1", "same-start-2"):
         project.writer.session_start(session_id=session)
-    done = within("show", "same-start", cwd=project.root)
+    done = run_vibes("show", "same-start", cwd=project.root)
     assert (done.code, done.out) == (2, "")
     assert (
         done.err
@@ -107,8 +109,10 @@ def test_a_prefix_of_two_ids_is_wrong_use(project: Project, within: Vibes) -> No
     )
 
 
-def test_without_a_manifest_the_context_is_not_published(project: Project, within: Vibes) -> None:
+def test_without_a_manifest_the_context_is_not_published(
+    project: Project, run_vibes: RunVibes
+) -> None:
     project.writer.files.manifest.unlink()
-    done = within("show", project.trail.created, cwd=project.root)
+    done = run_vibes("show", project.trail.created, cwd=project.root)
     assert done.code == 0
     assert f"prompt {(project.trail.prompt or '')[:16]}: context not published" in done.lines

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.trails import Repository, TrailWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.cli.running import Done
+    from tests.cli.run_vibes import CommandResult
 
 RFC: Final = "audit.db\n"
 """RFC 4.2: the `.gitignore` that a project should have."""
@@ -162,5 +162,5 @@ def test_a_database_that_git_tracks_is_left_alone(project: Repository) -> None:
 
 def checks(project: Repository) -> set[str]:
     """Return the ids of what `vibes check` finds."""
-    found: Done = vibes("check", "--json", cwd=project.path)
+    found: CommandResult = vibes("check", "--json", cwd=project.path)
     return {finding["check"] for finding in found.json["findings"]}

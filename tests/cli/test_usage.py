@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import SCRIPT, as_on_a_terminal, surroundings, vibes
+from tests.cli.run_vibes import SCRIPT, clean_environment, simulate_terminal, vibes
 from vibes_lsp import __version__
 from vibes_lsp.cli.main import COMMANDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
     from tests.trails import CompleteTrail
     from tests.unit.checks.projects import Project
 
@@ -27,10 +27,10 @@ READING = ("check", "find", "coverage", "log", "sessions", "models", "stats", "d
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_that_fits_the_terminal(
-    tmp_path: Path, within: Vibes, command: str
+    tmp_path: Path, run_vibes: RunVibes, command: str
 ) -> None:
     for flag in ("--help", "-h"):
-        done = within(command, flag, cwd=tmp_path)
+        done = run_vibes(command, flag, cwd=tmp_path)
         assert (done.code, done.err) == (0, "")
         assert done.lines[0].startswith(f"Usage: vibes {command} ")
         assert max(map(len, done.lines)) <= 80
@@ -51,8 +51,8 @@ def test_the_version(tmp_path: Path) -> None:
     assert vibes("--version", cwd=tmp_path).out == f"vibes, version {__version__}\n"
 
 
-def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, within: Vibes) -> None:
-    done = within(cwd=tmp_path)
+def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, run_vibes: RunVibes) -> None:
+    done = run_vibes(cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("Usage: vibes ")
 
@@ -82,18 +82,18 @@ def test_without_a_command_it_prints_help_as_an_error(tmp_path: Path, within: Vi
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(
-    tmp_path: Path, within: Vibes, arguments: list[str], message: str
+    tmp_path: Path, run_vibes: RunVibes, arguments: list[str], message: str
 ) -> None:
-    done = within(*arguments, cwd=tmp_path)
+    done = run_vibes(*arguments, cwd=tmp_path)
     assert (done.code, done.out, done.err) == (2, "", f"vibes: {message}\n")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("command", [*READING[:-1], "show abcd"])
 def test_without_a_trail_it_says_where_it_looked(
-    tmp_path: Path, within: Vibes, command: str
+    tmp_path: Path, run_vibes: RunVibes, command: str
 ) -> None:
-    done = within(*command.split(), cwd=tmp_path)
+    done = run_vibes(*command.split(), cwd=tmp_path)
     hint = "run `vibes init` in the project, or name one with --audit-dir"
     assert (done.code, done.out, done.err) == (
         2,
@@ -103,48 +103,52 @@ def test_without_a_trail_it_says_where_it_looked(
 
 
 @pytest.mark.parametrize("command", READING)
-def test_the_nearest_trail_above_is_used(sound: CompleteTrail, within: Vibes, command: str) -> None:
-    here, below = (within(command, cwd=folder) for folder in (sound.root, sound.root / "src"))
+def test_the_nearest_trail_above_is_used(
+    sound: CompleteTrail, run_vibes: RunVibes, command: str
+) -> None:
+    here, below = (run_vibes(command, cwd=folder) for folder in (sound.root, sound.root / "src"))
     assert here.code == below.code == 0
     assert here.out == below.out
 
 
-def test_a_nearer_trail_hides_the_one_above(project: Project, within: Vibes) -> None:
-    within("init", "src", cwd=project.root)
-    assert within("stats", "--json", cwd=project.root / "src").json["records"] == 0
-    assert within("stats", "--json", cwd=project.root).json["records"] == 25
+def test_a_nearer_trail_hides_the_one_above(project: Project, run_vibes: RunVibes) -> None:
+    run_vibes("init", "src", cwd=project.root)
+    assert run_vibes("stats", "--json", cwd=project.root / "src").json["records"] == 0
+    assert run_vibes("stats", "--json", cwd=project.root).json["records"] == 25
 
 
 @pytest.mark.parametrize("command", READING)
 @pytest.mark.parametrize("named", [".ai-audit", "."])
 def test_a_trail_can_be_named_from_anywhere(
-    sound: CompleteTrail, within: Vibes, tmp_path: Path, command: str, named: str
+    sound: CompleteTrail, run_vibes: RunVibes, tmp_path: Path, command: str, named: str
 ) -> None:
-    done = within(command, "--audit-dir", sound.root / named, cwd=tmp_path)
+    done = run_vibes(command, "--audit-dir", sound.root / named, cwd=tmp_path)
     assert done.code == 0
-    assert done.out == within(command, cwd=sound.root).out
+    assert done.out == run_vibes(command, cwd=sound.root).out
 
 
-def test_a_trail_may_have_any_name(project: Project, within: Vibes) -> None:
+def test_a_trail_may_have_any_name(project: Project, run_vibes: RunVibes) -> None:
     project.audit.rename(project.root / "kept")
-    assert within("stats", "--audit-dir", "kept", "--json", cwd=project.root).json["records"] == 25
+    assert (
+        run_vibes("stats", "--audit-dir", "kept", "--json", cwd=project.root).json["records"] == 25
+    )
 
 
 @pytest.mark.parametrize("name", ["gone", "file"])
 def test_a_named_trail_that_is_no_folder_is_wrong_use(
-    tmp_path: Path, within: Vibes, name: str
+    tmp_path: Path, run_vibes: RunVibes, name: str
 ) -> None:
     (tmp_path / "file").touch()
-    done = within("log", "--audit-dir", name, cwd=tmp_path)
+    done = run_vibes("log", "--audit-dir", name, cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert done.err == f"vibes: {name} is not a folder; give the path of an .ai-audit/ folder\n"
 
 
 @pytest.mark.parametrize("command", READING)
-def test_reading_changes_nothing(project: Project, within: Vibes, command: str) -> None:
+def test_reading_changes_nothing(project: Project, run_vibes: RunVibes, command: str) -> None:
     before = project.contents()
     for flags in ([], ["--json"]):
-        within(command, *flags, cwd=project.root)
+        run_vibes(command, *flags, cwd=project.root)
     assert project.contents() == before
 
 
@@ -152,19 +156,19 @@ def test_reading_changes_nothing(project: Project, within: Vibes, command: str) 
     "arguments", [[name] for name in READING] + [[name, "--json"] for name in READING]
 )
 def test_tables_and_text_fit_into_80_columns(
-    sound: CompleteTrail, within: Vibes, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+    sound: CompleteTrail, run_vibes: RunVibes, arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_on_a_terminal(monkeypatch)
-    done = within(*arguments, cwd=sound.root)
+    simulate_terminal(monkeypatch)
+    done = run_vibes(*arguments, cwd=sound.root)
     if arguments[0] in ("log", "sessions", "models", "stats") and "--json" not in arguments:
         assert max(map(len, done.lines)) <= 80
     assert "\x1b" not in done.out + done.err
 
 
 def test_tables_of_long_names_fit_into_80_columns(
-    project: Project, within: Vibes, monkeypatch: pytest.MonkeyPatch
+    project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_on_a_terminal(monkeypatch)
+    simulate_terminal(monkeypatch)
     environment = project.writer.environment(
         tool="tool " * 30, model="model-" * 30, model_version="x" * 300
     )
@@ -172,7 +176,7 @@ def test_tables_of_long_names_fit_into_80_columns(
     project.line("src/" + "deep/" * 40 + "a.py", environment=environment, session_id=session)
     project.line("src/größe/" + "漢字" * 40, environment=environment, action="x" * 200)
     for command in ("log", "sessions", "models", "stats"):
-        done = within(command, cwd=project.root)
+        done = run_vibes(command, cwd=project.root)
         assert done.code == 0
         assert max(map(cells, done.lines)) <= 80, command
 
@@ -265,7 +269,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(
         done = subprocess.run(
             [SCRIPT, *arguments],
             cwd=sound.root,
-            env=surroundings({}),
+            env=clean_environment({}),
             stdin=subprocess.DEVNULL,
             stdout=writing,
             stderr=subprocess.PIPE,
@@ -285,7 +289,7 @@ def test_the_first_line_of_a_long_log(project: Project) -> None:
     done = subprocess.run(
         ["sh", "-c", script],
         cwd=project.root,
-        env=surroundings({}),
+        env=clean_environment({}),
         capture_output=True,
         check=False,
     )
@@ -300,7 +304,11 @@ def test_the_first_line_of_a_long_log(project: Project) -> None:
 def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
     script = f'mkdir gone && cd gone && rmdir ../gone && exec "{SCRIPT}" log'
     done = subprocess.run(
-        ["sh", "-c", script], cwd=tmp_path, env=surroundings({}), capture_output=True, check=False
+        ["sh", "-c", script],
+        cwd=tmp_path,
+        env=clean_environment({}),
+        capture_output=True,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"vibes: ")
@@ -308,7 +316,7 @@ def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_trail_of_another_tool_that_annotates_git_and_itself_is_read(
-    project: Project, within: Vibes
+    project: Project, run_vibes: RunVibes
 ) -> None:
     for path in (".git/config", ".ai-audit/config.json"):
         project.line(path)
@@ -321,6 +329,6 @@ def test_a_trail_of_another_tool_that_annotates_git_and_itself_is_read(
         ["stats"],
         ["check"],
     ):
-        done = within(*command, cwd=project.root)
+        done = run_vibes(*command, cwd=project.root)
         assert done.code in (0, 1)
         assert "Traceback" not in done.err

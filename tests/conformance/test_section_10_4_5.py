@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.gated import Gated
+from tests.cli.gate_project import GateProject
 from tests.conformance.requirement import rfc_reader
 from tests.conformance.trail_access import run_vibes
 from tests.queries import texts
@@ -44,8 +44,8 @@ def gated(root: Path, *arguments: str) -> int:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Gated:
-    project = Gated(tmp_path / "project")
+def project(tmp_path: Path) -> GateProject:
+    project = GateProject(tmp_path / "project")
     project.policy(review_rules=[])
     return project
 
@@ -60,7 +60,7 @@ def factors(value: float) -> list[dict[str, Any]]:
     "a gate by score stops at the highest stored score: `vibes gate --stored --all` agrees with the shown one",
 )
 @pytest.mark.parametrize("score", [None, 0, 0.2999, 0.7999, 0.8, 0.8001, 1])
-def test_by_score(project: Gated, score: float | None) -> None:
+def test_by_score(project: GateProject, score: float | None) -> None:
     project.write("low.py", risk_score=0.1)
     stored: dict[str, Any] = {} if score is None else {"risk_score": score}
     project.write(**stored)
@@ -73,7 +73,7 @@ def test_by_score(project: Gated, score: float | None) -> None:
     "a gate by a factor stops at its stored value: a rule with `temperature.value` agrees with the shown one",
 )
 @pytest.mark.parametrize("value", [0, 0.9, 0.9001, 1])
-def test_by_a_factor(project: Gated, value: float) -> None:
+def test_by_a_factor(project: GateProject, value: float) -> None:
     project.policy(review_rules=HOT, thresholds=NEVER)
     project.write("low.py", risk_score=0.1, risk_factors=factors(0.5))
     project.write(risk_score=0.2, risk_factors=factors(value))
@@ -108,7 +108,7 @@ def test_on_a_trail_with_history(tmp_path: Path) -> None:
     "`vibes gate` differs where the record is not all that is known: approved, replaced, lost, removed, untracked",
 )
 @pytest.mark.parametrize("reason", ["approved", "replaced", "lost", "removed", "untracked"])
-def test_where_the_gate_differs_and_why(project: Gated, reason: str) -> None:
+def test_where_the_gate_differs_and_why(project: GateProject, reason: str) -> None:
     action = "delete" if reason == "removed" else "create"
     path = "a.txt" if reason == "untracked" else "a.py"
     identifier = project.write(path, risk_score=0.9, action=action)
@@ -133,7 +133,7 @@ def test_where_the_gate_differs_and_why(project: Gated, reason: str) -> None:
     "MAY",
     "`vibes gate --all` counts functions by score, too; the shown gate reads lines only",
 )
-def test_functions_have_a_score_as_well(project: Gated) -> None:
+def test_functions_have_a_score_as_well(project: GateProject) -> None:
     project.function(
         "a.py", "digest", text=STORY, lines=(4, 7), environment=project.calm, risk_score=0.9
     )
@@ -146,7 +146,7 @@ def test_functions_have_a_score_as_well(project: Gated) -> None:
     "MAY",
     "`vibes gate` stops what a person rejected, whatever its score; the shown gates know no reviews",
 )
-def test_a_rejection_stops(project: Gated) -> None:
+def test_a_rejection_stops(project: GateProject) -> None:
     project.review(project.write(risk_score=0.1), verdict="rejected")
     assert (
         by_score(project.root),

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.cli.running import SCRIPT
+from tests.cli.run_vibes import SCRIPT
 from tests.crash.trail_checks import check_trail_invariants
 from tests.crash.workloads import reasoning
 from tests.unit.store.empty_trail import new_trail, prompt, read_strictly, session

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.gated import Gated
+from tests.cli.gate_project import GateProject
 from tests.trails import OMIT
 from vibes_lsp.anchors.location import State
 from vibes_lsp.gate.annotations import AnnotationCollector
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 FILES = ("a.py", "b/c.py", "d.py")
 
 
-def grown(project: Gated, random: Random) -> None:
+def grown(project: GateProject, random: Random) -> None:
     """Let an AI write blocks and people edit, move, remove and rename, with a commit now and then."""
     texts: dict[str, list[str]] = {path: [f"# {path}"] for path in FILES}
     for number in range(30):
@@ -83,7 +83,7 @@ def found(placements: Iterable[Placement]) -> set[tuple[str, str, object]]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_gate_finds_what_each_file_is_found_to_have(tmp_path: Path, seed: int) -> None:
-    project = Gated(tmp_path / "project")
+    project = GateProject(tmp_path / "project")
     grown(project, Random(seed))
     trail = Trail(AuditDir(project.root / ".ai-audit"))
     trail.refresh()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.queries import texts
 from tests.queries.programs import bash, in_duckdb, in_sqlite
 from tests.queries.story import OTHER, PATH, Story, tell

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.server.project import STORY, Project
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import SCRIPT
+from tests.cli.run_vibes import SCRIPT
 from tests.requirements import require
 from tests.stories.workspace import LOG, Workspace
 

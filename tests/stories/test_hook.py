@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import vibes
+from tests.cli.run_vibes import vibes
 from tests.stories.workspace import LOG, Workspace
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.hooked import executable
-from tests.cli.running import vibes
+from tests.cli.hook_repository import executable
+from tests.cli.run_vibes import vibes
 from tests.stories.workspace import LOG, Workspace
 
 if TYPE_CHECKING:

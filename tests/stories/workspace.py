@@ -7,7 +7,7 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.cli.running import SCRIPT, vibes
+from tests.cli.run_vibes import SCRIPT, vibes
 from tests.trails import Repository
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import (

@@ -1,4 +1,4 @@
-"""What the commands make of a broken trail: run on it all together, and nothing on disk may change."""
+"""Runs the reading commands on a broken audit trail, which must not change."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from tests.cli.running import Done, Vibes
+    from tests.cli.run_vibes import CommandResult, RunVibes
     from tests.unit.checks.projects import Project
 
 DEEP: Final = b"[" * 100_000 + b"]" * 100_000
-"""Nested far deeper than anything that is read."""
+"""JSON nested deeper than any reader accepts."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the commands made of a broken trail."""
+    """The results of the commands."""
 
-    check: Done
-    log: Done
-    stats: Done
-    doctor: Done
+    check: CommandResult
+    log: CommandResult
+    stats: CommandResult
+    doctor: CommandResult
 
     @property
     def errors(self) -> list[str]:
-        """The lines of the report that are errors."""
+        """The errors that `check` printed."""
         return [line for line in self.check.lines if ": error[" in line]
 
 
-def outcome(project: Project, within: Vibes) -> Outcome:
-    """Run everything on a trail, and see that it is as it was: `init`, too, only adds what is missing."""
+def run_commands(project: Project, run_vibes: RunVibes) -> Outcome:
+    """Run the commands; assert that no file changes and that `init` only adds what is missing."""
     before = project.contents()
     done = [
-        within(command, *more, cwd=project.root)
+        run_vibes(command, *more, cwd=project.root)
         for command, more in (
             ("check", ["--all"]),
             ("log", ["--json"]),
@@ -46,14 +46,14 @@ def outcome(project: Project, within: Vibes) -> Outcome:
         )
         assert "Traceback" not in each.err
     assert project.contents() == before
-    assert within("init", cwd=project.root).code in (0, 2)
+    assert run_vibes("init", cwd=project.root).code in (0, 2)
     assert {
         name: content for name, content in project.contents().items() if name in before
     } == before
     return Outcome(*done)
 
 
-def listed(outcome: Outcome) -> int:
-    """Return how many annotations `log` listed."""
-    assert outcome.log.code == 0, outcome.log.err
-    return len(outcome.log.json["records"])
+def count_logged(run_commands: Outcome) -> int:
+    """Return the number of annotations that `log` listed."""
+    assert run_commands.log.code == 0, run_commands.log.err
+    return len(run_commands.log.json["records"])

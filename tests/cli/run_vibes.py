@@ -1,4 +1,4 @@
-"""Running `vibes`: as its users do, in a process of its own; or within this one, where a story needs many runs."""
+"""Runs `vibes` in a process of its own; the fixture `run_vibes` runs it in this process."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SCRIPT: Final = Path(sys.prefix) / ("Scripts/vibes.exe" if os.name == "nt" else 
 
 
 @dataclass(frozen=True)
-class Done:
-    """How a run ended: its exit code and what it wrote."""
+class CommandResult:
+    """Exit code and output of a run."""
 
     code: int
     out: str
@@ -26,34 +26,34 @@ class Done:
 
     @property
     def json(self) -> Any:
-        """Standard output, which must be one JSON text."""
+        """Standard output as JSON."""
         return json.loads(self.out)
 
     @property
     def lines(self) -> list[str]:
-        """Standard output by lines, which only a newline ends."""
+        """The lines of standard output, split at newlines only."""
         return self.out.removesuffix("\n").split("\n")
 
 
-Vibes: TypeAlias = Callable[..., Done]
-"""Runs `vibes` within this process, with `cwd` as its working folder."""
+RunVibes: TypeAlias = Callable[..., CommandResult]
+"""Runs `vibes` in this process, in the folder `cwd`."""
 
 
-def vibes(*arguments: str | Path, cwd: Path, **environment: str) -> Done:
-    """Run `vibes` in a process of its own, 80 columns wide; what it writes must be UTF-8."""
+def vibes(*arguments: str | Path, cwd: Path, **environment: str) -> CommandResult:
+    """Run `vibes` in a process of its own, 80 columns wide, with UTF-8 output."""
     done = subprocess.run(
         [SCRIPT, *arguments],
         cwd=cwd,
-        env=surroundings(environment),
+        env=clean_environment(environment),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
     )
-    return Done(done.returncode, decoded(done.stdout), decoded(done.stderr))
+    return CommandResult(done.returncode, decode_output(done.stdout), decode_output(done.stderr))
 
 
-def surroundings(more: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment without what would colour or widen the output."""
+def clean_environment(more: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment without variables that change colour or width of the output."""
     passing = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES")
     return {name: value for name, value in os.environ.items() if name not in passing} | {
         "COLUMNS": "80",
@@ -61,12 +61,12 @@ def surroundings(more: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def decoded(output: bytes) -> str:
-    """Return output as text, newlines as on Unix."""
+def decode_output(output: bytes) -> str:
+    """Return output as text with Unix line ends."""
     return output.decode("utf-8").replace(os.linesep, "\n")
 
 
-def as_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have tables fit into the width that the environment names, without colours."""
+def simulate_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fit tables into the width that the environment gives, without colours."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("NO_COLOR", "1")

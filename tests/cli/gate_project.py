@@ -1,4 +1,4 @@
-"""A project at the gate: an AI's risky lines in a repository, its commits by whoever is named."""
+"""A project for `vibes gate`: risky AI lines in a repository, with commits of several authors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import subprocess
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.cli.running import SCRIPT, surroundings
+from tests.cli.run_vibes import SCRIPT, clean_environment
 from tests.server.project import STORY, Project
 from tests.trails import OMIT, Repository
 from tests.trails.repository import AUTHOR
@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from tests.cli.running import Done, Vibes
+    from tests.cli.run_vibes import CommandResult, RunVibes
 
 RULES: Final = [{"condition": "temperature > 0.8", "action": "block"}]
 BEGIN: Final = "import hashlib\n"
 BO: Final = ("Bo Example", "bo@example.org")
 
 
-class Gated(Project):
-    """A project whose PRISM is on, with one commit, `base`, without an AI; the next commits are Ada's unless they say otherwise."""
+class GateProject(Project):
+    """A project with PRISM on and one commit, `base`, without AI lines.
+
+    Commits are Ada's unless an author is given.
+    """
 
     def __init__(self, root: Path, **risk: Any) -> None:
         super().__init__(root)
@@ -46,7 +49,7 @@ class Gated(Project):
         excluded: object = OMIT,
         **risk: object,
     ) -> None:
-        """Write the configuration; by default with the rule that what a hot model wrote is blocked."""
+        """Write the configuration; by default, a rule blocks AI lines of a high temperature."""
         given = {"enabled": True, "review_rules": RULES, **risk}
         self.config(
             risk_scoring=given,
@@ -64,7 +67,7 @@ class Gated(Project):
         risky: bool = True,
         **members: Any,
     ) -> str:
-        """Write a file whose lines an AI made, and record it; return the annotation's id."""
+        """Write a file with AI lines and record them; return the id of the annotation."""
         session = members.pop("session", None) or self.session_start(
             environment=self.risky if risky else self.calm
         )
@@ -87,27 +90,27 @@ class Gated(Project):
         by: tuple[str, str] = AUTHOR,
         committer: tuple[str, str] | None = None,
     ) -> str:
-        """Commit everything as somebody; return the commit."""
+        """Commit everything; return the commit."""
         return self.repository.commit(message, by=by, committer=committer)
 
-    def gate(self, within: Vibes, *arguments: str) -> Done:
+    def gate(self, run_vibes: RunVibes, *arguments: str) -> CommandResult:
         """Run the gate against the base."""
-        return within("gate", "--base", self.base, *arguments, cwd=self.root)
+        return run_vibes("gate", "--base", self.base, *arguments, cwd=self.root)
 
-    def told(self, within: Vibes, *arguments: str) -> Any:
-        """Run the gate against the base for its JSON."""
-        done = self.gate(within, *arguments, "--json")
+    def gate_json(self, run_vibes: RunVibes, *arguments: str) -> Any:
+        """Run the gate against the base and return its JSON."""
+        done = self.gate(run_vibes, *arguments, "--json")
         assert done.err == ""
         assert done.code == (0 if done.json["result"] == "PASS" else 1)
         return done.json
 
     def review_by_command(self, identifier: str) -> Any:
-        """Approve an annotation as `vibes record review` does, as whoever git says is here; return what it printed."""
+        """Approve an annotation by `vibes record review` as the git user; return its output."""
         given = json.dumps({"verdict": "approved", "annotationIds": [identifier]})
         done = subprocess.run(
             [SCRIPT, "record", "review"],
             cwd=self.root,
-            env=surroundings({}),
+            env=clean_environment({}),
             input=given.encode(),
             capture_output=True,
             check=True,
@@ -118,34 +121,36 @@ class Gated(Project):
         """Return the lines of the log."""
         return (self.root / ".ai-audit/annotations.jsonl").read_bytes().splitlines(keepends=True)
 
-    def keep(self, lines: list[bytes]) -> None:
-        """Write the log anew."""
+    def write_log(self, lines: list[bytes]) -> None:
+        """Replace the log."""
         (self.root / ".ai-audit/annotations.jsonl").write_bytes(b"".join(lines))
 
 
-def as_runner(project: Gated) -> Gated:
-    """Have git say that CI's own user works here, who had no part in the code."""
+def use_ci_user(project: GateProject) -> GateProject:
+    """Set the user of git to a CI runner, which wrote no code."""
     for name, value in (("user.name", "Runner"), ("user.email", "runner@example.org")):
         project.repository.git("config", name, value)
     return project
 
 
-def mangle(project: Gated, change: Callable[[bytes], bytes], count: int = 1) -> None:
+def change_last_records(
+    project: GateProject, change: Callable[[bytes], bytes], count: int = 1
+) -> None:
     """Change the last lines of the log."""
     lines = project.log_lines()
-    project.keep(lines[:-count] + [change(line) for line in lines[-count:]])
+    project.write_log(lines[:-count] + [change(line) for line in lines[-count:]])
 
 
-def decisions(told: Any) -> dict[str, tuple[str, bool]]:
+def decisions(result: Any) -> dict[str, tuple[str, bool]]:
     """Return decision and release of each item, by its file."""
-    return {item["filePath"]: (item["decision"], item["released"]) for item in told["items"]}
+    return {item["filePath"]: (item["decision"], item["released"]) for item in result["items"]}
 
 
-def checks(told: Any, *severities: str) -> set[str]:
-    """Return the ids of what was found, of some severities or of all."""
+def checks(result: Any, *severities: str) -> set[str]:
+    """Return the ids of the findings, of some severities or of all."""
     return {
         each["check"]
-        for each in told["findings"]
+        for each in result["findings"]
         if not severities or each["severity"] in severities
     }
 

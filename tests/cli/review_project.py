@@ -1,4 +1,4 @@
-"""A project with something to review: two files with three annotations of two prompts."""
+"""A project with a review queue: two files with three annotations of two prompts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tests.trails import Repository
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.running import Vibes
+    from tests.cli.run_vibes import RunVibes
 
 
-class Waiting(Project):
-    """Risks are 0.9 (lines 4-7 of `a.py`), 0.5 (lines 10-13) and 0.7 (`b/c.py`), as recorded; git knows who works here."""
+class ReviewProject(Project):
+    """Recorded risks: 0.9 (lines 4-7 of `a.py`), 0.5 (lines 10-13) and 0.7 (`b/c.py`)."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -45,7 +45,7 @@ class Waiting(Project):
         return self.decision("Which digest", options, selected="one", rationale="It was asked for.")
 
     def verdicts(self) -> list[tuple[str, str, str | None]]:
-        """Return what the log says of reviews: annotation, verdict, note."""
+        """Return the reviews of the log: annotation, verdict, note."""
         edges = [
             each
             for each in self.files.records()
@@ -55,7 +55,7 @@ class Waiting(Project):
         return [(source, said["verdict"], said.get("note")) for source, said in found]
 
 
-def listed(within: Vibes, story: Waiting, *arguments: str) -> list[tuple[str, int]]:
-    done = within("review", "--json", *arguments, cwd=story.root)
+def queue(run_vibes: RunVibes, story: ReviewProject, *arguments: str) -> list[tuple[str, int]]:
+    done = run_vibes("review", "--json", *arguments, cwd=story.root)
     assert (done.code, done.err) == (0, "")
     return [(each["filePath"], each["lineStart"]) for each in done.json["placements"]]
