@@ -18,7 +18,7 @@ from lsprotocol import types
 from tests.trails import Repository, TrailWriter
 from tests.unit.lsp.test_memory import drained, started, tell
 from vibes_lsp.lsp import background, text_sync
-from vibes_lsp.lsp.messages import ProvenanceParams
+from vibes_lsp.lsp.extensions import ProvenanceParams
 
 FUNCTIONS: Final = "".join(
     f"def function_{n}(value: int) -> int:\n    step_{n} = value + {n}\n    other_{n} = step_{n} * {n + 2}\n    return other_{n} - {n}\n\n\n"

@@ -67,7 +67,7 @@ REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
         ),
     ),
     "show": (
-        "vibes_lsp.lsp.server:Server.project",
+        "vibes_lsp.lsp.server:Server.find_project",
         lambda _uri: (
             "workspace/executeCommand",
             {"command": "vibes.show", "arguments": [{"id": "abcd"}]},

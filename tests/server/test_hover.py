@@ -296,9 +296,7 @@ async def test_the_owner_comes_first_then_what_it_replaced(
     uri = editor.open(project.file("a.py"))
     owned = [each for each in await lines_of(editor, uri, 5) if " by " in each]
     assert [each.split()[0] for each in owned] == ["modify", "create"]
-    assert (await editor.hover(uri, 5)).count(
-        "history of this line, which a later edit owns; exact"
-    ) == 1
+    assert (await editor.hover(uri, 5)).count("history: a later edit owns this line; exact") == 1
     alone = await lines_of(editor, uri, 2)
     assert [each.split()[0] for each in alone if " by " in each] == ["create"]
     assert "history" not in alone[1]
@@ -313,7 +311,7 @@ async def test_what_was_superseded_is_called_history(editor: Editor, project: Pr
     uri = editor.open(project.file("a.py"))
     told = await lines_of(editor, uri, 5)
     assert [each.split()[0] for each in told if " by " in each] == ["modify", "create"]
-    assert sum(each.startswith("history, a later edit took its place; exact") for each in told) == 1
+    assert sum(each.startswith("history: a later edit supersedes it; exact") for each in told) == 1
 
 
 async def test_more_than_five_are_counted(editor: Editor, project: Project) -> None:
@@ -393,7 +391,7 @@ class TestCommits:
         await editor.told(uri, after=after)
         assert (await lines_of(editor, uri, 4))[
             1
-        ] == f"exact; commit {commit[:12]} (the first whose log has the record)"
+        ] == f"exact; commit {commit[:12]} (first commit whose log has the record)"
 
     async def test_inferred_where_the_log_is_not_committed(
         self, editor: Editor, project: Project
@@ -405,7 +403,7 @@ class TestCommits:
         uri = await editor.open_settled(file)
         assert (await lines_of(editor, uri, 4))[
             1
-        ] == f"exact; commit {commit[:12]} (inferred: the first to touch the file)"
+        ] == f"exact; commit {commit[:12]} (inferred: first commit that touched the file)"
 
     async def test_recorded(self, editor: Editor, project: Project) -> None:
         uri = editor.open(project.annotated(commit="c0ffee" * 6 + "abcd"))

@@ -118,7 +118,7 @@ async def test_a_prompt_is_shown_whole(editor: Editor, project: Project) -> None
     assert answer["text"].startswith(f"# Prompt\n\n````\n{asked}\n````\n")
     await check_shown(editor, answer)
     await editor.set(prompts={"show": False})
-    with pytest.raises(JsonRpcException, match="not to be shown"):
+    with pytest.raises(JsonRpcException, match="prompts are hidden"):
         await editor.run("vibes.showPrompt", given)
 
 
@@ -146,7 +146,7 @@ async def test_a_history_names_every_record_and_what_was_there_before(
     project.review(newer)
     given = {"uri": await editor.open_known(project.file("a.py")), "annotationId": newer}
     answer = await editor.run("vibes.showHistory", given)
-    first, rest = answer["text"].split("## Its records")
+    first, rest = answer["text"].split("## Records")
     assert "The newer." in first
     assert rest.count("- log line") == 2
     assert newer[:11] in rest
@@ -183,4 +183,6 @@ async def test_an_annotation_that_is_not_there_is_an_error(
 
 
 async def test_a_text_that_is_not_kept_any_more_says_so(editor: Editor) -> None:
-    assert "is not kept any more. Ask for it again" in await content(editor, "vibes:/0/changes.md")
+    assert "is no longer available. Ask for it again" in await content(
+        editor, "vibes:/0/changes.md"
+    )

@@ -7,12 +7,13 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, TypeAlias
+from typing import Final
 
 from lsprotocol import types
 
 from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import BOM, Text
+from vibes_lsp.lsp.conversion import Encoding, to_characters, to_utf16_column
 
 _CHANGES: Final = 256
 _CHARACTERS: Final = 4 << 20
@@ -83,11 +84,8 @@ class RecentChanges:
         return lines
 
 
-Encoding: TypeAlias = types.PositionEncodingKind | str
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _ENDS: Final = "\r\n"
-_CONTINUING: Final = bytes(range(0x80, 0xC0))
-"""The bytes of a character in UTF-8 that follow its first."""
 
 
 class Document:
@@ -228,7 +226,7 @@ class Document:
         """Return the index of the line that a position names, and the number of characters before it in that line."""
         if position.line >= len(self._lines):
             return len(self._lines) - 1, len(self._lines[-1])
-        return position.line, _characters(
+        return position.line, to_characters(
             self._lines[position.line].rstrip(_ENDS), position.character, encoding
         )
 
@@ -338,46 +336,11 @@ def _same(one: Sequence[str], other: Sequence[str], most: int) -> int:
     return most
 
 
-def _characters(line: str, units: int, encoding: Encoding) -> int:
-    """Return how many characters the first `units` code units of a line are; one that is cut counts as before it."""
-    if line.isascii() or encoding == types.PositionEncodingKind.Utf32:
-        return min(units, len(line))
-    if encoding == types.PositionEncodingKind.Utf8:
-        data = line.encode("utf-8", "surrogatepass")
-        is_cut = units < len(data) and data[units] in _CONTINUING
-        return len(data[:units].translate(None, _CONTINUING)) - is_cut
-    head = line.encode("utf-16-le", "surrogatepass")[: 2 * units].decode(
-        "utf-16-le", "surrogatepass"
-    )
-    return len(head) if line.startswith(head) else _one_by_one(line, units)
-
-
-def _one_by_one(line: str, units: int) -> int:
-    """Count the characters of a line whose UTF-16 is cut within one, or says something else: halves of a pair may meet in it."""
-    column = 0
-    for number, character in enumerate(line):
-        column += 2 if character > "\uffff" else 1
-        if column > units:
-            return number
-    return len(line)
-
-
-def columns(line: str, characters: int, encoding: Encoding) -> int:
-    """Return the column, in code units, that follows the first `characters` of a line."""
-    head = line[:characters]
-    if head.isascii() or encoding == types.PositionEncodingKind.Utf32:
-        return len(head)
-    if encoding == types.PositionEncodingKind.Utf8:
-        return len(head.encode("utf-8", "surrogatepass"))
-    return len(head.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def utf16_column(text: str, line: int, column: int, encoding: Encoding) -> int:
-    """Return a column of a text in UTF-16, that is given in another encoding."""
+def to_utf16(text: str, line: int, column: int, encoding: Encoding) -> int:
+    """Return a column of a text, given in another encoding, in UTF-16."""
     lines = _split(text)
-    if line >= len(lines):
-        return column
-    content = lines[line].rstrip(_ENDS)
-    return columns(
-        content, _characters(content, column, encoding), types.PositionEncodingKind.Utf16
+    return (
+        to_utf16_column(lines[line].rstrip(_ENDS), column, encoding)
+        if line < len(lines)
+        else column
     )

@@ -12,24 +12,23 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.errors import AuditDirNotFound
-from vibes_lsp.lsp import showing as show_document
 from vibes_lsp.lsp import text_sync
 from vibes_lsp.lsp.background import BackgroundFlush, look_up_history, refresh_outdated
+from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.features import (
     code_actions,
     code_lens,
-    commands,
     diagnostics,
     hover,
     provenance,
     recording,
     references,
-    showing,
+    show,
 )
+from vibes_lsp.lsp.features.show import ShownDocuments
 from vibes_lsp.lsp.refresh import FileWatchers, refresh_project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
-from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.store.audit_dir import find_audit_dir
 
 _logger = logging.getLogger(__name__)
@@ -50,17 +49,18 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     server.projects.call_on_change(flush.schedule_refresh)
     watchers = FileWatchers(server)
     relocations = text_sync.register(server, flush, watchers)
-    _register_workspace(server, watchers)
-    for feature in (hover, code_lens, code_actions, references, provenance, commands, showing):
+    for feature in (hover, code_lens, code_actions, references, provenance, diagnostics):
         feature.register(server)
+    shown = show.register(server)
     recording.register(server, flush.schedule)
+    _register_workspace(server, watchers, shown)
 
     @server.feature(types.SHUTDOWN)
     def shutdown(ls: Server, *_params: Any) -> None:
         ls.has_shut_down = True
         relocations.stop()
         flush.flush_all()
-        ls.showing.close()
+        shown.close()
 
     @server.feature(types.EXIT)
     def leave(ls: Server, *_params: Any) -> None:
@@ -69,15 +69,15 @@ def create_server(freeze_heap: Callable[[], None] = lambda: None) -> Server:
     return server
 
 
-def _register_workspace(server: Server, watchers: FileWatchers) -> None:
+def _register_workspace(server: Server, watchers: FileWatchers, shown: ShownDocuments) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(ls: Server, params: types.InitializeParams) -> None:
-        ls.choose(read_settings(params.initialization_options))
+        ls.use_settings(read_settings(params.initialization_options))
         encoding = ls.workspace.position_encoding or types.PositionEncodingKind.Utf16
         ls.documents.use_encoding(encoding)
         ls.root = ls.workspace.root_uri if params.workspace_folders is None else None
         if diagnostics.is_pulled(params.capabilities):
-            diagnostics.register(ls)
+            diagnostics.register_pull(ls)
 
     @server.feature(types.INITIALIZED)
     async def initialized(ls: Server, _params: types.InitializedParams) -> None:
@@ -86,7 +86,7 @@ def _register_workspace(server: Server, watchers: FileWatchers) -> None:
         if ls.settings != before:  # documents may be open by now
             await refresh_project(ls)
         await watchers.watch_folders()
-        await show_document.offer(ls)
+        await shown.offer(ls)
         ls.freeze_heap()
         for folder in ls.folders:
             await _load(ls, folder)
@@ -123,9 +123,9 @@ async def _configure(ls: Server, given: object) -> None:
             _logger.warning("the client does not send its settings: %s", error.message)
             return
         if answers and answers[0] is not None:
-            ls.choose(read_settings(answers[0]))
+            ls.use_settings(read_settings(answers[0]))
     elif given is not None:
-        ls.choose(read_settings(given))
+        ls.use_settings(read_settings(given))
 
 
 async def _load(ls: Server, uri: str) -> None:

@@ -20,6 +20,7 @@ from vibes_lsp.index.locate_annotations import LocationsByLineage
 from vibes_lsp.index.pending_completions import PendingCompletions
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.document_state import DocumentState, PlacementTracker
 from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.history_lookup import (
@@ -34,7 +35,6 @@ from vibes_lsp.lsp.snapshots import (
     TrailSnapshot,
     snapshot_of_file,
 )
-from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 from vibes_lsp.store.config import load_config
 

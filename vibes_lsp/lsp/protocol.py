@@ -25,7 +25,7 @@ from typing_extensions import override
 
 from vibes_lsp.errors import InternalError, VibesError
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceRequest
+from vibes_lsp.lsp.extensions import PROVENANCE, ProvenanceRequest
 from vibes_lsp.model.escaping import single_line
 
 _MAX_MESSAGE: Final = 500

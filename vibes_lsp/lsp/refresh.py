@@ -12,11 +12,11 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.errors import AuditDirNotFound
+from vibes_lsp.lsp.conversion import path_of
+from vibes_lsp.lsp.extensions import PROVENANCE_CHANGED
 from vibes_lsp.lsp.features import diagnostics
-from vibes_lsp.lsp.messages import PROVENANCE_CHANGED
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.store.audit_dir import find_audit_dir
 
 _logger = logging.getLogger(__name__)

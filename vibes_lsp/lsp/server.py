@@ -1,4 +1,4 @@
-"""The server object: documents, projects, settings, last answers, and how our errors become LSP errors."""
+"""The server object: documents, projects, settings, last answers, and the translation of our errors to LSP errors."""
 
 from __future__ import annotations
 
@@ -16,64 +16,20 @@ from typing_extensions import override
 
 from vibes_lsp import __version__
 from vibes_lsp.errors import AuditDirNotFound, VibesError, report
+from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.protocol import Protocol
 from vibes_lsp.lsp.settings import Settings
-from vibes_lsp.lsp.showing import Showing
-from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import find_audit_dir
-
-
-@dataclass(slots=True)
-class Answers:
-    """The last answer about each document, under an id that the client gives back."""
-
-    _numbers: count[int] = field(default_factory=lambda: count(1))
-    _last: dict[str, tuple[str, Sequence[Members]]] = field(default_factory=dict)
-
-    def give(self, uri: str, placements: Sequence[Members], previous: str | None) -> dict[str, Any]:
-        """Return `placements` and their `resultId`; of the answer that `previous` names, and if it is the last, only what is other `since`.
-
-        Then placements that are as they were are left out, and so are the members of the others that are; `annotationId` says which one it is.
-        Where other annotations are there than before, or in another order, or one lost a member, all is said.
-        """
-        known, before = self._last.get(uri, (None, ()))
-        result = str(next(self._numbers))
-        self._last[uri] = result, placements
-        if previous is None or previous != known or not _are_alike(before, placements):
-            return {"resultId": result, "placements": list(placements)}
-        changed = [
-            _news(old, new) for old, new in zip(before, placements, strict=True) if old != new
-        ]
-        return {"resultId": result, "since": previous, "placements": changed}
-
-    def discard(self, uri: str) -> None:
-        """Delete the last answer about a document."""
-        self._last.pop(uri, None)
-
-
-def _are_alike(before: Sequence[Members], after: Sequence[Members]) -> bool:
-    """Whether the same annotations are in both, in the same order, and none has lost a member."""
-    return len(before) == len(after) and all(
-        old["annotationId"] == new["annotationId"] and old.keys() <= new.keys()
-        for old, new in zip(before, after, strict=True)
-    )
-
-
-def _news(old: Members, new: Members) -> Members:
-    missing = object()
-    changed = {name: value for name, value in new.items() if old.get(name, missing) != value}
-    return {"annotationId": new["annotationId"], **changed}
-
 
 _logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 
 class CommandFailed(JsonRpcException):
-    """An error of ours as the client sees it: a message for a person, a stable code for a program."""
+    """One of our errors as the client sees it: a message for a person, a stable code for a program."""
 
     CODE = -32001
 
@@ -82,6 +38,61 @@ class CommandFailed(JsonRpcException):
         super().__init__(
             message=f"{error.message}{hint}", code=self.CODE, data={"code": error.code}
         )
+
+
+def run_use_case(use_case: Callable[[], _T]) -> _T:
+    """Return what a use case returns.
+
+    Raises:
+        CommandFailed: The use case raised one of our errors.
+    """
+    try:
+        return use_case()
+    except VibesError as error:
+        raise CommandFailed(error) from error
+
+
+@dataclass(slots=True)
+class LastAnswers:
+    """The last `vibes/provenance` answer about each document, under an id that the client sends back."""
+
+    _numbers: count[int] = field(default_factory=lambda: count(1))
+    _last: dict[str, tuple[str, Sequence[Members]]] = field(default_factory=dict)
+
+    def answer(
+        self, uri: str, placements: Sequence[Members], previous: str | None
+    ) -> dict[str, Any]:
+        """Return placements with a `resultId`, or only what changed `since` the last answer.
+
+        Only what changed is sent if `previous` is the id of the last answer and the same annotations are there, in the
+        same order, and none has lost a member. Unchanged placements are left out then, and so are the unchanged members
+        of the others, but for `annotationId`.
+        """
+        last_id, last = self._last.get(uri, (None, ()))
+        result_id = str(next(self._numbers))
+        self._last[uri] = result_id, placements
+        if previous is None or previous != last_id or not _is_comparable(last, placements):
+            return {"resultId": result_id, "placements": list(placements)}
+        pairs = zip(last, placements, strict=True)
+        changed = [_changed_members(old, new) for old, new in pairs if old != new]
+        return {"resultId": result_id, "since": previous, "placements": changed}
+
+    def discard(self, uri: str) -> None:
+        """Delete the last answer about a document."""
+        self._last.pop(uri, None)
+
+
+def _is_comparable(last: Sequence[Members], placements: Sequence[Members]) -> bool:
+    return len(last) == len(placements) and all(
+        old["annotationId"] == new["annotationId"] and old.keys() <= new.keys()
+        for old, new in zip(last, placements, strict=True)
+    )
+
+
+def _changed_members(old: Members, new: Members) -> Members:
+    missing = object()
+    changed = {name: value for name, value in new.items() if old.get(name, missing) != value}
+    return {"annotationId": new["annotationId"], **changed}
 
 
 class Server(LanguageServer):
@@ -94,9 +105,8 @@ class Server(LanguageServer):
         settings: The settings of section `vibes`.
         projects: The trails.
         root: The only folder of a client without workspace folders; None for all others.
-        checking: Held while a trail is checked. One check at a time: it keeps a thread busy, and
-            another thread reads the client's messages.
-        showing: Texts that were opened in the client.
+        checking: Held while a trail is checked. One check at a time: it keeps a thread busy, and another thread
+            reads the client's messages.
         answers: The last `vibes/provenance` answer about each open document.
         has_shut_down: Whether the client sent `shutdown`.
         exit_code: The exit code of the process: 1 after `exit` without `shutdown`, as LSP asks.
@@ -116,8 +126,7 @@ class Server(LanguageServer):
         self.projects = Projects(self.documents)
         self.root: str | None = None
         self.checking = asyncio.Lock()
-        self.showing = Showing()
-        self.answers = Answers()
+        self.answers = LastAnswers()
         self.has_shut_down = False
         self.exit_code = 0
         self.freeze_heap = freeze_heap
@@ -135,8 +144,8 @@ class Server(LanguageServer):
             [self.root] if self.root is not None else []
         )
 
-    def choose(self, settings: Settings) -> None:
-        """Take over what the user chose."""
+    def use_settings(self, settings: Settings) -> None:
+        """Replace the settings."""
         if settings.use_git != self.settings.use_git:
             for project in self.projects.all():
                 project.invalidate_history()
@@ -144,16 +153,16 @@ class Server(LanguageServer):
         self.projects.preview_risk(wanted=settings.preview_risk)
 
     def begin_diagnostics(self, uri: str) -> Callable[[], bool]:
-        """Begin to compute a document's diagnostics; return what says whether they are still the last to begin."""
+        """Begin to compute a document's diagnostics; the function returned says whether none began later."""
         mine = self._diagnostics[uri] = object()
         return lambda: self._diagnostics.get(uri) is mine
 
     def cancel_diagnostics(self, uri: str) -> None:
-        """Drop the diagnostics of a document that are being computed: its text has changed, or it was closed."""
+        """Drop the diagnostics that are being computed: the document was changed or closed."""
         self._diagnostics.pop(uri, None)
 
-    def project(self, uri: str | None) -> Project:
-        """Return the project that owns a document or folder, else that of the first workspace folder that has one.
+    def find_project(self, uri: str | None) -> Project:
+        """Return the project that owns a document or folder; by default that of the first workspace folder that has one.
 
         Raises:
             AuditDirNotFound: No audit directory is there or above.
@@ -177,21 +186,8 @@ class Server(LanguageServer):
 
     @override
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log what went wrong in one line; a pop-up for every broken message would be worse than the message."""
-        level = (
-            logging.INFO if isinstance(error, CommandFailed) else logging.ERROR
-        )  # the client was told
+        """Log an error in one line. The library would open a message box for every broken message."""
+        is_answered = isinstance(error, CommandFailed)
+        level = logging.INFO if is_answered else logging.ERROR
         what = error if isinstance(error, JsonRpcException | VibesError) else report(error)
         _logger.log(level, "%s: %s", getattr(source, "__name__", "error"), what)
-
-
-def answered(answer: Callable[[], _T]) -> _T:
-    """Return what a use case answers; an error of ours becomes one that the client understands.
-
-    Raises:
-        CommandFailed: The use case failed.
-    """
-    try:
-        return answer()
-    except VibesError as error:
-        raise CommandFailed(error) from error

@@ -154,6 +154,20 @@ class DocumentSnapshot:
     report: PlacementReport
     is_provisional: bool
 
+    def placements_at(self, line: int) -> list[Placement]:
+        """Return the placements whose range includes a line, 1-based."""
+        return [
+            each
+            for each in self.placements
+            if each.located.start is not None
+            and each.located.start <= line <= (each.located.end or 0)
+        ]
+
+
+def owns_line(placement: Placement, line: int) -> bool:
+    """Whether a line, 1-based, belongs to a placement."""
+    return any(start <= line <= end for start, end in placement.owned_ranges)
+
 
 def snapshot_of_document(
     trail: TrailSnapshot,

@@ -33,7 +33,7 @@ def test_what_was_asked_and_what_is_known_opens_in_a_window(
     editor.terminal.keys("q")
     editor.until(lambda: not editor.floats(), "the window to close")
     editor.command("Vibes history")
-    editor.terminal.shows("VIBES history", "log line", "Its records")
+    editor.terminal.shows("VIBES history", "log line", "Records")
     editor.terminal.keys("q")
     editor.until(lambda: not editor.floats(), "the window to close")
     editor.command("Vibes changes HEAD~2..HEAD")

@@ -18,7 +18,7 @@ from vibes_lsp.checks.report import check_trail
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.index.log_index import LogIndex
 from vibes_lsp.lsp import lifecycle
-from vibes_lsp.lsp.features import commands, diagnostics
+from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.history_lookup import HistoryLookup
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import HistorySnapshot
@@ -161,7 +161,9 @@ async def test_others_are_answered_while_a_trail_is_checked(
 ) -> None:
     server, sink = running
     slow = Slow()
-    monkeypatch.setattr(commands, "check_trail", lambda subject: slow(lambda: check_trail(subject)))
+    monkeypatch.setattr(
+        diagnostics, "check_trail", lambda subject: slow(lambda: check_trail(subject))
+    )
     for number in ("check", "another"):
         asked = types.ExecuteCommandParams("vibes.check", arguments=[{"uri": trail.root.as_uri()}])
         tell(server, types.WORKSPACE_EXECUTE_COMMAND, asked, id=number)

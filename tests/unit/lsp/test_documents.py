@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.lsp.documents import Document, Documents, columns
+from vibes_lsp.lsp.conversion import to_column
+from vibes_lsp.lsp.documents import Document, Documents
 
 ENCODINGS: Final = tuple(types.PositionEncodingKind)
 TEXT: Final = st.text(
@@ -247,7 +248,7 @@ def test_lines_beside_an_edit_are_not_touched(
 def test_columns_count_code_units(
     text: str, characters: int, encoding: types.PositionEncodingKind
 ) -> None:
-    assert columns(text, characters, encoding) == units(text[:characters], encoding)
+    assert to_column(text, characters, encoding) == units(text[:characters], encoding)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from lsprotocol import types
 
 from tests.server.project import STORY, Project
 from tests.unit.lsp.test_memory import drained, started, tell
-from vibes_lsp.lsp.messages import ProvenanceParams
+from vibes_lsp.lsp.extensions import ProvenanceParams
 
 _OF_THE_SYSTEM: Final = frozenset(
     {"posix", "nt", "io", "_io", "_winapi", "_posixsubprocess", "mmap", "fcntl"}

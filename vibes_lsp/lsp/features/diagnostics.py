@@ -1,6 +1,6 @@
-"""Diagnostics: risk and doubt at the annotated lines, and in the audit files everything that `checks` finds.
+"""Diagnostics: risk and doubtful locations at annotated lines, and in audit files the findings of `checks`; also `vibes.check`.
 
-A client that pulls is answered, all others are told; never both. A trail is checked in a thread, since it takes a while.
+They are pulled by clients that can refresh, and published to all others, never both.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from lsprotocol import types
 
@@ -19,15 +21,16 @@ from vibes_lsp.checks.finding import Finding, Severity
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.description import READING
-from vibes_lsp.lsp.documents import Encoding, columns
+from vibes_lsp.lsp.conversion import Encoding, to_column
+from vibes_lsp.lsp.extensions import Command
 from vibes_lsp.lsp.projects import StillReading
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.rendering import READING
+from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
-from vibes_lsp.model.members import JsonValue
+from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.vocabulary import Action, Band
 from vibes_lsp.reports.placements import describe_edit, describe_location, model_name
 from vibes_lsp.store.audit_dir import AuditDir
@@ -39,17 +42,35 @@ _SEVERITIES: Final = {
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
-_AT_THE_TOP: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
-_MAX_SHOWN: Final = 200
+_FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
+_MAX_FINDINGS: Final = 200
 _MAX_RELATED: Final = 10
 _MAX_LINE: Final = 10_000
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\[\]{}]+|.')
-
+_JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\[\]{}]+|.')
 _WORD: Final = re.compile(r"[\w.:-]+|.")
 
 
+@dataclass(frozen=True, slots=True)
+class CheckArguments:
+    """The argument of `vibes.check`: a file or folder of the project; by default the first workspace folder."""
+
+    uri: str | None = None
+
+
 def register(server: Server) -> None:
-    """Answer `textDocument/diagnostic`; only for clients that ask."""
+    """Offer `vibes.check`."""
+
+    @server.command(Command.CHECK)
+    async def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
+        directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
+        async with ls.checking:
+            return await asyncio.get_running_loop().run_in_executor(
+                ls.thread_pool, run_use_case, partial(_check, directory)
+            )
+
+
+def register_pull(server: Server) -> None:
+    """Answer `textDocument/diagnostic`; only for clients that pull."""
 
     @server.feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,
@@ -58,13 +79,12 @@ def register(server: Server) -> None:
     async def pull(
         ls: Server, params: types.DocumentDiagnosticParams
     ) -> types.RelatedFullDocumentDiagnosticReport:
-        return types.RelatedFullDocumentDiagnosticReport(
-            await diagnostics_of(ls, params.text_document.uri)
-        )
+        found = await diagnostics_of(ls, params.text_document.uri)
+        return types.RelatedFullDocumentDiagnosticReport(found)
 
 
 def is_pulled(capabilities: types.ClientCapabilities) -> bool:
-    """Whether the client pulls diagnostics: it can, and can be told to pull again when a risk was reviewed."""
+    """Whether the client pulls diagnostics: it can, and it can be told to pull again after a review."""
     workspace, document = capabilities.workspace, capabilities.text_document
     can_refresh = (
         workspace is not None
@@ -83,7 +103,7 @@ def clear(ls: Server, uri: str) -> None:
 async def push(ls: Server, uri: str) -> None:
     """Publish the diagnostics of an open document to a client that does not pull.
 
-    A check that a later one has overtaken publishes nothing: it may be of an older text, other settings or
+    If another `push` began later, nothing is published: this one may be about an older text, other settings or
     another trail. Nothing is published while the user types; the pause that follows does it.
     """
     if is_pulled(ls.client_capabilities):
@@ -102,51 +122,44 @@ async def push(ls: Server, uri: str) -> None:
 async def diagnostics_of(
     ls: Server, uri: str, is_wanted: Callable[[], bool] = lambda: True
 ) -> list[types.Diagnostic]:
-    """Return the diagnostics of a document, which may be one of the audit files.
+    """Return the diagnostics of a document, which may be an audit file.
 
     Args:
         ls: The server.
         uri: The document.
-        is_wanted: Asked before a check begins that had to wait for another; when it says no, there are none.
+        is_wanted: Called before a check that had to wait for another; none is made if it returns False.
     """
     if not ls.settings.diagnostics:
         return []
     try:
         snapshot = ls.projects.snapshot(uri)
     except StillReading:
-        return [
-            types.Diagnostic(
-                _AT_THE_TOP,
-                READING,
-                types.DiagnosticSeverity.Hint,
-                StillReading.code,
-                source=SOURCE,
-            )
-        ]
+        hint = types.DiagnosticSeverity.Hint
+        return [types.Diagnostic(_FIRST_LINE, READING, hint, StillReading.code, source=SOURCE)]
     if snapshot is not None:
-        return _with_related(ls, snapshot, _risks(snapshot, ls.settings)) + _doubts(snapshot)
+        risks = _risks(snapshot, ls.settings)
+        return _with_related(ls, snapshot, risks) + _location_hints(snapshot)
     owner = ls.projects.owner(uri)
     if owner is None:
         return []
     project, path = owner
-    directory = project.directory
-    if path.split("/")[0] != directory.path.name:
+    if path.split("/")[0] != project.directory.path.name:
         return []
     async with ls.checking:
         if not is_wanted():
             return []
         return await asyncio.get_running_loop().run_in_executor(
-            ls.thread_pool, _findings, directory, path, ls.documents.encoding
+            ls.thread_pool, _findings, project.directory, path, ls.documents.encoding
         )
 
 
 def _risks(
     snapshot: DocumentSnapshot, settings: Settings
 ) -> list[tuple[Placement, types.Diagnostic]]:
-    """Risk from the chosen band up, unless a person approved the very text (R6).
+    """Return risks from the chosen band up that no person approved for the current text (R6).
 
-    Nothing while PRISM is off, and nothing about what is no item (`Placement.is_claim`), what only may be here, what is removed (R27) or
-    in files that the project does not track (R26).
+    None while PRISM is off, and none for placements that claim no code (`Placement.is_claim`), ambiguous guesses,
+    deletions (R27) and files that the project does not track (R26).
     """
     config = snapshot.trail.config
     risk = config.config.risk_scoring
@@ -156,7 +169,7 @@ def _risks(
     found = []
     for placement in snapshot.placements:
         facts = snapshot.report.placement(placement)
-        band, review = facts["band"], facts["review"]
+        band = facts["band"]
         if (
             band is None
             or not placement.is_claim
@@ -165,51 +178,47 @@ def _risks(
             or bands.index(Band(str(band))) < bands.index(settings.minimum_band)
         ):
             continue
-        reviewed = _reviewed(review)
-        if reviewed is None:
+        review = _open_review(facts["review"])
+        if review is None:
             continue
-        figures = snapshot.report.describe_risk(facts)
-        message = f"risk {figures}: {single_line(describe_edit(placement), 60)} by {single_line(model_name(facts), 60)}, {reviewed}"
+        name, model = single_line(describe_edit(placement), 60), single_line(model_name(facts), 60)
+        message = f"risk {snapshot.report.describe_risk(facts)}: {name} by {model}, {review}"
+        severity = types.DiagnosticSeverity.Warning
         found += [
-            (placement, each)
-            for each in _at(placement, message, types.DiagnosticSeverity.Warning, f"risk-{band}")
+            (placement, each) for each in _diagnostic(placement, message, severity, f"risk-{band}")
         ]
     return found
 
 
 def _with_related(
-    ls: Server, snapshot: DocumentSnapshot, found: list[tuple[Placement, types.Diagnostic]]
+    ls: Server, snapshot: DocumentSnapshot, risks: list[tuple[Placement, types.Diagnostic]]
 ) -> list[types.Diagnostic]:
-    """Add to each risk the other ranges of the same prompt in the file, for clients that show them: what is to be looked at with it."""
+    """Add to each risk the other ranges of its prompt in the file, for clients that show related information."""
     document = ls.client_capabilities.text_document
     published = document.publish_diagnostics if document is not None else None
     if published is None or not published.related_information:
-        return [diagnostic for _, diagnostic in found]
-    for placement, diagnostic in found:
+        return [diagnostic for _, diagnostic in risks]
+    for placement, diagnostic in risks:
         prompt = placement.current.text("prompt_hash")
-        others = (
-            each
-            for each in snapshot.placements
-            if each is not placement and each.is_claim and _is_of(each, prompt)
-        )
+        if prompt is None:
+            continue
         related = [
             types.DiagnosticRelatedInformation(
                 types.Location(snapshot.uri, place),
                 f"of the same prompt: {single_line(describe_edit(each), 60)}",
             )
-            for each in others
-            if (place := _place(each)) is not None
+            for each in snapshot.placements
+            if each is not placement
+            and each.is_claim
+            and each.current.text("prompt_hash") == prompt
+            and (place := _range(each)) is not None
         ]
         diagnostic.related_information = related[:_MAX_RELATED] or None
-    return [diagnostic for _, diagnostic in found]
+    return [diagnostic for _, diagnostic in risks]
 
 
-def _is_of(placement: Placement, prompt: str | None) -> bool:
-    return prompt is not None and placement.current.text("prompt_hash") == prompt
-
-
-def _reviewed(review: JsonValue) -> str | None:
-    """Say why a review does not settle the matter; None when it does: a person approved the text as it is now (R6)."""
+def _open_review(review: JsonValue) -> str | None:
+    """Return why a review does not settle a risk; None when a person approved the current text (R6)."""
     if not isinstance(review, dict):
         return "not reviewed"
     verdict = str(review["verdict"] or "reviewed")
@@ -220,94 +229,89 @@ def _reviewed(review: JsonValue) -> str | None:
     return None if verdict == "approved" else verdict
 
 
-def _doubts(snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
-    """Ambiguous locator as hints, which editors show faintly; what could not be found as one hint on the first line."""
+def _location_hints(snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
+    """Return a hint at each ambiguous location, and one on the first line for all lost annotations."""
+    severity = types.DiagnosticSeverity.Hint
     found = []
     for placement in snapshot.placements:
         if placement.located.ambiguous and placement.is_claim:
-            found += _at(
-                placement,
-                f"{single_line(describe_edit(placement), 60)}: {describe_location(placement)}",
-                types.DiagnosticSeverity.Hint,
-                "ambiguous",
-            )
+            message = f"{single_line(describe_edit(placement), 60)}: {describe_location(placement)}"
+            found += _diagnostic(placement, message, severity, "ambiguous")
     lost = sum(
         each.located.state == State.LOST and each.is_claim and each.replaced_by is None
         for each in snapshot.placements
     )
     if lost:
-        words = (
-            "annotation of this file could not be found"
-            if lost == 1
-            else "annotations of this file could not be found"
-        )
-        found.append(
-            types.Diagnostic(
-                _AT_THE_TOP, f"{lost} {words}", types.DiagnosticSeverity.Hint, "lost", source=SOURCE
-            )
-        )
+        noun = "annotation" if lost == 1 else "annotations"
+        message = f"{lost} {noun} of this file could not be found"
+        found.append(types.Diagnostic(_FIRST_LINE, message, severity, "lost", source=SOURCE))
     return found
 
 
-def _at(
+def _diagnostic(
     placement: Placement, message: str, severity: types.DiagnosticSeverity, code: str
 ) -> list[types.Diagnostic]:
-    place = _place(placement)
-    return (
-        [] if place is None else [types.Diagnostic(place, message, severity, code, source=SOURCE)]
-    )
+    """Return a diagnostic at a placement; none where it is lost."""
+    place = _range(placement)
+    if place is None:
+        return []
+    return [types.Diagnostic(place, message, severity, code, source=SOURCE)]
 
 
-def _place(placement: Placement) -> types.Range | None:
+def _range(placement: Placement) -> types.Range | None:
     start, end = placement.located.start, placement.located.end
-    return (
-        None
-        if start is None or end is None
-        else types.Range(types.Position(start - 1, 0), types.Position(end, 0))
-    )
+    if start is None or end is None:
+        return None
+    return types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+
+
+def _check(directory: AuditDir) -> Members:
+    """Return the result of `vibes check --json`, in a thread: every record is read."""
+    return check_trail(open_context(directory, datetime.now(UTC))).as_json()
 
 
 def _findings(directory: AuditDir, path: str, encoding: Encoding) -> list[types.Diagnostic]:
+    """Return what a check finds in an audit file, in a thread."""
     report = check_trail(open_context(directory, datetime.now(UTC)))
-    mine = [finding for finding in report.findings if finding.file == path][:_MAX_SHOWN]
-    lines = _lines(directory, path) if mine else []
-    return [_finding(finding, lines, encoding) for finding in mine]
+    found = [finding for finding in report.findings if finding.file == path][:_MAX_FINDINGS]
+    lines = _lines(directory, path) if found else []
+    return [_finding(finding, lines, encoding) for finding in found]
 
 
 def _lines(directory: AuditDir, path: str) -> list[str]:
     try:
         return (read_file(directory.project / path) or b"").decode("utf-8", "replace").split("\n")
-    except UnreadableFile:  # which is what was found
+    except UnreadableFile:  # which is the finding
         return []
-
-
-def _field(line: str, field: str | None) -> tuple[int, int]:
-    """Return where a member's name, or the element of an array, begins and ends in a line; the whole line where it is not."""
-    path = field.split(".") if field is not None else []
-    place = find_member(line, path)
-    start = place[1] - 1 if place is not None else line.find(f'"{path[-1]}"') if path else -1
-    found = _TOKEN.match(line, start) if start >= 0 else None
-    return (0, len(line)) if found is None else found.span()
-
-
-def _from(line: str, column: int) -> tuple[int, int]:
-    """Return the word or the character at a column, which is 1-based."""
-    found = _WORD.match(line, column - 1)
-    return (0, len(line)) if found is None else found.span()
 
 
 def _finding(finding: Finding, lines: list[str], encoding: Encoding) -> types.Diagnostic:
     number = max(0, min((finding.line or 1) - 1, len(lines) - 1))
     line = lines[number][:_MAX_LINE] if lines else ""
-    begin, stop = (
-        _field(line, finding.field) if finding.column is None else _from(line, finding.column)
-    )
-    start, end = (columns(line, offset, encoding) for offset in (begin, stop))
-    place = types.Range(types.Position(number, start), types.Position(number, end))
+    if finding.column is None:
+        span = _member_span(line, finding.field)
+    else:
+        span = _word_span(line, finding.column)
+    start, end = (to_column(line, offset, encoding) for offset in span)
     return types.Diagnostic(
-        place,
+        types.Range(types.Position(number, start), types.Position(number, end)),
         single_line(finding.message, 300),
         _SEVERITIES[finding.severity],
         finding.check.id,
         source=SOURCE,
     )
+
+
+def _member_span(line: str, member: str | None) -> tuple[int, int]:
+    """Return where a member's name, or the element of an array, starts and ends in a line; the whole line if it is not there."""
+    path = member.split(".") if member is not None else []
+    place = find_member(line, path)
+    start = place[1] - 1 if place is not None else line.find(f'"{path[-1]}"') if path else -1
+    found = _JSON_TOKEN.match(line, start) if start >= 0 else None
+    return (0, len(line)) if found is None else found.span()
+
+
+def _word_span(line: str, column: int) -> tuple[int, int]:
+    """Return where the word or character at a 1-based column starts and ends; the whole line if there is none."""
+    found = _WORD.match(line, column - 1)
+    return (0, len(line)) if found is None else found.span()

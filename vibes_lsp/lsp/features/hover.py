@@ -1,14 +1,17 @@
-"""Hover: everything about the annotations of a line, the owner first, then its history."""
+"""Hover: everything about the annotations of a line, the owner first, then the others by rank."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from lsprotocol import types
 
-from vibes_lsp.lsp.description import READING, Description, Markup
 from vibes_lsp.lsp.projects import StillReading
+from vibes_lsp.lsp.rendering import READING, Description, Markup
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.snapshots import owns_line
 
-_MAX_SHOWN = 5
+_MAX_ANNOTATIONS: Final = 5
 
 
 def register(server: Server) -> None:
@@ -24,51 +27,32 @@ def register(server: Server) -> None:
             return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, READING))
         if snapshot is None:
             return None
-        return _hover(
-            Description(snapshot, Markup(_kind(ls)), ls.settings.show_prompts),
-            params.position.line + 1,
-        )
+        description = Description(snapshot, Markup(_markup_kind(ls)), ls.settings.show_prompts)
+        return _hover(description, params.position.line + 1)
 
 
-def _kind(ls: Server) -> types.MarkupKind:
-    """Return how the client wants hovers; one that does not say gets what all of them can show."""
+def _markup_kind(ls: Server) -> types.MarkupKind:
+    """Return Markdown if the client declares it, else plain text."""
     document = ls.client_capabilities.text_document
-    formats = (
-        document.hover.content_format
-        if document is not None and document.hover is not None
-        else None
-    )
-    return (
-        types.MarkupKind.Markdown
-        if formats and types.MarkupKind.Markdown in formats
-        else types.MarkupKind.PlainText
-    )
+    hover = document.hover if document is not None else None
+    formats = hover.content_format if hover is not None else None
+    is_markdown = formats is not None and types.MarkupKind.Markdown in formats
+    return types.MarkupKind.Markdown if is_markdown else types.MarkupKind.PlainText
 
 
 def _hover(description: Description, line: int) -> types.Hover | None:
-    snapshot = description.snapshot
-    here = [
-        each
-        for each in snapshot.placements
-        if each.located.start is not None and each.located.start <= line <= (each.located.end or 0)
-    ]
-    if not here:
+    placements = description.snapshot.placements_at(line)
+    if not placements:
         return None
-    owners = [
-        each for each in here if any(start <= line <= end for start, end in each.owned_ranges)
+    owners = [each for each in placements if owns_line(each, line)]
+    others = [each for each in placements if each not in owners]
+    ordered = owners + sorted(others, key=lambda each: each.lineage.rank, reverse=True)
+    parts = [
+        description.describe(each, owns_line=each in owners) for each in ordered[:_MAX_ANNOTATIONS]
     ]
-    rest = sorted(
-        (each for each in here if each not in owners),
-        key=lambda each: each.lineage.rank,
-        reverse=True,
-    )
-    ordered = owners + rest
-    parts = [description.of(each, owns=each in owners) for each in ordered[:_MAX_SHOWN]]
-    if len(ordered) > _MAX_SHOWN:
-        parts.append(f"… and {len(ordered) - _MAX_SHOWN} earlier")
+    if len(ordered) > _MAX_ANNOTATIONS:
+        parts.append(f"… and {len(ordered) - _MAX_ANNOTATIONS} earlier")
     first = ordered[0].located
-    shown_range = types.Range(
-        types.Position((first.start or line) - 1, 0), types.Position(first.end or line, 0)
-    )
     content = types.MarkupContent(description.markup.kind, description.markup.rule.join(parts))
-    return types.Hover(content, shown_range)
+    start, end = types.Position((first.start or line) - 1, 0), types.Position(first.end or line, 0)
+    return types.Hover(content, types.Range(start, end))

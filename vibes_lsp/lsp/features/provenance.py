@@ -1,42 +1,69 @@
-"""Where each annotation of a document is now: the request `vibes/provenance`, and the command `vibes.lookup`."""
+"""Placements for clients that draw them: the request `vibes/provenance` and the commands `vibes.lookup` and `vibes.queue`."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import LocatedRange
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
+from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.description import label, line_text
-from vibes_lsp.lsp.messages import PROVENANCE, ProvenanceParams
-from vibes_lsp.lsp.server import Server, answered
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.extensions import PROVENANCE, Command, ProvenanceParams
+from vibes_lsp.lsp.rendering import label, line_text
+from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.members import Members
 from vibes_lsp.reports.blame import line_kinds, ranges_by_kind
-from vibes_lsp.reports.review_queue import needs_review
+from vibes_lsp.reports.review_queue import needs_review, review_queue
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.store.audit_dir import AuditDir
+
+_MAX_QUEUE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class LookupArguments:
-    """What `vibes.lookup` takes: a file; a range of it, whose annotations alone are meant; whether to go line by line."""
+    """The argument of `vibes.lookup`.
+
+    Attributes:
+        uri: The file.
+        range: Only placements with a line in this range.
+        lines: Whether to add the kind of each line.
+    """
 
     uri: str
     range: types.Range | None = None
     lines: bool = False
 
 
-def register(server: Server) -> None:
-    """Offer both."""
+@dataclass(frozen=True, slots=True)
+class QueueArguments:
+    """The argument of `vibes.queue`.
 
-    @server.command("vibes.lookup")
+    Attributes:
+        uri: A file or folder of the project; by default the first workspace folder.
+        limit: The largest number of placements to return.
+    """
+
+    uri: str | None = None
+    limit: int = 200
+
+
+def register(server: Server) -> None:
+    """Answer the request and offer the commands."""
+
+    @server.command(Command.LOOKUP)
     def lookup(ls: Server, arguments: LookupArguments) -> dict[str, Any]:
         def answer() -> dict[str, Any]:
-            snapshot = _snapshot(ls, arguments.uri)
-            within = arguments.range
+            snapshot, within = _snapshot(ls, arguments.uri), arguments.range
             chosen = [
                 each
                 for each in snapshot.placements
@@ -44,24 +71,39 @@ def register(server: Server) -> None:
             ]
             return _answer(ls, snapshot, chosen, lines=arguments.lines)
 
-        return answered(answer)
+        return run_use_case(answer)
 
     @server.feature(PROVENANCE)
     def provenance(ls: Server, params: ProvenanceParams) -> dict[str, Any]:
         def answer() -> dict[str, Any]:
             snapshot = _snapshot(ls, params.textDocument.uri)
-            told = _answer(ls, snapshot, snapshot.placements, lines=bool(params.lines))
-            return (
-                {**told, **_in_runs(ls, snapshot, told["placements"], params.previousResultId)}
-                if params.runs
-                else told
-            )
+            full = _answer(ls, snapshot, snapshot.placements, lines=bool(params.lines))
+            if not params.runs:
+                return full
+            placements = full["placements"]
+            return {**full, **_with_runs(ls, snapshot, placements, params.previousResultId)}
 
-        return answered(answer)
+        return run_use_case(answer)
+
+    @server.command(Command.QUEUE)
+    async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
+        project = run_use_case(lambda: ls.find_project(arguments.uri).read())
+        work = partial(
+            _queue, project.directory, project.snapshot.policy, use_git=ls.settings.use_git
+        )
+        waiting = await asyncio.get_running_loop().run_in_executor(
+            ls.thread_pool, run_use_case, work
+        )
+        root = project.directory.project
+        placements = [
+            {**each, "uri": (root / str(each["filePath"])).as_uri()}
+            for each in waiting[: max(0, min(arguments.limit, _MAX_QUEUE))]
+        ]
+        return {"placements": placements, "total": len(waiting)}
 
 
 def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:
-    """Return a file as it is now.
+    """Return a file with its placements.
 
     Raises:
         AuditDirNotFound: No trail owns it.
@@ -72,7 +114,7 @@ def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:
     if snapshot is None:
         if ls.projects.owner(uri) is None:
             raise AuditDirNotFound(
-                f"no audit directory owns {uri[:200]}", hint="`vibes doctor` says why nothing shows"
+                f"no audit directory owns {uri[:200]}", hint="run `vibes doctor` to see why"
             )
         raise UnreadableFile(
             f"{uri[:200]} cannot be read, or is part of an audit trail",
@@ -84,13 +126,12 @@ def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:
 def _answer(
     ls: Server, snapshot: DocumentSnapshot, chosen: Sequence[Placement], *, lines: bool
 ) -> dict[str, Any]:
-    placements = [
-        _placement(snapshot, each, with_prompts=ls.settings.show_prompts) for each in chosen
-    ]
     result: dict[str, Any] = {
         "uri": snapshot.uri,
         "version": snapshot.version,
-        "placements": placements,
+        "placements": [
+            _placement(snapshot, each, with_prompts=ls.settings.show_prompts) for each in chosen
+        ],
     }
     if snapshot.is_provisional:
         result["provisional"] = True
@@ -100,32 +141,34 @@ def _answer(
 
 
 def _placement(snapshot: DocumentSnapshot, placement: Placement, *, with_prompts: bool) -> Members:
-    """Return a placement with what only editors ask for."""
+    """Return a placement with the members that only editors get."""
     facts = snapshot.report.placement(placement, with_prompts=with_prompts)
-    said = {
+    return {
+        **facts,
         "label": label(snapshot, placement, facts),
         "lineText": line_text(snapshot, placement, facts),
+        "waits": needs_review(placement, facts),
     }
-    return {**facts, **said, "waits": needs_review(placement, facts)}
 
 
-def _in_runs(
-    ls: Server, snapshot: DocumentSnapshot, told: Sequence[Members], previous: str | None
+def _with_runs(
+    ls: Server, snapshot: DocumentSnapshot, answered: Sequence[Members], previous: str | None
 ) -> dict[str, Any]:
-    """Return placements with the lines that each owns, without what the client knows; what is not open is never closed, and so not kept."""
+    """Return placements with the lines that each owns, or what changed since an answer.
+
+    Only answers about open documents are kept: no message says when a client is done with a closed file.
+    """
     placements: list[Members] = [
         {**facts, "runs": ranges_by_kind(placement)}
-        for facts, placement in zip(told, snapshot.placements, strict=True)
+        for facts, placement in zip(answered, snapshot.placements, strict=True)
     ]
-    return (
-        ls.answers.give(snapshot.uri, placements, previous)
-        if ls.documents.get(snapshot.uri) is not None
-        else {"placements": placements}
-    )
+    if ls.documents.get(snapshot.uri) is None:
+        return {"placements": placements}
+    return ls.answers.answer(snapshot.uri, placements, previous)
 
 
 def _touches(located: LocatedRange, within: types.Range) -> bool:
-    """Whether a placement has a line in a range; the range's end at character 0 does not count its line, unless it is empty."""
+    """Whether a placement has a line in a range; an end at character 0 does not count its line, unless the range is empty."""
     first, last = within.start, within.end
     stop = last.line if last.character == 0 and last.line > first.line else last.line + 1
     return (
@@ -134,3 +177,11 @@ def _touches(located: LocatedRange, within: types.Range) -> bool:
         and located.start <= stop
         and located.end >= first.line + 1
     )
+
+
+def _queue(directory: AuditDir, policy: Policy, *, use_git: bool) -> list[Members]:
+    """Return what waits for a review, in a thread with a trail of its own: all files are read, and git is asked about them."""
+    trail = Trail(directory)
+    with ProjectLocator(trail, use_git=use_git) as locator:
+        locator.refresh({})
+        return review_queue(locator, Scorer(trail, policy))

@@ -12,10 +12,10 @@ from lsprotocol import types
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.lsp.background import open_texts
-from vibes_lsp.lsp.documents import Document, Encoding, utf16_column
+from vibes_lsp.lsp.conversion import Encoding, path_of
+from vibes_lsp.lsp.documents import Document, to_utf16
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import CommandFailed, Server
-from vibes_lsp.lsp.uris import path_of
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import ReviewerKind
 
@@ -73,7 +73,7 @@ def _handler(
         members = dict(arguments) if isinstance(arguments, Mapping) else {}
         uri = members.get("uri")
         try:
-            project = ls.project(uri if isinstance(uri, str) else None).read()
+            project = ls.find_project(uri if isinstance(uri, str) else None).read()
             prepared = _PREPARED.get(use_case, _with_text)(ls, members)
             _tell_known_locations(ls, project, uri)
             held = open_texts(ls.projects, project) if project.pending else {}
@@ -190,7 +190,7 @@ def _in_utf16(within: Any, text: str, encoding: Encoding) -> Any:
         return within
     found = _ends(within).items()
     return {
-        end: {"line": at.line, "character": utf16_column(text, at.line, at.character, encoding)}
+        end: {"line": at.line, "character": to_utf16(text, at.line, at.character, encoding)}
         for end, at in found
     } or within
 

@@ -1,0 +1,71 @@
+"""Convert between LSP's terms and ours: URIs and paths, columns in code units and characters."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from lsprotocol import types
+from pygls.uris import to_fs_path
+
+Encoding: TypeAlias = types.PositionEncodingKind | str
+_CONTINUATION: Final = bytes(range(0x80, 0xC0))
+"""The bytes of a character in UTF-8 that follow its first."""
+
+
+def path_of(uri: str) -> Path | None:
+    """Return the absolute, normalized path of a URI; None for what is no file: `untitled:`, a notebook cell, nonsense."""
+    try:
+        name = to_fs_path(uri)
+    except ValueError:
+        return None
+    return Path(os.path.normpath(name)).absolute() if name and "\0" not in name else None
+
+
+def uri_in(project: Path, path: str) -> str | None:
+    """Return the URI of a path in a project; None for a path that no file can have, as one with half a surrogate pair."""
+    try:
+        return (project / path).as_uri()
+    except ValueError:
+        return None
+
+
+def to_characters(line: str, units: int, encoding: Encoding) -> int:
+    """Return how many characters the first `units` code units of a line are; a character that is cut does not count."""
+    if line.isascii() or encoding == types.PositionEncodingKind.Utf32:
+        return min(units, len(line))
+    if encoding == types.PositionEncodingKind.Utf8:
+        data = line.encode("utf-8", "surrogatepass")
+        is_cut = units < len(data) and data[units] in _CONTINUATION
+        return len(data[:units].translate(None, _CONTINUATION)) - is_cut
+    head = line.encode("utf-16-le", "surrogatepass")[: 2 * units].decode(
+        "utf-16-le", "surrogatepass"
+    )
+    return len(head) if line.startswith(head) else _count_utf16(line, units)
+
+
+def to_column(line: str, characters: int, encoding: Encoding) -> int:
+    """Return the column, in code units, that follows the first `characters` of a line."""
+    head = line[:characters]
+    if head.isascii() or encoding == types.PositionEncodingKind.Utf32:
+        return len(head)
+    if encoding == types.PositionEncodingKind.Utf8:
+        return len(head.encode("utf-8", "surrogatepass"))
+    return len(head.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def to_utf16_column(line: str, column: int, encoding: Encoding) -> int:
+    """Return a column of a line, given in another encoding, in UTF-16."""
+    characters = to_characters(line, column, encoding)
+    return to_column(line, characters, types.PositionEncodingKind.Utf16)
+
+
+def _count_utf16(line: str, units: int) -> int:
+    """Count one by one the characters of a line that holds lone surrogates, or whose UTF-16 is cut within a character."""
+    column = 0
+    for number, character in enumerate(line):
+        column += 2 if character > "\uffff" else 1
+        if column > units:
+            return number
+    return len(line)

@@ -1,0 +1,84 @@
+"""Our extensions of LSP: the names of the commands, the `vibes/` messages, and what clients declare under `experimental.vibes`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from lsprotocol import types
+
+PROVENANCE: Final = "vibes/provenance"
+PROVENANCE_CHANGED: Final = "vibes/provenanceChanged"
+
+
+class Command(StrEnum):
+    """The commands of `workspace/executeCommand`."""
+
+    START_SESSION = "vibes.startSession"
+    END_SESSION = "vibes.endSession"
+    RECORD_ANNOTATION = "vibes.recordAnnotation"
+    RECORD_INLINE_COMPLETION = "vibes.recordInlineCompletion"
+    RECORD_PROMPT = "vibes.recordPrompt"
+    RECORD_COMMAND = "vibes.recordCommand"
+    RECORD_READ = "vibes.recordRead"
+    RECORD_DECISION = "vibes.recordDecision"
+    RECORD_DELEGATION = "vibes.recordDelegation"
+    RECORD_EDGE = "vibes.recordEdge"
+    REVIEW = "vibes.review"
+    REANCHOR = "vibes.reanchor"
+    MARK_LOST = "vibes.markLost"
+    REMAP = "vibes.remap"
+    LOOKUP = "vibes.lookup"
+    QUEUE = "vibes.queue"
+    SHOW = "vibes.show"
+    CHANGES = "vibes.changes"
+    SHOW_PROMPT = "vibes.showPrompt"
+    SHOW_HISTORY = "vibes.showHistory"
+    OPEN_RECORD = "vibes.openRecord"
+    CHECK = "vibes.check"
+
+
+CLIENT_REJECT_WITH_NOTE: Final = "vibes.ui.rejectWithNote"
+"""A command of the client that asks for a note and then runs `vibes.review`.
+
+Offered to clients that list it under `experimental.vibes.commands`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceParams:
+    """The parameters of `vibes/provenance`.
+
+    Attributes:
+        textDocument: The document.
+        lines: Whether to add the kind of each line.
+        runs: Whether to add the lines that each placement owns, and a `resultId`.
+        previousResultId: The `resultId` of the last answer: only changes are sent.
+    """
+
+    textDocument: types.TextDocumentIdentifier  # noqa: N815  # its name on the wire
+    lines: bool | None = None
+    runs: bool | None = None
+    previousResultId: str | None = None  # noqa: N815
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceRequest:
+    """The message `vibes/provenance`."""
+
+    id: int | str
+    params: ProvenanceParams
+    method: str = PROVENANCE
+    jsonrpc: str = "2.0"
+
+
+def own_capability(capabilities: types.ClientCapabilities, name: str) -> Any:
+    """Return what a client declares under `experimental.vibes`; None when it declares nothing."""
+    experimental = capabilities.experimental
+    ours = (
+        experimental.get("vibes")
+        if isinstance(experimental, dict)
+        else getattr(experimental, "vibes", None)
+    )
+    return ours.get(name) if isinstance(ours, dict) else getattr(ours, name, None)

@@ -1,0 +1,405 @@
+"""The commands that show or open something: `vibes.show`, `vibes.changes`, `vibes.showPrompt`, `vibes.showHistory`, `vibes.openRecord`.
+
+A text is opened as a virtual document (LSP 3.18), else as a file, else as a message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import shutil
+import tempfile
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+from uuid import uuid4
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnknownId, VibesError
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.lookup import look_up, look_up_exact
+from vibes_lsp.index.placements import Placement
+from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.index.records import LogRecord
+from vibes_lsp.index.trail import Trail
+from vibes_lsp.lsp.extensions import Command
+from vibes_lsp.lsp.rendering import Description, Markup
+from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.model.escaping import code_block, single_line
+from vibes_lsp.model.members import Members
+from vibes_lsp.reports.diff import ChangedFile, Changes, collect_changes
+from vibes_lsp.reports.placements import (
+    describe_edit,
+    describe_location,
+    describe_review,
+    model_name,
+)
+from vibes_lsp.reports.show import found_as_json
+from vibes_lsp.risk.policy import Policy
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.config import LoadedConfig
+
+_logger = logging.getLogger(__name__)
+SCHEME: Final = "vibes"
+_MARKUP: Final = Markup(types.MarkupKind.Markdown)
+_MAX_DOCUMENTS: Final = 32
+_MAX_MESSAGE: Final = 400
+_MAX_PROMPT: Final = 300
+_MAX_NAME: Final = 200
+_MODELINES: Final = 5
+"""Lines at either end of a file in which editors look for settings, unless configured otherwise."""
+_EXPIRED: Final = "This document is no longer available. Ask for it again.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ShowArguments:
+    """The argument of `vibes.show`.
+
+    Attributes:
+        id: An id, or a unique prefix of one.
+        uri: A file or folder of the project; by default the first workspace folder.
+    """
+
+    id: str
+    uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesArguments:
+    """The argument of `vibes.changes`.
+
+    Attributes:
+        uri: A file or folder of the project; by default the first workspace folder.
+        base: What to compare, as for `vibes diff`.
+        show: Whether to open the text.
+    """
+
+    uri: str | None = None
+    base: str | None = None
+    show: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationArguments:
+    """The argument of the other commands: a file, and an annotation in it."""
+
+    uri: str
+    annotationId: str  # noqa: N815  # its name on the wire
+
+
+class ShownDocuments:
+    """The texts that were opened in the client: the latest virtual documents, and a folder for files."""
+
+    def __init__(self) -> None:
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        self._folder: Path | None = None
+
+    def text(self, uri: str) -> str:
+        """Return the text of a virtual document."""
+        return self._texts.get(uri, _EXPIRED)
+
+    def close(self) -> None:
+        """Delete the files."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    async def offer(self, ls: Server) -> None:
+        """Register virtual documents with clients that support them."""
+        if not offers_texts(ls.client_capabilities):
+            return
+        options = types.TextDocumentContentRegistrationOptions([SCHEME])
+        registration = types.Registration(
+            "vibes-texts", types.WORKSPACE_TEXT_DOCUMENT_CONTENT, options
+        )
+        try:
+            await ls.client_register_capability_async(types.RegistrationParams([registration]))
+        except JsonRpcException as error:
+            _logger.warning("the client refuses virtual documents: %s", error.message)
+
+    async def show(self, ls: Server, name: str, text: str) -> str | None:
+        """Open a text in the client.
+
+        Args:
+            ls: The server.
+            name: The name of the document, with an extension.
+            text: The text.
+
+        Returns:
+            The URI of the document; None if it was shown as a message, or not at all.
+        """
+        if not _shows_documents(ls):
+            ls.window_show_message(
+                types.ShowMessageParams(types.MessageType.Info, single_line(text, _MAX_MESSAGE))
+            )
+            return None
+        if offers_texts(ls.client_capabilities):
+            uri = self._add_virtual(name, text)
+        else:
+            uri = self._write(name, text)
+        return uri if await _open(ls, uri) else None
+
+    def _add_virtual(self, name: str, text: str) -> str:
+        uri = f"{SCHEME}:/{uuid4().hex[:8]}/{name}"
+        self._texts[uri] = text
+        while len(self._texts) > _MAX_DOCUMENTS:
+            self._texts.popitem(last=False)
+        return uri
+
+    def _write(self, name: str, text: str) -> str:
+        """Write a text outside all projects, below a folder that only this user may enter.
+
+        Each text gets a file of its own: a client may keep showing the old content of an open file.
+        Blank lines surround it, since editors obey modelines in it, and the text is untrusted.
+        """
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="vibes-")).resolve()
+        folder = self._folder / hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        folder.mkdir(exist_ok=True)
+        file = folder / name
+        blank = "\n" * _MODELINES
+        file.write_text(f"{blank}{text}\n{blank}\f\n", encoding="utf-8", errors="replace")
+        return file.as_uri()
+
+
+def register(server: Server) -> ShownDocuments:
+    """Offer the commands and the documents that they open."""
+    documents = ShownDocuments()
+
+    @server.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
+    def content(
+        _ls: Server, params: types.TextDocumentContentParams
+    ) -> types.TextDocumentContentResult:
+        return types.TextDocumentContentResult(documents.text(params.uri))
+
+    @server.command(Command.SHOW)
+    async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
+        trail = run_use_case(lambda: ls.find_project(arguments.uri).read()).snapshot.trail
+        exact = run_use_case(lambda: look_up_exact(trail, arguments.id))
+        if exact is not None:
+            return run_use_case(lambda: found_as_json(trail, exact))
+        work = partial(_search, trail.directory, arguments.id)
+        return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, run_use_case, work)
+
+    @server.command(Command.CHANGES)
+    async def compare(ls: Server, arguments: ChangesArguments) -> dict[str, Any]:
+        try:
+            project = ls.find_project(arguments.uri).read()
+            unsaved = {path: document.text for path, document in ls.projects.opened_in(project)}
+            work = partial(
+                _compare,
+                project.directory,
+                project.snapshot.config,
+                project.snapshot.policy,
+                arguments.base,
+                unsaved,
+            )
+            found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
+        except VibesError as error:
+            raise CommandFailed(error) from error
+        text = "".join(_render_changes(found, with_prompts=ls.settings.show_prompts))
+        uri = await documents.show(ls, "changes.md", text) if arguments.show else None
+        return {"uri": uri, "text": text, "total": found.as_json()["total"]}
+
+    @server.command(Command.SHOW_PROMPT)
+    async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
+        text = run_use_case(lambda: _render_prompt(ls, *_find(ls, arguments)))
+        return {"uri": await documents.show(ls, "prompt.md", text), "text": text}
+
+    @server.command(Command.SHOW_HISTORY)
+    async def show_history(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
+        text = run_use_case(lambda: _render_history(ls, *_find(ls, arguments)))
+        return {"uri": await documents.show(ls, "history.md", text), "text": text}
+
+    @server.command(Command.OPEN_RECORD)
+    async def open_record(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
+        snapshot, placement = run_use_case(lambda: _find(ls, arguments))
+        line = placement.current.line - 1
+        place = types.Range(types.Position(line, 0), types.Position(line, 0))
+        uri = snapshot.trail.trail.directory.log.absolute().as_uri()
+        return {"uri": uri, "line": line + 1, "shown": await _open(ls, uri, place)}
+
+    return documents
+
+
+def offers_texts(capabilities: types.ClientCapabilities) -> bool:
+    """Whether a client supports virtual documents that are registered dynamically."""
+    content = (
+        capabilities.workspace.text_document_content if capabilities.workspace is not None else None
+    )
+    return content is not None and bool(content.dynamic_registration)
+
+
+def _shows_documents(ls: Server) -> bool:
+    window = ls.client_capabilities.window
+    return window is not None and window.show_document is not None and window.show_document.support
+
+
+async def _open(ls: Server, uri: str, selection: types.Range | None = None) -> bool:
+    """Open a document in the client; return whether it did."""
+    if not _shows_documents(ls):
+        return False
+    params = types.ShowDocumentParams(uri, external=False, take_focus=True, selection=selection)
+    try:
+        return (await ls.window_show_document_async(params)).success
+    except JsonRpcException as error:
+        _logger.warning("the client does not open a document: %s", error.message)
+        return False
+
+
+def _search(directory: AuditDir, prefix: str) -> Members:
+    """Return what a prefix of an id names, in a thread with a trail of its own: the whole log is read."""
+    trail = Trail(directory)
+    trail.refresh()
+    return found_as_json(trail, look_up(trail, prefix))
+
+
+def _compare(
+    directory: AuditDir,
+    config: LoadedConfig,
+    policy: Policy,
+    base: str | None,
+    unsaved: dict[str, Text],
+) -> Changes:
+    """Compare, in a thread with a trail of its own."""
+    trail = Trail(directory)
+    trail.refresh()
+    with ProjectLocator(trail) as locator:
+        return collect_changes(locator, base, Scorer(trail, policy), config.tracking, unsaved)
+
+
+def _find(ls: Server, arguments: AnnotationArguments) -> tuple[DocumentSnapshot, Placement]:
+    """Return an annotation of a file.
+
+    Raises:
+        UnknownId: The file has no such annotation.
+    """
+    snapshot = ls.projects.snapshot(arguments.uri)
+    placements = () if snapshot is None else snapshot.placements
+    found = next((each for each in placements if arguments.annotationId in each.lineage.ids), None)
+    if snapshot is None or found is None:
+        raise UnknownId(
+            f"no annotation {arguments.annotationId[:80]!r} in this file",
+            hint="ask for the code actions of the file again",
+        )
+    return snapshot, found
+
+
+def _render_prompt(ls: Server, snapshot: DocumentSnapshot, placement: Placement) -> str:
+    prompt = snapshot.report.prompt(placement) if ls.settings.show_prompts else None
+    if prompt is None:
+        raise UnknownId(
+            "no prompt to show: none is recorded, or prompts are hidden",
+            hint="see the setting vibes.prompts.show",
+        )
+    description = Description(snapshot, _MARKUP, show_prompts=False)
+    annotation = description.describe(placement, owns_line=True)
+    return f"# Prompt\n\n{code_block(Text(prompt).lines)}\n\n## Annotation\n\n{annotation}\n"
+
+
+def _render_history(ls: Server, snapshot: DocumentSnapshot, placement: Placement) -> str:
+    """Return an annotation, its records and reviews, and the other annotations on its lines."""
+    description = Description(snapshot, _MARKUP, ls.settings.show_prompts)
+    others = [
+        each for each in snapshot.placements if each is not placement and _overlap(placement, each)
+    ]
+    others.sort(key=lambda each: each.lineage.rank, reverse=True)
+    parts = [
+        "# Annotation",
+        description.describe(placement, owns_line=True),
+        "## Records",
+        "\n".join(map(_render_record, placement.lineage.members)),
+    ]
+    quote = _MARKUP.quote
+    reviews = [
+        f"- {quote(each.edge.record.text('timestamp') or '?', 24)} "
+        f"{each.verdict or 'reviewed'} by {quote(each.reviewer, 60)}"
+        for each in snapshot.trail.trail.reviews_of(placement.lineage)
+    ]
+    if reviews:
+        parts += ["## Reviews", "\n".join(reviews)]
+    if others:
+        parts.append("## Other annotations on these lines")
+        parts += [description.describe(each, owns_line=False) for each in others]
+    return "\n\n".join(parts) + "\n"
+
+
+def _overlap(one: Placement, other: Placement) -> bool:
+    first, second = one.located, other.located
+    return (
+        first.start is not None
+        and first.end is not None
+        and second.start is not None
+        and second.end is not None
+        and second.start <= first.end
+        and first.start <= second.end
+    )
+
+
+def _render_record(record: LogRecord) -> str:
+    quote = _MARKUP.quote
+    lines = f"{record.members.get('line_start', '?')}-{record.members.get('line_end', '?')}"
+    commit = record.text("commit_hash")
+    of_commit = f", commit {quote(commit, 12)}" if commit else ""
+    return (
+        f"- log line {record.line}: {quote(record.text('action') or '?', 20)} "
+        f"{quote(lines, 30)}{of_commit}, record {quote(record.id, 12)}"
+    )
+
+
+def _render_changes(found: Changes, *, with_prompts: bool) -> Iterator[str]:
+    """Yield a change as Markdown; all untrusted text in it is escaped."""
+    base, head = found.span.base[:12], found.span.head
+    span = f"{base} to the work tree" if head is None else f"{base}..{head[:12]}"
+    counts = f"{found.counts.words()} of {found.changed} changed lines"
+    yield f"# AI lines of a change\n\n{span}: {counts}.\n"
+    for file in found.files:
+        if file.ranges:
+            yield from _render_file(file, with_prompts=with_prompts)
+
+
+def _render_file(file: ChangedFile, *, with_prompts: bool) -> Iterator[str]:
+    quote = _MARKUP.quote
+    former = f" (was {quote(file.former, _MAX_NAME)})" if file.former is not None else ""
+    counts = f"{file.counts.words()} of {file.changed} changed lines"
+    yield f"\n## {quote(file.path, _MAX_NAME)}{former}\n\n{counts}\n"
+    last: str | None = None
+    for changed in file.ranges:
+        placement = changed.placement
+        if last != placement.current.id:
+            last = placement.current.id
+            yield f"\n{_render_annotation(placement, file, with_prompts=with_prompts)}\n"
+        code = file.text.lines[changed.start - 1 : changed.end]
+        block = code_block(code, _language(file.path))
+        yield f"\nLines {changed.start}-{changed.end}:\n\n{block}\n"
+
+
+def _render_annotation(placement: Placement, file: ChangedFile, *, with_prompts: bool) -> str:
+    facts = file.facts[placement.current.id]
+    figures = file.report.describe_risk(facts)
+    parts = [
+        model_name(facts),
+        describe_edit(placement),
+        describe_location(placement),
+        f"risk {figures}" if figures is not None else "",
+        describe_review(facts),
+        placement.current.id[:8],
+    ]
+    line = " · ".join(_MARKUP.quote(each, 100) for each in parts if each)
+    prompt = facts.get("prompt")
+    if with_prompts and isinstance(prompt, str):
+        return f"{line}  \nPrompt: {_MARKUP.quote(prompt, _MAX_PROMPT)}"
+    return line
+
+
+def _language(path: str) -> str:
+    suffix = PurePosixPath(path).suffix[1:]
+    return suffix if suffix.isascii() and suffix.isalnum() else ""
