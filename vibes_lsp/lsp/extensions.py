@@ -12,7 +12,7 @@ PROVENANCE: Final = "vibes/provenance"
 PROVENANCE_CHANGED: Final = "vibes/provenanceChanged"
 
 
-class Command(StrEnum):
+class CommandName(StrEnum):
     """The commands of `workspace/executeCommand`."""
 
     START_SESSION = "vibes.startSession"

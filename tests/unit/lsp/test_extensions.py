@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from vibes_lsp.lsp.extensions import Command
+from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.lifecycle import create_server
 
 
 def test_every_command_is_listed_and_offered() -> None:
-    assert set(create_server().protocol.fm.commands) == set(Command)
+    assert set(create_server().protocol.fm.commands) == set(CommandName)

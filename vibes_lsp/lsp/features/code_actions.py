@@ -14,7 +14,7 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.index.placements import Placement
-from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, Command, own_capability
+from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, own_capability
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.server import CommandFailed, Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
@@ -30,7 +30,7 @@ _KINDS: Final = (_QUICK_FIX, REVIEW, CORRECT, SHOW)
 _MAX_PLACEMENTS: Final = 50
 _MAX_LOST: Final = 3
 _WRITING: Final = frozenset(
-    {Command.REVIEW, Command.REANCHOR, Command.MARK_LOST, CLIENT_REJECT_WITH_NOTE}
+    {CommandName.REVIEW, CommandName.REANCHOR, CommandName.MARK_LOST, CLIENT_REJECT_WITH_NOTE}
 )
 
 
@@ -137,19 +137,19 @@ class _Actions:
         ]
         if verdicts != {Verdict.APPROVED}:
             kind = _QUICK_FIX if risks else REVIEW
-            yield _Action(f"Mark reviewed{count}", kind, Command.REVIEW, approved, risks)
+            yield _Action(f"Mark reviewed{count}", kind, CommandName.REVIEW, approved, risks)
         if verdicts != {Verdict.REJECTED}:
             if CLIENT_REJECT_WITH_NOTE in self._client_commands:
                 name = f"Reject with note…{count}"
                 yield _Action(name, REVIEW, CLIENT_REJECT_WITH_NOTE, rejected)
             else:
-                yield _Action(f"Reject{count}", REVIEW, Command.REVIEW, rejected)
+                yield _Action(f"Reject{count}", REVIEW, CommandName.REVIEW, rejected)
         file = {"uri": self.snapshot.uri, "verdict": Verdict.APPROVED.value, "scope": "file"}
-        yield _Action("Mark reviewed: whole file", REVIEW, Command.REVIEW, file)
+        yield _Action("Mark reviewed: whole file", REVIEW, CommandName.REVIEW, file)
         for scope, member in (("prompt", "prompt_hash"), ("session", "session_id")):
             if any(each.current.text(member) is not None for each in placements):
                 name = f"Mark reviewed: all of this {scope}"
-                yield _Action(name, REVIEW, Command.REVIEW, {**approved, "scope": scope})
+                yield _Action(name, REVIEW, CommandName.REVIEW, {**approved, "scope": scope})
 
     def _corrections(self, placement: Placement) -> Iterator[_Action]:
         located = placement.located
@@ -159,7 +159,7 @@ class _Actions:
         if not located.sure:
             yield self._reanchor(placement, "Re-anchor here", first, last)
         if located.is_doubtful:
-            yield _Action("Mark lost", CORRECT, Command.MARK_LOST, self._argument(placement))
+            yield _Action("Mark lost", CORRECT, CommandName.MARK_LOST, self._argument(placement))
 
     def _reanchor_lost(self) -> Iterator[_Action]:
         """A lost annotation is at no line, so it is offered wherever lines are selected for it."""
@@ -181,18 +181,18 @@ class _Actions:
         return _Action(
             f"{name} (lines {first}-{last})",
             CORRECT,
-            Command.REANCHOR,
+            CommandName.REANCHOR,
             {**self._argument(placement), "range": lines, **version},
         )
 
     def _shows(self, placement: Placement) -> Iterator[_Action]:
         argument = self._argument(placement)
         if self.ls.settings.show_prompts and self.snapshot.report.prompt(placement) is not None:
-            yield _Action("Show prompt", SHOW, Command.SHOW_PROMPT, argument)
-        yield _Action("Show history", SHOW, Command.SHOW_HISTORY, argument)
-        yield _Action("Open audit record", SHOW, Command.OPEN_RECORD, argument)
+            yield _Action("Show prompt", SHOW, CommandName.SHOW_PROMPT, argument)
+        yield _Action("Show history", SHOW, CommandName.SHOW_HISTORY, argument)
+        yield _Action("Open audit record", SHOW, CommandName.OPEN_RECORD, argument)
         file = {"uri": self.snapshot.uri, "show": True}
-        yield _Action("Show AI changes since HEAD", SHOW, Command.CHANGES, file)
+        yield _Action("Show AI changes since HEAD", SHOW, CommandName.CHANGES, file)
 
     def _argument(self, placement: Placement) -> dict[str, Any]:
         return {"uri": self.snapshot.uri, "annotationId": placement.current.id}

@@ -22,7 +22,7 @@ from vibes_lsp.checks.report import check_trail
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.lsp.conversion import Encoding, to_column
-from vibes_lsp.lsp.extensions import Command
+from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.projects import StillReading
 from vibes_lsp.lsp.rendering import READING
 from vibes_lsp.lsp.server import Server, run_use_case
@@ -60,7 +60,7 @@ class CheckArguments:
 def register(server: Server) -> None:
     """Offer `vibes.check`."""
 
-    @server.command(Command.CHECK)
+    @server.command(CommandName.CHECK)
     async def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
         directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
         async with ls.checking:

@@ -16,7 +16,7 @@ from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.lsp.extensions import PROVENANCE, Command, ProvenanceParams
+from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.rendering import label, line_text
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
@@ -60,7 +60,7 @@ class QueueArguments:
 def register(server: Server) -> None:
     """Answer the request and offer the commands."""
 
-    @server.command(Command.LOOKUP)
+    @server.command(CommandName.LOOKUP)
     def lookup(ls: Server, arguments: LookupArguments) -> dict[str, Any]:
         def answer() -> dict[str, Any]:
             snapshot, within = _snapshot(ls, arguments.uri), arguments.range
@@ -85,7 +85,7 @@ def register(server: Server) -> None:
 
         return run_use_case(answer)
 
-    @server.command(Command.QUEUE)
+    @server.command(CommandName.QUEUE)
     async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
         project = run_use_case(lambda: ls.find_project(arguments.uri).read())
         work = partial(

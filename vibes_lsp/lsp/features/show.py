@@ -29,7 +29,7 @@ from vibes_lsp.index.placements import Placement
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.index.records import LogRecord
 from vibes_lsp.index.trail import Trail
-from vibes_lsp.lsp.extensions import Command
+from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.rendering import Description, Markup
 from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
@@ -180,7 +180,7 @@ def register(server: Server) -> ShownDocuments:
     ) -> types.TextDocumentContentResult:
         return types.TextDocumentContentResult(documents.text(params.uri))
 
-    @server.command(Command.SHOW)
+    @server.command(CommandName.SHOW)
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
         trail = run_use_case(lambda: ls.find_project(arguments.uri).read()).snapshot.trail
         exact = run_use_case(lambda: look_up_exact(trail, arguments.id))
@@ -189,7 +189,7 @@ def register(server: Server) -> ShownDocuments:
         work = partial(_search, trail.directory, arguments.id)
         return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, run_use_case, work)
 
-    @server.command(Command.CHANGES)
+    @server.command(CommandName.CHANGES)
     async def compare(ls: Server, arguments: ChangesArguments) -> dict[str, Any]:
         try:
             project = ls.find_project(arguments.uri).read()
@@ -209,17 +209,17 @@ def register(server: Server) -> ShownDocuments:
         uri = await documents.show(ls, "changes.md", text) if arguments.show else None
         return {"uri": uri, "text": text, "total": found.as_json()["total"]}
 
-    @server.command(Command.SHOW_PROMPT)
+    @server.command(CommandName.SHOW_PROMPT)
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         text = run_use_case(lambda: _render_prompt(ls, *_find(ls, arguments)))
         return {"uri": await documents.show(ls, "prompt.md", text), "text": text}
 
-    @server.command(Command.SHOW_HISTORY)
+    @server.command(CommandName.SHOW_HISTORY)
     async def show_history(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         text = run_use_case(lambda: _render_history(ls, *_find(ls, arguments)))
         return {"uri": await documents.show(ls, "history.md", text), "text": text}
 
-    @server.command(Command.OPEN_RECORD)
+    @server.command(CommandName.OPEN_RECORD)
     async def open_record(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         snapshot, placement = run_use_case(lambda: _find(ls, arguments))
         line = placement.current.line - 1
